@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What every step of the build shares: where things are kept, how progress and
+# failure are shown, and how a command runs inside the Debian root.
+#
+# Nothing is built in the clone.  Sources, objects and the root file system are
+# kept in $CACHE at paths that do not depend on the clone, so that a second run
+# (also one from a fresh clone) only builds what changed.  A step that is done
+# leaves a stamp that names what it was made from; a step that was interrupted
+# leaves none and is made again.
+
+set -euo pipefail
+
+REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+CACHE=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/unwind
+ARCH=${ARCH:-x86_64}
+JOBS=${JOBS:-$(nproc)}
+LOGS=$CACHE/log
+
+# One sentence, no trace.
+die()
+{
+	printf '\nunwind: %s\n' "$*" >&2
+	exit 1
+}
+
+say()
+{
+	printf '[%s] %s\n' "$(date +%H:%M:%S)" "$*" >&2
+}
+
+case $ARCH in
+x86_64)	;;
+arm64)	die "ARCH=arm64 is not supported yet; x86_64 is." ;;
+*)	die "ARCH=$ARCH is not known; x86_64 is." ;;
+esac
+
+# need_machine - stop with one sentence where the work below cannot be done
+# Root is needed for chroot, mounts and the ownership of the guest's files.
+need_machine()
+{
+	local free
+
+	[ "$(id -u)" = 0 ] ||
+		die "this needs root (it makes a Debian root file system and boots it); run it with sudo."
+	[ "$(uname -m)" = x86_64 ] ||
+		die "this builds on an x86-64 machine; this one is $(uname -m)."
+	command -v apt-get >/dev/null ||
+		die "this needs a Debian machine (12 or 13): it installs what it lacks with apt-get."
+	mkdir -p "$LOGS" || die "cannot write to $CACHE; set XDG_CACHE_HOME to a directory with 10 GB free."
+	free=$(df --output=avail -BG "$CACHE" | tail -1 | tr -dc 0-9)
+	[ -e "$CACHE/stamp/root" ] || [ "$free" -ge 10 ] ||
+		die "only ${free} GB free under $CACHE and 10 GB are needed; free some or set XDG_CACHE_HOME to a larger disk."
+	[ "$free" -ge 1 ] ||
+		die "less than 1 GB free under $CACHE; free some or set XDG_CACHE_HOME to a larger disk."
+}
+
+# step TITLE COMMAND... - run a long command, its output to a log, with a line
+# of progress every few seconds and the log's end when it fails
+step()
+{
+	local title=$1 log start pid rc=0 last
+	shift
+	log=$LOGS/$(printf '%s' "$title" | tr -cs 'A-Za-z0-9' '-' | sed 's/-$//').log
+	start=$SECONDS
+	say "$title"
+	"$@" >"$log" 2>&1 </dev/null &
+	pid=$!
+	while kill -0 $pid 2>/dev/null; do
+		for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+			sleep 0.5
+			kill -0 $pid 2>/dev/null || break
+		done
+		kill -0 $pid 2>/dev/null || break
+		last=$(tail -n 1 "$log" 2>/dev/null | tr -d '\r' | cut -c1-90)
+		printf '           %4ds  %6d lines  %s\n' $((SECONDS - start)) \
+			"$(wc -l <"$log")" "$last" >&2
+	done
+	wait $pid || rc=$?
+	if [ $rc -ne 0 ] && grep -qE 'Temporary failure resolving|Could not (resolve|connect)|Unable to connect|Network is unreachable|Failed to fetch' "$log"; then
+		die "'$title' needs packages from Debian's archive, which cannot be reached: is there a network?  (log: $log)"
+	fi
+	if [ $rc -ne 0 ]; then
+		tail -n 30 "$log" >&2
+		die "'$title' failed; the whole log is $log"
+	fi
+	say "$title: done in $((SECONDS - start)) s"
+}
+
+# host_packages PACKAGE... - install what this machine lacks
+host_packages()
+{
+	local missing=() p
+
+	for p in "$@"; do
+		dpkg-query -W -f='${Status}' "$p" 2>/dev/null |
+			grep -q 'ok installed' || missing+=("$p")
+	done
+	[ ${#missing[@]} -eq 0 ] && return 0
+	# The package lists may be missing, old, or fine: try before fetching.
+	if ! apt-get install -y --no-install-recommends -s "${missing[@]}" >/dev/null 2>&1; then
+		apt-get update >"$LOGS/apt-update.log" 2>&1 ||
+			die "no package lists could be fetched (no network?); needed: ${missing[*]}"
+	fi
+	DEBIAN_FRONTEND=noninteractive step "installing ${missing[*]}" \
+		apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+# stamp NAME - the recorded key of a finished step
+stamp() { cat "$CACHE/stamp/$1" 2>/dev/null || true; }
+
+# set_stamp NAME KEY
+set_stamp()
+{
+	mkdir -p "$CACHE/stamp"
+	printf '%s\n' "$2" >"$CACHE/stamp/$1.new"
+	mv "$CACHE/stamp/$1.new" "$CACHE/stamp/$1"
+}
+
+# in_root COMMAND... - run in the Debian root, with $CACHE as /mnt/cache and the
+# clone as /mnt/repo.  The mounts live in a namespace of their own and are gone
+# with the command, however it ends.
+in_root()
+{
+	ROOT=$CACHE/root CACHE=$CACHE REPO=$REPO unshare -m --propagation private bash -euc '
+		mount -t proc proc "$ROOT/proc"
+		mount --rbind /dev "$ROOT/dev"
+		mount --bind "$CACHE" "$ROOT/mnt/cache"
+		mount --bind "$REPO" "$ROOT/mnt/repo"
+		exec chroot "$ROOT" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+			HOME=/root LC_ALL=C.UTF-8 TERM=dumb \
+			KBUILD_BUILD_USER=unwind KBUILD_BUILD_HOST=unwind \
+			"KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 2026" "$@"
+	' bash "$@"
+}
+
+# lock - one build at a time; released when the script ends
+lock()
+{
+	[ -n "${UNWIND_LOCKED:-}" ] && return 0
+	mkdir -p "$CACHE"
+	exec 8>"$CACHE/lock"
+	if ! flock -n 8; then
+		say "waiting for another build that uses $CACHE"
+		flock 8
+	fi
+	export UNWIND_LOCKED=1
+}
