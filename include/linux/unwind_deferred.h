@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _LINUX_UNWIND_DEFERRED_H
+#define _LINUX_UNWIND_DEFERRED_H
+
+#include <linux/errno.h>
+#include <linux/unwind_deferred_types.h>
+#include <linux/unwind_user.h>
+
+struct task_struct;
+
+#ifdef CONFIG_UNWIND_USER
+
+/*
+ * The thread flag that is set while a task has state that ends with its entry
+ * into the kernel.  The exit path tests it together with the flags that it has
+ * loaded anyway, so that a task without such state pays nothing.
+ */
+#define UNWIND_EXIT_WORK	_TIF_UNWIND
+
+void unwind_task_init(struct task_struct *task);
+void unwind_task_free(struct task_struct *task);
+
+int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func);
+int unwind_deferred_request(struct unwind_work *work, u64 *cookie);
+void unwind_deferred_cancel(struct unwind_work *work);
+
+void unwind_deferred_task_exit(struct task_struct *task);
+void unwind_deferred_exec(void);
+void unwind_reset_info(void);
+
+#else
+
+#define UNWIND_EXIT_WORK	0
+
+static inline void unwind_task_init(struct task_struct *task) { }
+static inline void unwind_task_free(struct task_struct *task) { }
+
+static inline int unwind_deferred_init(struct unwind_work *work,
+				       unwind_callback_t func)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int unwind_deferred_request(struct unwind_work *work, u64 *cookie)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void unwind_deferred_cancel(struct unwind_work *work) { }
+static inline void unwind_deferred_task_exit(struct task_struct *task) { }
+static inline void unwind_deferred_exec(void) { }
+static inline void unwind_reset_info(void) { }
+
+#endif /* CONFIG_UNWIND_USER */
+
+#endif /* _LINUX_UNWIND_DEFERRED_H */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _LINUX_UNWIND_USER_H
+#define _LINUX_UNWIND_USER_H
+
+#include <linux/errno.h>
+#include <linux/mm_types.h>
+#include <linux/unwind_user_types.h>
+
+#ifdef CONFIG_UNWIND_USER
+
+int unwind_user(struct unwind_stacktrace *trace, unsigned int max,
+		enum unwind_user_access access);
+int unwind_user_faultable(struct unwind_stacktrace *trace);
+
+#else
+
+static inline int unwind_user(struct unwind_stacktrace *trace, unsigned int max,
+			      enum unwind_user_access access)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int unwind_user_faultable(struct unwind_stacktrace *trace)
+{
+	return -EOPNOTSUPP;
+}
+
+#endif /* CONFIG_UNWIND_USER */
+
+#ifdef CONFIG_UNWIND_USER_SFRAME
+
+void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
+			  unsigned long end);
+void __unwind_tables_free(struct mm_struct *mm);
+
+/**
+ * unwind_tables_init - a new address space knows no tables
+ * @mm: address space that is being set up, not yet visible to anybody
+ *
+ * What the parent's address space found is not inherited: it is found again
+ * where it is needed.
+ */
+static inline void unwind_tables_init(struct mm_struct *mm)
+{
+	mm->unwind_tables = NULL;
+}
+
+/**
+ * unwind_tables_drop - forget what is known about a range that is unmapped
+ * @mm: address space, its mmap_lock held for writing
+ * @start: first address of the range
+ * @end: first address after it
+ *
+ * Context: task; may sleep.  One test of a pointer where nothing was unwound.
+ */
+static inline void unwind_tables_drop(struct mm_struct *mm, unsigned long start,
+				      unsigned long end)
+{
+	if (unlikely(READ_ONCE(mm->unwind_tables)))
+		__unwind_tables_drop(mm, start, end);
+}
+
+/**
+ * unwind_tables_free - free what is known about an address space
+ * @mm: address space without users
+ */
+static inline void unwind_tables_free(struct mm_struct *mm)
+{
+	if (unlikely(mm->unwind_tables))
+		__unwind_tables_free(mm);
+}
+
+#else
+
+static inline void unwind_tables_init(struct mm_struct *mm) { }
+static inline void unwind_tables_drop(struct mm_struct *mm, unsigned long start,
+				      unsigned long end) { }
+static inline void unwind_tables_free(struct mm_struct *mm) { }
+
+#endif /* CONFIG_UNWIND_USER_SFRAME */
+
+#endif /* _LINUX_UNWIND_USER_H */

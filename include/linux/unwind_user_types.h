@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _LINUX_UNWIND_USER_TYPES_H
+#define _LINUX_UNWIND_USER_TYPES_H
+
+#include <linux/types.h>
+
+/**
+ * struct unwind_stacktrace - addresses of one user stack
+ * @nr: number of valid @entries, 0 when nothing could be unwound
+ * @entries: the topmost frame's instruction pointer, then return addresses,
+ *	innermost first; valid only for the duration of the callback, or until
+ *	the current task unwinds again
+ */
+struct unwind_stacktrace {
+	unsigned int	nr;
+	unsigned long	*entries;
+};
+
+/**
+ * enum unwind_user_access - how user memory may be read
+ * @UNWIND_USER_FAULTABLE: task context that may sleep; pages are faulted in and
+ *	tables that are not yet known are looked for
+ * @UNWIND_USER_NOFAULT: any context, NMI included; what is not resident is
+ *	unreadable, what is not known is not looked for, and work per frame has
+ *	a tighter bound
+ */
+enum unwind_user_access {
+	UNWIND_USER_FAULTABLE,
+	UNWIND_USER_NOFAULT,
+};
+
+/**
+ * enum unwind_user_method - how the caller of a frame was found
+ * @UNWIND_USER_NONE: not at all (so far)
+ * @UNWIND_USER_FP: by the frame pointer
+ * @UNWIND_USER_SFRAME: by a row of an SFrame table
+ */
+enum unwind_user_method {
+	UNWIND_USER_NONE,
+	UNWIND_USER_FP,
+	UNWIND_USER_SFRAME,
+};
+
+/**
+ * enum unwind_user_stop - why an unwind ended
+ * @UNWIND_STOP_NONE: it has not
+ * @UNWIND_STOP_END: the table says that this is the outermost frame
+ * @UNWIND_STOP_END_FP: the frame pointer or return address is zero, which marks
+ *	the outermost frame where no table does
+ * @UNWIND_STOP_NO_FRAME: no table describes the address, and the frame pointer
+ *	does not point to a frame
+ * @UNWIND_STOP_UNREADABLE: stack or table memory could not be read
+ * @UNWIND_STOP_BAD_TABLE: the table's entry makes no sense, and the frame
+ *	pointer did not help
+ * @UNWIND_STOP_BAD_FRAME: the caller's frame would not lie further out, or is
+ *	not aligned
+ * @UNWIND_STOP_NO_REGISTER: the row needs a register that is known only for the
+ *	topmost frame
+ * @UNWIND_STOP_LIMIT: more frames than there is room for
+ */
+enum unwind_user_stop {
+	UNWIND_STOP_NONE,
+	UNWIND_STOP_END,
+	UNWIND_STOP_END_FP,
+	UNWIND_STOP_NO_FRAME,
+	UNWIND_STOP_UNREADABLE,
+	UNWIND_STOP_BAD_TABLE,
+	UNWIND_STOP_BAD_FRAME,
+	UNWIND_STOP_NO_REGISTER,
+	UNWIND_STOP_LIMIT,
+};
+
+#endif /* _LINUX_UNWIND_USER_TYPES_H */

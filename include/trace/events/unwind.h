@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM unwind
+
+#if !defined(_TRACE_UNWIND_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _TRACE_UNWIND_H
+
+#include <linux/tracepoint.h>
+#include <linux/unwind_user_types.h>
+
+#define UNWIND_METHODS							\
+	EM(UNWIND_USER_NONE,		"none")				\
+	EM(UNWIND_USER_FP,		"fp")				\
+	EMe(UNWIND_USER_SFRAME,		"sframe")
+
+#define UNWIND_STOPS							\
+	EM(UNWIND_STOP_NONE,		"none")				\
+	EM(UNWIND_STOP_END,		"end of stack")			\
+	EM(UNWIND_STOP_END_FP,		"end of stack by frame pointer")\
+	EM(UNWIND_STOP_NO_FRAME,	"no table and no frame pointer")\
+	EM(UNWIND_STOP_UNREADABLE,	"unreadable memory")		\
+	EM(UNWIND_STOP_BAD_TABLE,	"bad table")			\
+	EM(UNWIND_STOP_BAD_FRAME,	"bad frame")			\
+	EM(UNWIND_STOP_NO_REGISTER,	"register not known")		\
+	EMe(UNWIND_STOP_LIMIT,		"limit")
+
+#undef EM
+#undef EMe
+#define EM(a, b)	TRACE_DEFINE_ENUM(a);
+#define EMe(a, b)	TRACE_DEFINE_ENUM(a);
+
+UNWIND_METHODS
+UNWIND_STOPS
+
+#undef EM
+#undef EMe
+#define EM(a, b)	{ a, b },
+#define EMe(a, b)	{ a, b }
+
+/**
+ * unwind_table_found - a mapped file's table is known from now on
+ * @text_start: first address of the mapping
+ * @text_end: first address after it
+ * @table: address of the table
+ * @size: its size in bytes
+ */
+TRACE_EVENT(unwind_table_found,
+	TP_PROTO(unsigned long text_start, unsigned long text_end,
+		 unsigned long table, unsigned long size),
+	TP_ARGS(text_start, text_end, table, size),
+	TP_STRUCT__entry(
+		__field(unsigned long, text_start)
+		__field(unsigned long, text_end)
+		__field(unsigned long, table)
+		__field(unsigned long, size)
+	),
+	TP_fast_assign(
+		__entry->text_start = text_start;
+		__entry->text_end = text_end;
+		__entry->table = table;
+		__entry->size = size;
+	),
+	TP_printk("text=0x%lx-0x%lx table=0x%lx size=%lu",
+		  __entry->text_start, __entry->text_end, __entry->table,
+		  __entry->size)
+);
+
+/**
+ * unwind_table_dropped - what was known about a range is forgotten
+ * @text_start: first address of the range
+ * @text_end: first address after it
+ */
+TRACE_EVENT(unwind_table_dropped,
+	TP_PROTO(unsigned long text_start, unsigned long text_end),
+	TP_ARGS(text_start, text_end),
+	TP_STRUCT__entry(
+		__field(unsigned long, text_start)
+		__field(unsigned long, text_end)
+	),
+	TP_fast_assign(
+		__entry->text_start = text_start;
+		__entry->text_end = text_end;
+	),
+	TP_printk("text=0x%lx-0x%lx", __entry->text_start, __entry->text_end)
+);
+
+/**
+ * unwind_table_invalid - a mapped file's table is not used
+ * @text_start: first address of the mapping
+ * @text_end: first address after it
+ * @table: address of the table, 0 if it did not come so far
+ * @error: -ENOEXEC, -EOPNOTSUPP (version), -EFAULT, ...
+ */
+TRACE_EVENT(unwind_table_invalid,
+	TP_PROTO(unsigned long text_start, unsigned long text_end,
+		 unsigned long table, int error),
+	TP_ARGS(text_start, text_end, table, error),
+	TP_STRUCT__entry(
+		__field(unsigned long, text_start)
+		__field(unsigned long, text_end)
+		__field(unsigned long, table)
+		__field(int, error)
+	),
+	TP_fast_assign(
+		__entry->text_start = text_start;
+		__entry->text_end = text_end;
+		__entry->table = table;
+		__entry->error = error;
+	),
+	TP_printk("text=0x%lx-0x%lx table=0x%lx error=%d",
+		  __entry->text_start, __entry->text_end, __entry->table,
+		  __entry->error)
+);
+
+/**
+ * unwind_entry_invalid - a table has no usable row for an address
+ * @ip: the address that was looked up
+ * @table: address of the table
+ * @error: -EINVAL, -EFAULT or -E2BIG; the frame pointer is tried instead
+ */
+TRACE_EVENT(unwind_entry_invalid,
+	TP_PROTO(unsigned long ip, unsigned long table, int error),
+	TP_ARGS(ip, table, error),
+	TP_STRUCT__entry(
+		__field(unsigned long, ip)
+		__field(unsigned long, table)
+		__field(int, error)
+	),
+	TP_fast_assign(
+		__entry->ip = ip;
+		__entry->table = table;
+		__entry->error = error;
+	),
+	TP_printk("ip=0x%lx table=0x%lx error=%d",
+		  __entry->ip, __entry->table, __entry->error)
+);
+
+/**
+ * unwind_stop - an unwind ended
+ * @ip: address of the last frame
+ * @nr: frames found, that one included
+ * @method: one of &enum unwind_user_method: how the last frame was found
+ * @reason: one of &enum unwind_user_stop
+ */
+TRACE_EVENT(unwind_stop,
+	TP_PROTO(unsigned long ip, unsigned int nr, unsigned int method,
+		 unsigned int reason),
+	TP_ARGS(ip, nr, method, reason),
+	TP_STRUCT__entry(
+		__field(unsigned long, ip)
+		__field(unsigned int, nr)
+		__field(unsigned int, method)
+		__field(unsigned int, reason)
+	),
+	TP_fast_assign(
+		__entry->ip = ip;
+		__entry->nr = nr;
+		__entry->method = method;
+		__entry->reason = reason;
+	),
+	TP_printk("ip=0x%lx nr=%u method=%s reason=\"%s\"",
+		  __entry->ip, __entry->nr,
+		  __print_symbolic(__entry->method, UNWIND_METHODS),
+		  __print_symbolic(__entry->reason, UNWIND_STOPS))
+);
+
+#endif /* _TRACE_UNWIND_H */
+
+#include <trace/define_trace.h>

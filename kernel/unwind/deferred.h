@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The steps of the deferred core, apart so that the tests can drive them. */
+#ifndef _KERNEL_UNWIND_DEFERRED_H
+#define _KERNEL_UNWIND_DEFERRED_H
+
+#include <linux/bits.h>
+#include <linux/unwind_deferred_types.h>
+
+/* State bits of unwind_task_info::requests; the rest are clients */
+#define UNWIND_PENDING		BIT(BITS_PER_LONG - 1)	/* the task work is queued */
+#define UNWIND_CLOSED		BIT(BITS_PER_LONG - 2)	/* no more requests */
+#define UNWIND_NAMED		BIT(BITS_PER_LONG - 3)	/* the cookie is this entry's */
+#define UNWIND_MAX_CLIENTS	(BITS_PER_LONG - 3)
+#define UNWIND_CLIENTS		GENMASK(UNWIND_MAX_CLIENTS - 1, 0)
+
+/*
+ * Frames that are kept of one stack. With its header, the per-task buffer is
+ * one page of 4096 bytes.
+ */
+#define UNWIND_MAX_ENTRIES	510
+
+/**
+ * struct unwind_cache - a task's buffer for its user stack
+ * @cookie: the entry into the kernel that it is the stack of, 0 for none
+ * @nr: number of valid @entries
+ * @entries: the stack
+ */
+struct unwind_cache {
+	u64		cookie;
+	unsigned int	nr;
+	unsigned long	entries[UNWIND_MAX_ENTRIES];
+};
+
+int unwind_info_request(struct unwind_task_info *info, unsigned long bit,
+			u64 *cookie, bool *queue);
+unsigned long unwind_info_take(struct unwind_task_info *info);
+bool unwind_info_reset(struct unwind_task_info *info);
+
+#endif /* _KERNEL_UNWIND_DEFERRED_H */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The boundary between table formats and the iterator: a row.
+ *
+ * Whatever format a table has, looking up an address in it yields one row: how
+ * to compute the canonical frame address (CFA), and from it the return address
+ * (RA) and the caller's frame pointer (FP).  The iterator applies rows and knows
+ * no format; a decoder makes rows and knows no stack.
+ */
+#ifndef _KERNEL_UNWIND_ROW_H
+#define _KERNEL_UNWIND_ROW_H
+
+#include <linux/types.h>
+
+/**
+ * enum unwind_rule_base - what a rule's offset is added to
+ * @UNWIND_RULE_SAME: nothing; the register still has the caller's value (FP),
+ *	or is in the architecture's link register (RA, topmost frame only)
+ * @UNWIND_RULE_SP: this frame's stack pointer
+ * @UNWIND_RULE_FP: this frame's frame pointer
+ * @UNWIND_RULE_CFA: this frame's CFA; not for the CFA itself
+ * @UNWIND_RULE_REG: the register @reg of &struct unwind_rule, known only for
+ *	the topmost frame
+ */
+enum unwind_rule_base {
+	UNWIND_RULE_SAME,
+	UNWIND_RULE_SP,
+	UNWIND_RULE_FP,
+	UNWIND_RULE_CFA,
+	UNWIND_RULE_REG,
+};
+
+/**
+ * struct unwind_rule - how to get one value of the caller's frame
+ * @base: one of &enum unwind_rule_base
+ * @reg: DWARF register number, for UNWIND_RULE_REG
+ * @deref: the value is in memory at base + offset, not base + offset itself
+ * @offset: added to the base, in bytes
+ */
+struct unwind_rule {
+	u8	base;
+	u8	reg;
+	bool	deref;
+	s32	offset;
+};
+
+/**
+ * struct unwind_row - how to get from one frame to its caller's
+ * @cfa: rule for the canonical frame address
+ * @ra: rule for the return address
+ * @fp: rule for the caller's frame pointer
+ * @outermost: there is no caller; the rules are not valid
+ * @signal: this is a signal frame: the caller was interrupted, its address is
+ *	that of the next instruction and not of one after a call
+ * @mangled_ra: the return address carries pointer authentication bits
+ * @pauth_key_b: they were made with key B, not A
+ */
+struct unwind_row {
+	struct unwind_rule	cfa;
+	struct unwind_rule	ra;
+	struct unwind_rule	fp;
+	bool			outermost;
+	bool			signal;
+	bool			mangled_ra;
+	bool			pauth_key_b;
+};
+
+#endif /* _KERNEL_UNWIND_ROW_H */

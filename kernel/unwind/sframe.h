@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _KERNEL_UNWIND_SFRAME_H
+#define _KERNEL_UNWIND_SFRAME_H
+
+#include <linux/types.h>
+#include <linux/unwind_user_types.h>
+
+#include "row.h"
+
+/**
+ * struct sframe_section - an SFrame section whose header was checked
+ * @start: address of the section
+ * @fdes: address of the first FDE
+ * @fres: address of the first FRE
+ * @num_fdes: number of FDEs
+ * @fre_len: bytes of the FRE sub-section
+ * @version: SFRAME_VERSION_2 or SFRAME_VERSION_3
+ * @flags: section-wide flags
+ * @abi: one of SFRAME_ABI_*
+ * @fixed_fp: offset of the saved FP from the CFA where it is fixed, else 0
+ * @fixed_ra: offset of the RA from the CFA where it is fixed, else 0
+ *
+ * The header is read once, here; lookups use what was found then, so that a
+ * section that changes under them cannot move their bounds.
+ */
+struct sframe_section {
+	unsigned long	start;
+	unsigned long	fdes;
+	unsigned long	fres;
+	u32		num_fdes;
+	u32		fre_len;
+	u8		version;
+	u8		flags;
+	u8		abi;
+	s8		fixed_fp;
+	s8		fixed_ra;
+};
+
+int sframe_read_header(struct sframe_section *sec, unsigned long start,
+		       unsigned long size, u8 abi);
+int sframe_find_row(const struct sframe_section *sec, unsigned long ip,
+		    enum unwind_user_access access, struct unwind_row *row);
+
+#endif /* _KERNEL_UNWIND_SFRAME_H */

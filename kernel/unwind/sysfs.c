@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/unwind: what the running kernel can do.
+ *
+ * "methods" lists the ways in which user stacks are followed, in the order in
+ * which they are tried for each frame.
+ */
+
+#include <linux/init.h>
+#include <linux/kobject.h>
+#include <linux/sysfs.h>
+
+static ssize_t methods_show(struct kobject *kobj, struct kobj_attribute *attr,
+			    char *buf)
+{
+	return sysfs_emit(buf, "%sfp\n",
+			  IS_ENABLED(CONFIG_UNWIND_USER_SFRAME) ? "sframe " : "");
+}
+
+static struct kobj_attribute methods_attr = __ATTR_RO(methods);
+
+static struct attribute *unwind_attrs[] = {
+	&methods_attr.attr,
+	NULL,
+};
+
+static const struct attribute_group unwind_group = {
+	.attrs = unwind_attrs,
+};
+
+static int __init unwind_sysfs_init(void)
+{
+	struct kobject *kobj = kobject_create_and_add("unwind", kernel_kobj);
+	int ret;
+
+	if (!kobj)
+		return -ENOMEM;
+	ret = sysfs_create_group(kobj, &unwind_group);
+	if (ret)
+		kobject_put(kobj);
+	return ret;
+}
+late_initcall(unwind_sysfs_init);

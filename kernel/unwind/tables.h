@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _KERNEL_UNWIND_TABLES_H
+#define _KERNEL_UNWIND_TABLES_H
+
+#include <linux/errno.h>
+#include <linux/rcupdate.h>
+#include <linux/types.h>
+#include <linux/unwind_user_types.h>
+
+#include "sframe.h"
+
+struct vm_area_struct;
+
+/**
+ * enum unwind_format - what kind of table describes a range of text
+ * @UNWIND_TABLE_NONE: none; it was looked for, so it need not be again
+ * @UNWIND_TABLE_SFRAME: an SFrame section
+ */
+enum unwind_format {
+	UNWIND_TABLE_NONE,
+	UNWIND_TABLE_SFRAME,
+};
+
+/**
+ * struct unwind_table - what describes a range of text of an address space
+ * @format: one of &enum unwind_format
+ * @text_start: first address of the range
+ * @text_end: first address after it
+ * @sframe: the table, for UNWIND_TABLE_SFRAME
+ * @rcu: readers in any context may look at it while it is dropped
+ */
+struct unwind_table {
+	enum unwind_format	format;
+	unsigned long		text_start;
+	unsigned long		text_end;
+	struct sframe_section	sframe;
+	struct rcu_head		rcu;
+};
+
+#ifdef CONFIG_UNWIND_USER_SFRAME
+int unwind_table_lookup(unsigned long ip, enum unwind_user_access access,
+			struct unwind_table *table);
+#else
+static inline int unwind_table_lookup(unsigned long ip,
+				      enum unwind_user_access access,
+				      struct unwind_table *table)
+{
+	return -ENOENT;
+}
+
+#endif
+
+/**
+ * unwind_table_covers - does what was last looked up also describe this address?
+ * @table: result of unwind_table_lookup(), or zeroed
+ * @ip: address
+ */
+static inline bool unwind_table_covers(const struct unwind_table *table,
+				       unsigned long ip)
+{
+	return ip >= table->text_start && ip < table->text_end;
+}
+
+/**
+ * struct unwind_mapping - a mapping of text as it was seen under the mmap lock
+ * @start: first address
+ * @end: first address after it
+ * @offset: offset of @start in @file, in bytes
+ * @file: the mapped file, with a reference; NULL for the vDSO
+ */
+struct unwind_mapping {
+	unsigned long	start;
+	unsigned long	end;
+	u64		offset;
+	struct file	*file;
+};
+
+/**
+ * struct unwind_elf_table - where an ELF file says that its table is
+ * @addr: address in the current address space
+ * @size: bytes
+ * @offset: offset in the file
+ */
+struct unwind_elf_table {
+	unsigned long	addr;
+	unsigned long	size;
+	u64		offset;
+};
+
+int unwind_elf_find_table(const struct unwind_mapping *map,
+			  struct unwind_elf_table *table);
+
+#endif /* _KERNEL_UNWIND_TABLES_H */
