@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the deferred core's state machine.
+ *
+ * A test is a kernel thread, which never returns to user space; so the steps are
+ * driven one by one, on state that belongs to the test.
+ */
+
+#include <kunit/test.h>
+#include <linux/preempt.h>
+#include <linux/unwind_deferred.h>
+
+#include "../deferred.h"
+
+#define CLIENT_A	BIT(0)
+#define CLIENT_B	BIT(1)
+
+static int request(struct unwind_task_info *info, unsigned long bit,
+		   u64 *cookie, bool *queue)
+{
+	guard(preempt)();
+	return unwind_info_request(info, bit, cookie, queue);
+}
+
+static void deferred_one_entry(struct kunit *test)
+{
+	struct unwind_task_info info = {};
+	u64 first, cookie;
+	bool queue;
+
+	/* The first request names the entry and queues the work */
+	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_A, &first, &queue), 0);
+	KUNIT_EXPECT_TRUE(test, queue);
+	KUNIT_EXPECT_NE(test, first, 0);
+
+	/* The same client again, and another one: same entry, same work */
+	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_A, &cookie, &queue), 1);
+	KUNIT_EXPECT_FALSE(test, queue);
+	KUNIT_EXPECT_EQ(test, cookie, first);
+	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_B, &cookie, &queue), 0);
+	KUNIT_EXPECT_FALSE(test, queue);
+	KUNIT_EXPECT_EQ(test, cookie, first);
+
+	/* Each is called once, and the entry cannot end before */
+	KUNIT_EXPECT_FALSE(test, unwind_info_reset(&info));
+	KUNIT_EXPECT_EQ(test, unwind_info_take(&info), CLIENT_A | CLIENT_B);
+	KUNIT_EXPECT_EQ(test, unwind_info_take(&info), 0);
+	KUNIT_EXPECT_TRUE(test, unwind_info_reset(&info));
+}
+
+static void deferred_after_work(struct kunit *test)
+{
+	struct unwind_task_info info = {};
+	u64 first, cookie;
+	bool queue;
+
+	KUNIT_ASSERT_EQ(test, request(&info, CLIENT_A, &first, &queue), 0);
+	KUNIT_ASSERT_EQ(test, unwind_info_take(&info), CLIENT_A);
+
+	/* Whoever was called is done for this entry; no work, so no loop */
+	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_A, &cookie, &queue), 1);
+	KUNIT_EXPECT_FALSE(test, queue);
+	KUNIT_EXPECT_EQ(test, cookie, first);
+
+	/* Whoever was not is called in a second run, by the same name */
+	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_B, &cookie, &queue), 0);
+	KUNIT_EXPECT_TRUE(test, queue);
+	KUNIT_EXPECT_EQ(test, cookie, first);
+	KUNIT_EXPECT_EQ(test, unwind_info_take(&info), CLIENT_B);
+	KUNIT_EXPECT_TRUE(test, unwind_info_reset(&info));
+
+	/* The next entry has another name */
+	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_A, &cookie, &queue), 0);
+	KUNIT_EXPECT_TRUE(test, queue);
+	KUNIT_EXPECT_NE(test, cookie, first);
+	KUNIT_EXPECT_EQ(test, unwind_info_take(&info), CLIENT_A);
+}
+
+static void deferred_closed(struct kunit *test)
+{
+	struct unwind_task_info info = {};
+	u64 cookie;
+	bool queue;
+
+	KUNIT_ASSERT_EQ(test, request(&info, CLIENT_A, &cookie, &queue), 0);
+	atomic_long_or(UNWIND_CLOSED, &info.requests);
+	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_B, &cookie, &queue), -ESRCH);
+	KUNIT_EXPECT_FALSE(test, queue);
+	/* What was asked for before is still served */
+	KUNIT_EXPECT_EQ(test, unwind_info_take(&info), CLIENT_A);
+	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_A, &cookie, &queue), -ESRCH);
+	/* Only an entry is closed, not the task */
+	KUNIT_EXPECT_TRUE(test, unwind_info_reset(&info));
+	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_B, &cookie, &queue), 0);
+	KUNIT_EXPECT_EQ(test, unwind_info_take(&info), CLIENT_B);
+}
+
+static void deferred_cookies_differ(struct kunit *test)
+{
+	u64 last = 0, cookie;
+	unsigned int i;
+	bool queue;
+
+	for (i = 0; i < 10000; i++) {
+		struct unwind_task_info info = {};
+
+		KUNIT_ASSERT_EQ(test, request(&info, CLIENT_A, &cookie, &queue), 0);
+		KUNIT_ASSERT_NE(test, cookie, 0);
+		KUNIT_ASSERT_NE(test, cookie, last);
+		last = cookie;
+	}
+}
+
+static void never_called(struct unwind_work *work,
+			 struct unwind_stacktrace *trace, u64 cookie)
+{
+	WARN_ON_ONCE(1);
+}
+
+static void deferred_clients(struct kunit *test)
+{
+	struct unwind_work *works;
+	unsigned int nr = 0, i;
+	u64 cookie = 1;
+	int ret;
+
+	works = kunit_kcalloc(test, UNWIND_MAX_CLIENTS + 1, sizeof(*works), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, works);
+
+	do {
+		ret = unwind_deferred_init(&works[nr], never_called);
+	} while (!ret && ++nr <= UNWIND_MAX_CLIENTS);
+	KUNIT_EXPECT_EQ(test, ret, -ENOSPC);
+	KUNIT_EXPECT_GT(test, nr, 0);
+	for (i = 1; i < nr; i++)
+		KUNIT_EXPECT_NE(test, works[i].bit, works[i - 1].bit);
+
+	/* One that was refused, and a thread that has no user stack */
+	KUNIT_EXPECT_EQ(test, unwind_deferred_request(&works[nr], &cookie), -EINVAL);
+	KUNIT_EXPECT_EQ(test, cookie, 0);
+	KUNIT_EXPECT_EQ(test, unwind_deferred_request(&works[0], &cookie), -EINVAL);
+
+	/* A place that was given back is there for the next, and only once */
+	unwind_deferred_cancel(&works[0]);
+	unwind_deferred_cancel(&works[0]);
+	KUNIT_EXPECT_EQ(test, unwind_deferred_init(&works[nr], never_called), 0);
+	KUNIT_EXPECT_EQ(test, unwind_deferred_init(&works[0], never_called), -ENOSPC);
+
+	for (i = 0; i <= nr; i++)
+		unwind_deferred_cancel(&works[i]);
+}
+
+static struct kunit_case deferred_cases[] = {
+	KUNIT_CASE(deferred_one_entry),
+	KUNIT_CASE(deferred_after_work),
+	KUNIT_CASE(deferred_closed),
+	KUNIT_CASE(deferred_cookies_differ),
+	KUNIT_CASE(deferred_clients),
+	{}
+};
+
+static struct kunit_suite deferred_suite = {
+	.name = "unwind_deferred",
+	.test_cases = deferred_cases,
+};
+
+kunit_test_suite(deferred_suite);
+
+MODULE_DESCRIPTION("KUnit tests of deferred unwinding");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A small SFrame section for the tests: three functions in a row, in version 3.
+ *
+ *	text +  0  sp_func    16 bytes: entry (CFA = SP+8), then SP+24 from +4,
+ *	                      and from +8 with FP saved at CFA-16
+ *	text + 16  end_func   16 bytes: outermost frame (no rows)
+ *	text + 32  bad_func   16 bytes: its rows lie outside the section
+ *	text + 48  fp_func    16 bytes: CFA = FP+16, FP saved at CFA-16
+ *	text + 64  sig_func   16 bytes: a signal frame, CFA = SP+8
+ *	text + 80  flex_func  16 bytes: CFA = *(R10 - 8), DWARF register 10
+ *	text + 96  nothing
+ */
+#ifndef _KERNEL_UNWIND_TESTS_SFRAME_DATA_H
+#define _KERNEL_UNWIND_TESTS_SFRAME_DATA_H
+
+#include <linux/types.h>
+
+#include "../sframe_format.h"
+
+#define TEST_SP_FUNC		0
+#define TEST_END_FUNC		16
+#define TEST_BAD_FUNC		32
+#define TEST_FP_FUNC		48
+#define TEST_SIG_FUNC		64
+#define TEST_FLEX_FUNC		80
+#define TEST_TEXT_SIZE		96
+
+#define TEST_NUM_FUNCS		6
+#define TEST_FRES_LEN		64
+
+struct test_sframe {
+	struct sframe_header	hdr;
+	/* The specification has the entries naturally aligned */
+	u8			pad[4];
+	struct sframe_fde_v3	fdes[TEST_NUM_FUNCS];
+	u8			fres[TEST_FRES_LEN];
+} __packed;
+
+void test_sframe_init(struct test_sframe *sframe, s64 text_offset);
+
+#endif /* _KERNEL_UNWIND_TESTS_SFRAME_DATA_H */

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What libsframe says about an address.
+ *
+ * libsframe finds rows; what they mean it says only in part, and in five places
+ * what it says must be taken with care (as of binutils 2.47):
+ *
+ * - sframe_find_fre() refuses sections that are not sorted, and takes starts of
+ *   functions as PC-relative even where the flag is not set.  The specification
+ *   ("The SFrame FDE Index"): "Otherwise, it is the offset in bytes from the
+ *   start of the SFrame section."  For both, its rows are walked one by one.
+ * - An empty function (its code was unreachable) is in the index with the address
+ *   of the function after it, and misleads sframe_find_fre()'s binary search when
+ *   it meets it.  The specification ("The SFrame FDE Index"): "specifying the
+ *   size of the function in bytes"; no address lies within none.  Where it finds
+ *   nothing, and there are such functions, rows are walked as well.
+ * - A function without rows is an error to it.  The specification ("Changes from
+ *   Version 2 to Version 3"): "An SFrame FDE of type SFRAME_FDE_TYPE_DEFAULT
+ *   with no FREs is used to indicate an outermost frame."
+ * - sframe_fre_get_ra_offset() of a flexible row whose RA is padded returns the
+ *   FP's control word.  The specification ("Encoding of Data Word 1"): "A value
+ *   of 0 [...] is used to indicate that no further data words follow for the
+ *   tracked entity."  So the control word is looked at first.
+ * - sframe_fre_get_fp_offset() likewise when the FP is padded.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <sframe-api.h>
+
+#include "diff_oracle.h"
+
+struct oracle {
+	sframe_decoder_ctx	*ctx;
+	struct oracle_func	*funcs;
+	u32			num_funcs;
+	bool			can_find;
+	bool			has_empty;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct oracle_func *fa = a, *fb = b;
+
+	if (fa->start != fb->start)
+		return fa->start < fb->start ? -1 : 1;
+	/* An empty function first: it must not hide one that is not */
+	return (fa->size > fb->size) - (fa->size < fb->size);
+}
+
+static void read_func(const struct oracle *oracle, u32 i,
+		      struct oracle_func *func)
+{
+	int err;
+
+	if (sframe_decoder_get_version(oracle->ctx) == SFRAME_VERSION_2) {
+		s32 start;
+
+		sframe_decoder_get_funcdesc_v2(oracle->ctx, i, &func->num_fres,
+					       &func->size, &start,
+					       &func->info, &func->rep_size);
+		func->start = start;
+		/* Version 2 knows nothing of the bit for signal frames */
+		func->info &= 0x7f;
+	} else {
+		sframe_decoder_get_funcdesc_v3(oracle->ctx, i, &func->num_fres,
+					       &func->size, &func->start,
+					       &func->info, &func->info2,
+					       &func->rep_size);
+	}
+	if (sframe_decoder_get_flags(oracle->ctx) &
+	    SFRAME_F_FDE_FUNC_START_PCREL)
+		func->start += sframe_decoder_get_offsetof_fde_start_addr(oracle->ctx,
+									  i, &err);
+	func->index = i;
+}
+
+struct oracle *oracle_open(const u8 *bytes, size_t size)
+{
+	const u8 find_flags = SFRAME_F_FDE_SORTED |
+			      SFRAME_F_FDE_FUNC_START_PCREL;
+	struct oracle *oracle = calloc(1, sizeof(*oracle));
+	u32 i;
+	int err = 0;
+
+	oracle->ctx = sframe_decode((const char *)bytes, size, &err);
+	if (!oracle->ctx) {
+		free(oracle);
+		return NULL;
+	}
+	oracle->num_funcs = sframe_decoder_get_num_fidx(oracle->ctx);
+	oracle->funcs = calloc(oracle->num_funcs + 1, sizeof(*oracle->funcs));
+	for (i = 0; i < oracle->num_funcs; i++) {
+		read_func(oracle, i, &oracle->funcs[i]);
+		oracle->has_empty |= !oracle->funcs[i].size;
+	}
+	qsort(oracle->funcs, oracle->num_funcs, sizeof(*oracle->funcs),
+	      by_start);
+	oracle->can_find = (sframe_decoder_get_flags(oracle->ctx) &
+			    find_flags) == find_flags;
+	return oracle;
+}
+
+void oracle_close(struct oracle *oracle)
+{
+	sframe_decoder_free(&oracle->ctx);
+	free(oracle->funcs);
+	free(oracle);
+}
+
+u8 oracle_abi(const struct oracle *oracle)
+{
+	return sframe_decoder_get_abi_arch(oracle->ctx);
+}
+
+u32 oracle_num_funcs(const struct oracle *oracle)
+{
+	return oracle->num_funcs;
+}
+
+const struct oracle_func *oracle_func(const struct oracle *oracle, u32 i)
+{
+	return &oracle->funcs[i];
+}
+
+s64 oracle_row_start(const struct oracle *oracle,
+		     const struct oracle_func *func, u32 i)
+{
+	sframe_frame_row_entry fre;
+
+	if (sframe_decoder_get_fre(oracle->ctx, func->index, i, &fre))
+		return -1;
+	return fre.fre_start_addr;
+}
+
+static const struct oracle_func *func_of(const struct oracle *oracle,
+					 s64 offset)
+{
+	u32 lo = 0, hi = oracle->num_funcs;
+
+	while (lo < hi) {
+		u32 mid = lo + (hi - lo) / 2;
+
+		if (oracle->funcs[mid].start <= offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return NULL;
+	if ((u64)offset - oracle->funcs[lo - 1].start >=
+	    oracle->funcs[lo - 1].size)
+		return NULL;
+	return &oracle->funcs[lo - 1];
+}
+
+static int walk_rows(const struct oracle *oracle,
+		     const struct oracle_func *func, s64 offset,
+		     sframe_frame_row_entry *found)
+{
+	u32 pc = offset - func->start, i;
+	sframe_frame_row_entry fre;
+	int ret = -ENOENT;
+
+	if (SFRAME_V3_FDE_PC_TYPE(func->info) == SFRAME_V3_FDE_PCTYPE_MASK)
+		pc %= func->rep_size;
+	for (i = 0; i < func->num_fres; i++) {
+		if (sframe_decoder_get_fre(oracle->ctx, func->index, i, &fre))
+			return -ENOENT;
+		if (fre.fre_start_addr > pc)
+			break;
+		*found = fre;
+		ret = 0;
+	}
+	return ret;
+}
+
+static bool is_aarch64(const struct oracle *oracle)
+{
+	return oracle_abi(oracle) == SFRAME_ABI_AARCH64_ENDIAN_LITTLE ||
+	       oracle_abi(oracle) == SFRAME_ABI_AARCH64_ENDIAN_BIG;
+}
+
+static struct unwind_rule in_memory(int err, s32 offset)
+{
+	if (err)
+		return (struct unwind_rule){ .base = UNWIND_RULE_SAME };
+	return (struct unwind_rule){
+		.base = UNWIND_RULE_CFA, .deref = true, .offset = offset,
+	};
+}
+
+static void default_row(const struct oracle *oracle,
+			const sframe_frame_row_entry *fre,
+			struct unwind_row *row)
+{
+	s32 offset;
+	int err;
+
+	row->cfa.base = sframe_fre_get_base_reg_id(fre, &err) ==
+			SFRAME_BASE_REG_SP ? UNWIND_RULE_SP : UNWIND_RULE_FP;
+	row->cfa.offset = sframe_fre_get_cfa_offset(oracle->ctx, fre,
+						    SFRAME_FDE_TYPE_DEFAULT,
+						    &err);
+	offset = sframe_fre_get_ra_offset(oracle->ctx, fre,
+					  SFRAME_FDE_TYPE_DEFAULT, &err);
+	row->ra = in_memory(err, offset);
+	offset = sframe_fre_get_fp_offset(oracle->ctx, fre,
+					  SFRAME_FDE_TYPE_DEFAULT, &err);
+	row->fp = in_memory(err, offset);
+}
+
+/* A control word; 0 if there is none */
+static u32 control_word(const sframe_frame_row_entry *fre, int i)
+{
+	int err = 0;
+	u32 word = sframe_get_fre_udata(fre, i, &err);
+
+	return err ? 0 : word;
+}
+
+static struct unwind_rule flex_rule(const struct oracle *oracle, u32 control,
+				    s32 offset)
+{
+	u32 reg = SFRAME_V3_FLEX_FDE_CTRLWORD_REGNUM(control);
+	struct unwind_rule rule = {
+		.base = UNWIND_RULE_CFA,
+		.deref = SFRAME_V3_FLEX_FDE_CTRLWORD_DEREF_P(control),
+		.offset = offset,
+	};
+
+	if (!SFRAME_V3_FLEX_FDE_CTRLWORD_REG_P(control))
+		return rule;
+	rule.reg = reg;
+	rule.base = UNWIND_RULE_REG;
+	if (reg == (is_aarch64(oracle) ? 31 : 7))
+		rule.base = UNWIND_RULE_SP;
+	if (reg == (is_aarch64(oracle) ? 29 : 6))
+		rule.base = UNWIND_RULE_FP;
+	return rule;
+}
+
+static void flex_row(const struct oracle *oracle,
+		     const sframe_frame_row_entry *fre, struct unwind_row *row)
+{
+	s32 fixed_ra = sframe_decoder_get_fixed_ra_offset(oracle->ctx);
+	s32 fixed_fp = sframe_decoder_get_fixed_fp_offset(oracle->ctx);
+	u32 control;
+	s32 offset;
+	int err;
+
+	control = control_word(fre, 0);
+	offset = sframe_fre_get_cfa_offset(oracle->ctx, fre,
+					   SFRAME_FDE_TYPE_FLEX, &err);
+	row->cfa = flex_rule(oracle, control, offset);
+
+	row->ra = in_memory(!fixed_ra, fixed_ra);
+	control = control_word(fre, 2);
+	if (control) {
+		offset = sframe_fre_get_ra_offset(oracle->ctx, fre,
+						  SFRAME_FDE_TYPE_FLEX, &err);
+		row->ra = flex_rule(oracle, control, offset);
+	}
+
+	row->fp = in_memory(!fixed_fp, fixed_fp);
+	control = control_word(fre, control ? 4 : 3);
+	if (control) {
+		offset = sframe_fre_get_fp_offset(oracle->ctx, fre,
+						  SFRAME_FDE_TYPE_FLEX, &err);
+		row->fp = flex_rule(oracle, control, offset);
+	}
+}
+
+int oracle_find_row(const struct oracle *oracle, s64 offset,
+		    struct unwind_row *row)
+{
+	const struct oracle_func *func = func_of(oracle, offset);
+	sframe_frame_row_entry fre;
+	u8 type;
+	int err = 0;
+
+	*row = (struct unwind_row){};
+	if (!func)
+		return -ENOENT;
+	type = SFRAME_V3_FDE_TYPE(func->info2);
+	row->signal = SFRAME_V3_FDE_SIGNAL_P(func->info);
+	row->pauth_key_b = is_aarch64(oracle) &&
+			   SFRAME_V3_AARCH64_FDE_PAUTH_KEY(func->info);
+	if (!func->num_fres && type == SFRAME_FDE_TYPE_DEFAULT &&
+	    sframe_decoder_get_version(oracle->ctx) == SFRAME_VERSION_3) {
+		row->outermost = true;
+		return 0;
+	}
+
+	if (oracle->can_find)
+		err = sframe_find_fre(oracle->ctx, offset, &fre);
+	if (!oracle->can_find || (err && oracle->has_empty))
+		err = walk_rows(oracle, func, offset, &fre);
+	if (err)
+		return -ENOENT;
+	if (sframe_fre_get_ra_undefined_p(oracle->ctx, &fre, &err)) {
+		row->outermost = true;
+		return 0;
+	}
+	row->mangled_ra = is_aarch64(oracle) &&
+			  sframe_fre_get_ra_mangled_p(oracle->ctx, &fre, &err);
+	if (type == SFRAME_FDE_TYPE_FLEX)
+		flex_row(oracle, &fre, row);
+	else
+		default_row(oracle, &fre, row);
+	return 0;
+}

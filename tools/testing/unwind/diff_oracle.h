@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A second opinion: what libsframe says about an address, as one of our rows.
+ *
+ * Apart from sframe_diff.c, since libsframe's header and the kernel's give the
+ * same names to the same things.
+ */
+#ifndef _UNWIND_TEST_DIFF_ORACLE_H
+#define _UNWIND_TEST_DIFF_ORACLE_H
+
+#include <linux/types.h>
+
+#include "row.h"
+
+struct oracle;
+
+struct oracle_func {
+	s64	start;		/* relative to the section */
+	u32	size;
+	u32	num_fres;
+	u32	index;		/* of the FDE */
+	u8	info;
+	u8	info2;
+	u8	rep_size;
+};
+
+/* NULL if libsframe does not like it.  @bytes must stay. */
+struct oracle *oracle_open(const u8 *bytes, size_t size);
+void oracle_close(struct oracle *oracle);
+
+u8 oracle_abi(const struct oracle *oracle);
+u32 oracle_num_funcs(const struct oracle *oracle);
+
+/* By rising address */
+const struct oracle_func *oracle_func(const struct oracle *oracle, u32 i);
+
+/* Start of row @i of @func, relative to the function; -1: there is none */
+s64 oracle_row_start(const struct oracle *oracle,
+		     const struct oracle_func *func, u32 i);
+
+/* 0 and a row, or -ENOENT */
+int oracle_find_row(const struct oracle *oracle, s64 offset,
+		    struct unwind_row *row);
+
+#endif /* _UNWIND_TEST_DIFF_ORACLE_H */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What tools/include's kernel.h lacks of the kernel's. */
+#ifndef _UNWIND_TEST_KERNEL_H
+#define _UNWIND_TEST_KERNEL_H
+
+#include_next <linux/kernel.h>
+#include <linux/types.h>
+#include <string.h>
+
+#ifndef U8_MAX
+#define U8_MAX	((u8)~0U)
+#endif
+
+#endif /* _UNWIND_TEST_KERNEL_H */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Lookups under observation, shared by tests, differ and fuzzer.
+ *
+ * A lookup has promises to keep that do not depend on what the section holds.
+ * lookup_row() checks them each time, so that every test of anything is a test
+ * of them as well.
+ */
+#ifndef _UNWIND_TEST_LOOKUP_H
+#define _UNWIND_TEST_LOOKUP_H
+
+#include "sframe.h"
+
+/*
+ * The bounds that the opening comment of kernel/unwind/sframe.c states.  They
+ * are repeated on purpose: to raise one is to break a promise.
+ */
+#define MAX_SCAN		16384
+#define MAX_SCAN_NOFAULT	256
+#define MAX_FRES		65536
+#define MAX_FRES_NOFAULT	1024
+
+static inline u32 max_scan(enum unwind_user_access access)
+{
+	return access == UNWIND_USER_NOFAULT ? MAX_SCAN_NOFAULT : MAX_SCAN;
+}
+
+static inline u32 max_fres(enum unwind_user_access access)
+{
+	return access == UNWIND_USER_NOFAULT ? MAX_FRES_NOFAULT : MAX_FRES;
+}
+
+/*
+ * Look up @ip.  @broken is set to what promise was broken, or to NULL.  The
+ * caller knows whether reads were made to fail, so -EFAULT is for it to judge.
+ */
+int lookup_row(const struct sframe_section *sec, unsigned long ip,
+	       enum unwind_user_access access, struct unwind_row *row,
+	       const char **broken);
+
+bool row_equal(const struct unwind_row *a, const struct unwind_row *b);
+
+/* A row in words, in a static buffer that two calls do not share */
+const char *row_string(const struct unwind_row *row);
+
+#endif /* _UNWIND_TEST_LOOKUP_H */

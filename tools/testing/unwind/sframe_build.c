@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a description to the bytes of an SFrame section: measure, allocate
+ * exactly that, fill.  Bytes that no part of the format owns hold a pattern, so
+ * that a reader that strays reads nonsense and not zeroes.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sframe_build.h"
+
+#define GAP_PATTERN	0xa5
+#define ATTR_SIZE	5
+
+void sfb_put(struct sfb_image *img, u32 pos, unsigned int size, u64 val)
+{
+	assert(pos + size <= img->size);
+	for (; size; size--, val >>= 8)
+		img->bytes[pos++] = val;
+}
+
+static u32 row_bytes(const struct sfb_func *func, const struct sfb_row *row)
+{
+	return (1 << func->fre_type) + 1 + (row->num_words << row->word_size);
+}
+
+static u32 func_bytes(const struct sfb_table *table,
+		      const struct sfb_func *func)
+{
+	u32 bytes = table->version == 3 ? ATTR_SIZE : 0, i;
+
+	for (i = 0; i < func->num_rows; i++)
+		bytes += row_bytes(func, &func->rows[i]);
+	return bytes;
+}
+
+static void put_header(struct sfb_image *img, const struct sfb_table *table,
+		       u32 num_rows)
+{
+	u32 header_end = SFB_HDR_SIZE + table->aux_len;
+
+	sfb_put(img, SFB_HDR_MAGIC, 2, 0xdee2);
+	sfb_put(img, SFB_HDR_VERSION, 1, table->version);
+	sfb_put(img, SFB_HDR_FLAGS, 1, table->flags);
+	sfb_put(img, SFB_HDR_ABI, 1, table->abi);
+	sfb_put(img, SFB_HDR_FIXED_FP, 1, table->fixed_fp);
+	sfb_put(img, SFB_HDR_FIXED_RA, 1, table->fixed_ra);
+	sfb_put(img, SFB_HDR_AUX_LEN, 1, table->aux_len);
+	sfb_put(img, SFB_HDR_NUM_FDES, 4, table->num_funcs);
+	sfb_put(img, SFB_HDR_NUM_FRES, 4, num_rows);
+	sfb_put(img, SFB_HDR_FRE_LEN, 4, img->size - img->fres);
+	sfb_put(img, SFB_HDR_FDEOFF, 4, img->fdes - header_end);
+	sfb_put(img, SFB_HDR_FREOFF, 4, img->fres - header_end);
+}
+
+static void put_fde(struct sfb_image *img, const struct sfb_table *table, u32 i)
+{
+	const struct sfb_func *func = &table->funcs[i];
+	u32 pos = sfb_fde(img, i), fres = img->func_fres[i];
+	u64 start = func->start;
+	u8 info = func->flags | func->fre_type;
+
+	if (table->flags & SFB_PCREL)
+		start -= pos;
+	if (table->version == 3) {
+		sfb_put(img, pos, 8, start);
+		sfb_put(img, pos + 8, 4, func->size);
+		sfb_put(img, pos + 12, 4, fres - img->fres);
+
+		sfb_put(img, fres, 2, func->num_rows);
+		sfb_put(img, fres + 2, 1, info);
+		sfb_put(img, fres + 3, 1, func->type);
+		sfb_put(img, fres + 4, 1, func->rep_size);
+		return;
+	}
+	sfb_put(img, pos, 4, start);
+	sfb_put(img, pos + 4, 4, func->size);
+	sfb_put(img, pos + 8, 4, fres - img->fres);
+	sfb_put(img, pos + 12, 4, func->num_rows);
+	sfb_put(img, pos + 16, 1, info);
+	sfb_put(img, pos + 17, 1, func->rep_size);
+	sfb_put(img, pos + 18, 2, 0);
+}
+
+static void put_rows(struct sfb_image *img, const struct sfb_table *table,
+		     u32 i)
+{
+	const struct sfb_func *func = &table->funcs[i];
+	u32 pos = img->func_fres[i] + (table->version == 3 ? ATTR_SIZE : 0);
+	u32 r, w;
+
+	for (r = 0; r < func->num_rows; r++) {
+		const struct sfb_row *row = &func->rows[r];
+
+		sfb_put(img, pos, 1 << func->fre_type, row->start);
+		pos += 1 << func->fre_type;
+		sfb_put(img, pos++, 1, row->flags | row->num_words << 1 |
+			row->word_size << 5);
+		for (w = 0; w < row->num_words; w++) {
+			sfb_put(img, pos, 1 << row->word_size, row->words[w]);
+			pos += 1 << row->word_size;
+		}
+	}
+}
+
+void sfb_build(struct sfb_image *img, const struct sfb_table *table)
+{
+	u32 num_rows = 0, i;
+
+	img->fde_size = table->version == 3 ? 16 : 20;
+	img->fdes = SFB_HDR_SIZE + table->aux_len + table->fde_gap;
+	img->fres = sfb_fde(img, table->num_funcs) + table->fre_gap;
+	img->size = img->fres;
+	img->func_fres = calloc(table->num_funcs + 1, sizeof(u32));
+	for (i = 0; i < table->num_funcs; i++) {
+		img->func_fres[i] = img->size;
+		img->size += func_bytes(table, &table->funcs[i]);
+		num_rows += table->funcs[i].num_rows;
+	}
+
+	img->bytes = malloc(img->size);
+	memset(img->bytes, GAP_PATTERN, img->size);
+	put_header(img, table, num_rows);
+	for (i = 0; i < table->num_funcs; i++) {
+		put_fde(img, table, i);
+		put_rows(img, table, i);
+	}
+}
+
+void sfb_free(struct sfb_image *img)
+{
+	free(img->bytes);
+	free(img->func_fres);
+}

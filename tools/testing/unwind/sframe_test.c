@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of the SFrame decoder: the fixture and main().
+ */
+#include "sframe_test.h"
+#include "umem.h"
+
+void env_open_at(struct env *env, const struct sfb_table *table,
+		 unsigned long base)
+{
+	sfb_build(&env->img, table);
+	env->base = base;
+	umem_map(base, env->img.bytes, env->img.size);
+	CHECK_EQ(sframe_read_header(&env->sec, base, env->img.size, table->abi),
+		 0);
+}
+
+void env_open(struct env *env, const struct sfb_table *table)
+{
+	env_open_at(env, table, DEFAULT_BASE);
+}
+
+void env_close(struct env *env)
+{
+	umem_unmap_all();
+	sfb_free(&env->img);
+}
+
+int env_find(const struct env *env, u64 offset, enum unwind_user_access access,
+	     struct unwind_row *row)
+{
+	const char *broken;
+	int ret;
+
+	ret = lookup_row(&env->sec, env->base + offset, access, row, &broken);
+	if (broken)
+		tap_fail("at %#llx: %s", (unsigned long long)offset, broken);
+	return ret;
+}
+
+static void expect(const struct env *env, u64 offset, int error,
+		   const struct unwind_row *want)
+{
+	enum unwind_user_access access;
+	struct unwind_row row;
+	int ret;
+
+	for (access = UNWIND_USER_FAULTABLE; access <= UNWIND_USER_NOFAULT;
+	     access++) {
+		ret = env_find(env, offset, access, &row);
+		if (ret != error)
+			tap_fail("at %#llx: %d, not %d",
+				 (unsigned long long)offset, ret, error);
+		else if (!ret && !row_equal(&row, want))
+			tap_fail("at %#llx: %s, not %s",
+				 (unsigned long long)offset, row_string(&row),
+				 row_string(want));
+	}
+}
+
+void expect_row(const struct env *env, u64 offset,
+		const struct unwind_row *want)
+{
+	expect(env, offset, 0, want);
+}
+
+void expect_error(const struct env *env, u64 offset, int error)
+{
+	expect(env, offset, error, NULL);
+}
+
+void expect_cfa(const struct env *env, u64 offset, s32 cfa)
+{
+	struct unwind_row want = { .cfa = SP(cfa), .ra = SAME, .fp = SAME };
+
+	if (env->sec.fixed_ra)
+		want.ra = (struct unwind_rule)AT_CFA(env->sec.fixed_ra);
+	expect(env, offset, 0, &want);
+}
+
+int main(void)
+{
+	test_header();
+	test_lookup();
+	test_rules();
+	test_limits();
+	test_hostile();
+	return tap_finish();
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Unit tests of the SFrame decoder: what their files share.
+ *
+ * A test opens a table: it is built, mapped as user memory in its exact size,
+ * and its header read.  Addresses in tests are relative to the section, as in
+ * the format.
+ */
+#ifndef _UNWIND_TEST_SFRAME_TEST_H
+#define _UNWIND_TEST_SFRAME_TEST_H
+
+#include "lookup.h"
+#include "sframe_build.h"
+#include "tap.h"
+
+#define DEFAULT_BASE	0x7f1234560000UL
+
+struct env {
+	struct sfb_image	img;
+	struct sframe_section	sec;
+	unsigned long		base;
+};
+
+void env_open(struct env *env, const struct sfb_table *table);
+void env_open_at(struct env *env, const struct sfb_table *table,
+		 unsigned long base);
+void env_close(struct env *env);
+
+/* As sframe_find_row(), and fails the test if a promise is broken */
+int env_find(const struct env *env, u64 offset, enum unwind_user_access access,
+	     struct unwind_row *row);
+
+/* Expect the same in both access modes */
+void expect_row(const struct env *env, u64 offset,
+		const struct unwind_row *want);
+void expect_error(const struct env *env, u64 offset, int error);
+
+/* Expect a row whose CFA is SP + @cfa: enough to tell rows apart */
+void expect_cfa(const struct env *env, u64 offset, s32 cfa);
+
+#define AT_CFA(offset_)	{ .base = UNWIND_RULE_CFA, .deref = true, \
+			  .offset = (offset_) }
+#define AT_SP(offset_)	{ .base = UNWIND_RULE_SP, .deref = true, \
+			  .offset = (offset_) }
+#define AT_FP(offset_)	{ .base = UNWIND_RULE_FP, .deref = true, \
+			  .offset = (offset_) }
+#define CFA(offset_)	{ .base = UNWIND_RULE_CFA, .offset = (offset_) }
+#define SP(offset_)	{ .base = UNWIND_RULE_SP, .offset = (offset_) }
+#define FP(offset_)	{ .base = UNWIND_RULE_FP, .offset = (offset_) }
+#define REG(reg_, offset_) { .base = UNWIND_RULE_REG, .reg = (reg_), \
+			     .offset = (offset_) }
+#define AT_REG(reg_, offset_) { .base = UNWIND_RULE_REG, .deref = true, \
+				.reg = (reg_), .offset = (offset_) }
+#define SAME		{ .base = UNWIND_RULE_SAME }
+
+void test_header(void);
+void test_lookup(void);
+void test_rules(void);
+void test_limits(void);
+void test_hostile(void);
+
+#endif /* _UNWIND_TEST_SFRAME_TEST_H */

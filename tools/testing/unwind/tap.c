@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Results in the Test Anything Protocol.  A case fails too when the code under
+ * test read user memory that is not mapped, whatever the case was about.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "tap.h"
+#include "umem.h"
+
+static unsigned int cases, failed_cases, failed_checks;
+static unsigned long violations_before;
+static char name[128];
+
+void tap_begin(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(name, sizeof(name), fmt, args);
+	va_end(args);
+	failed_checks = 0;
+	violations_before = umem_violations;
+}
+
+void tap_end(void)
+{
+	if (umem_violations != violations_before)
+		tap_fail("%lu reads outside what is mapped",
+			 umem_violations - violations_before);
+	failed_cases += !!failed_checks;
+	printf("%sok %u - %s\n", failed_checks ? "not " : "", ++cases, name);
+}
+
+void tap_skip(const char *fmt, ...)
+{
+	va_list args;
+
+	printf("ok %u # SKIP ", ++cases);
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	printf("\n");
+}
+
+void tap_fail(const char *fmt, ...)
+{
+	va_list args;
+
+	/* The first few say what is wrong; thousands would hide it */
+	if (failed_checks++ >= 10)
+		return;
+	printf("# %s: ", name);
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	printf("\n");
+}
+
+void tap_check_eq(long long got, long long want, const char *what,
+		  const char *file, int line)
+{
+	if (got != want)
+		tap_fail("%s:%d: %s is %lld, not %lld", file, line, what, got,
+			 want);
+}
+
+int tap_finish(void)
+{
+	printf("1..%u\n", cases);
+	return failed_cases ? 1 : 0;
+}

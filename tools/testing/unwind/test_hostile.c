@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sections that lie, change while they are read, or cannot be read.
+ *
+ * Entries that make no sense: -EINVAL for what they describe, nothing for the
+ * functions around them.  Reads that fail: -EFAULT, at once.  Values that
+ * change: any answer, as long as no promise is broken.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/kernel.h>
+
+#include "sframe_test.h"
+#include "umem.h"
+
+#define BAD	1	/* the function that is tampered with */
+#define LAST	2	/* or this one, whose rows are the section's last bytes */
+
+static const struct sfb_row good_a[] = { SFB_ROW(0, SFB_SP, 0, 8) };
+static const struct sfb_row good_b[] = { SFB_ROW(0, SFB_SP, 2, 24) };
+static const struct sfb_row victim[] = {
+	SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(4, SFB_SP, 0, 16, -16),
+	SFB_ROW(8, SFB_FP, 0, 16, -16),
+};
+
+static const struct sfb_func funcs[] = {
+	{ .start = 0x1000, .size = 0x10, SFB_ROWS(good_a) },
+	{ .start = 0x1010, .size = 0x10, .rep_size = 4, SFB_ROWS(victim) },
+	{ .start = 0x1020, .size = 0x10, SFB_ROWS(good_b) },
+};
+
+/* Where the bytes are that a case changes */
+enum where { IN_FDE, IN_FRES, IN_LAST_FRES };
+
+struct bad_case {
+	const char	*name;
+	u8		version;
+	enum where	where;
+	u32		pos;
+	u8		size;
+	u64		val;
+	u64		offset;		/* address that is looked up */
+	int		error;
+};
+
+static const struct bad_case cases[] = {
+	{ "FREs' offset at their end", 2, IN_FDE, 8, 4, ~0, 0x1010, -EINVAL },
+	{ "FREs' offset 2^32 - 1", 2, IN_FDE, 8, 4, 0xffffffff, 0x1010,
+	  -EINVAL },
+	{ "FREs' offset 2^32 - 1", 3, IN_FDE, 12, 4, 0xffffffff, 0x1010,
+	  -EINVAL },
+	{ "FREs' offset + attributes wraps", 3, IN_FDE, 12, 4, 0xfffffffb,
+	  0x1010, -EINVAL },
+	{ "FREs' offset 2^31", 3, IN_FDE, 12, 4, 0x80000000, 0x1010, -EINVAL },
+	{ "rows beyond the section", 2, IN_FDE, 12, 4, 100, 0x101f, -EINVAL },
+	{ "2^32 - 1 rows", 2, IN_FDE, 12, 4, 0xffffffff, 0x101f, -EINVAL },
+	{ "rows beyond the section", 3, IN_LAST_FRES, 0, 2, 2, 0x102f,
+	  -EINVAL },
+	{ "65535 rows", 3, IN_LAST_FRES, 0, 2, 65535, 0x102f, -EINVAL },
+	{ "row type 3", 2, IN_FDE, 16, 1, 3, 0x1010, -EINVAL },
+	{ "row type 15", 2, IN_FDE, 16, 1, 15, 0x1010, -EINVAL },
+	{ "row type 3", 3, IN_FRES, 2, 1, 3, 0x1010, -EINVAL },
+	{ "row type 4", 3, IN_FRES, 2, 1, 4, 0x1010, -EINVAL },
+	{ "row type 8", 3, IN_FRES, 2, 1, 8, 0x1010, -EINVAL },
+	{ "row type 15", 3, IN_FRES, 2, 1, 15, 0x1010, -EINVAL },
+	{ "repetition of 0", 2, IN_FDE, 16, 2, SFB_PCMASK, 0x1010, -EINVAL },
+	{ "word size 3", 2, IN_FRES, 1, 1, 3 << 5 | 1 << 1, 0x1010, -EINVAL },
+	{ "word size 3", 3, IN_FRES, 6, 1, 3 << 5 | 1 << 1, 0x1010, -EINVAL },
+	{ "word size 3 in a row before", 3, IN_FRES, 6, 1, 3 << 5 | 1 << 1,
+	  0x1018, -EINVAL },
+	{ "word size 3 and no words", 3, IN_FRES, 6, 1, 3 << 5, 0x1010,
+	  -EINVAL },
+	{ "function of size 0", 3, IN_FDE, 8, 4, 0, 0x1010, -ENOENT },
+	{ "no row is early enough", 3, IN_FRES, 5, 1, 0xff, 0x101f, -ENOENT },
+};
+
+static u32 bad_pos(const struct env *env, const struct bad_case *c)
+{
+	switch (c->where) {
+	case IN_FDE:
+		return sfb_fde(&env->img, BAD) + c->pos;
+	case IN_FRES:
+		return env->img.func_fres[BAD] + c->pos;
+	default:
+		return env->img.func_fres[LAST] + c->pos;
+	}
+}
+
+static struct sfb_table hostile_table(u8 version, u8 flags)
+{
+	return (struct sfb_table){
+		.version = version, .flags = flags, .abi = SFB_AMD64,
+		.fixed_ra = -8, SFB_FUNCS(funcs),
+	};
+}
+
+static void bad_case(const struct bad_case *c, u8 flags)
+{
+	const struct sfb_table table = hostile_table(c->version, flags);
+	u64 val = c->val;
+	struct env env;
+
+	tap_begin("hostile: v%u, %ssorted, %s", c->version,
+		  flags & SFB_SORTED ? "" : "un", c->name);
+	env_open(&env, &table);
+	if (val == ~0ULL)
+		val = env.img.size - env.img.fres;
+	sfb_put(&env.img, bad_pos(&env, c), c->size, val);
+	expect_error(&env, c->offset, c->error);
+	expect_cfa(&env, 0x100f, 8);
+	if (c->where == IN_LAST_FRES)
+		expect_cfa(&env, 0x1010, 8);
+	else
+		expect_cfa(&env, 0x1020, 24);
+	env_close(&env);
+	tap_end();
+}
+
+/*
+ * The last function's rows are cut off at every byte: the FRE sub-section is
+ * made shorter, and the buffer with it.
+ */
+static void cut_off(u8 version, u8 size_code)
+{
+	const struct sfb_row last_rows[] = {
+		SFB_ROW(0, SFB_SP, size_code, 8),
+		SFB_ROW(8, SFB_SP, size_code, 16, -16),
+	};
+	const struct sfb_func last_funcs[] = {
+		{ .start = 0x1000, .size = 0x10, SFB_ROWS(good_a) },
+		{ .start = 0x1020, .size = 0x10, .fre_type = size_code,
+		  SFB_ROWS(last_rows) },
+	};
+	struct sfb_table table = hostile_table(version, SFB_SORTED);
+	u32 total, first_end, size;
+	struct env env;
+
+	tap_begin("hostile: v%u, rows cut off at every byte, size %u", version,
+		  1 << size_code);
+	table.funcs = last_funcs;
+	table.num_funcs = ARRAY_SIZE(last_funcs);
+	env_open(&env, &table);
+	total = env.img.size;
+	/* Where the first row ends, and where the second's start does */
+	first_end = env.img.func_fres[1] + (version == 3 ? 5 : 0) +
+		    (1 << size_code) + 1 + (1 << size_code);
+	env_close(&env);
+
+	for (size = total - 1; size >= first_end - (1 << size_code) * 2 - 1;
+	     size--) {
+		sfb_build(&env.img, &table);
+		sfb_put(&env.img, SFB_HDR_FRE_LEN, 4, size - env.img.fres);
+		env.img.bytes = realloc(env.img.bytes, size);
+		env.img.size = size;
+		env.base = DEFAULT_BASE;
+		umem_map(env.base, env.img.bytes, size);
+		CHECK_EQ(sframe_read_header(&env.sec, env.base, size,
+					    SFB_AMD64), 0);
+		expect_cfa(&env, 0x1000, 8);
+		expect_error(&env, 0x1028, -EINVAL);
+		/* To see that the second starts later, its start is needed */
+		if (size < first_end + (1 << size_code) + 1)
+			expect_error(&env, 0x1020, -EINVAL);
+		else
+			expect_cfa(&env, 0x1020, 8);
+		env_close(&env);
+	}
+	tap_end();
+}
+
+/* Not even room for the attributes of the only function, or its first row */
+static void nothing_left(void)
+{
+	struct sfb_table table = hostile_table(3, SFB_SORTED);
+	struct env env;
+	u32 left;
+
+	tap_begin("hostile: v3, 0 to 7 bytes of FREs");
+	table.num_funcs = 1;
+	for (left = 0; left < 8; left++) {
+		sfb_build(&env.img, &table);
+		sfb_put(&env.img, SFB_HDR_FRE_LEN, 4, left);
+		env.img.size = env.img.fres + left;
+		env.img.bytes = realloc(env.img.bytes, env.img.size);
+		env.base = DEFAULT_BASE;
+		umem_map(env.base, env.img.bytes, env.img.size);
+		CHECK_EQ(sframe_read_header(&env.sec, env.base, env.img.size,
+					    SFB_AMD64), 0);
+		expect_error(&env, 0x1000, -EINVAL);
+		env_close(&env);
+	}
+	tap_end();
+}
+
+/*
+ * The FREs take up 4 GiB less one byte, and the function's are the last of them:
+ * the first row's words go past the end, and past 2^32.  Of the FREs only the
+ * end is mapped, so that a read at the wrapped position shows.
+ */
+static void past_4g(void)
+{
+	static const struct sfb_row long_rows[] = {
+		SFB_ROW(0, SFB_SP, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+			14, 15),
+		SFB_ROW(8, SFB_SP, 0, 8),
+	};
+	static const struct sfb_func func = {
+		.start = 0x1000, .size = 0x10, SFB_ROWS(long_rows),
+	};
+	const u32 tail = 32, fre_len = 0xffffffff;
+	struct sfb_table table = hostile_table(3, SFB_SORTED);
+	struct env env;
+	u8 *end;
+
+	tap_begin("hostile: v3, row that wraps 4 GiB of FREs");
+	table.funcs = &func;
+	table.num_funcs = 1;
+	env_open(&env, &table);
+	end = malloc(tail);
+	memcpy(end, env.img.bytes + env.img.fres, tail);
+	sfb_put(&env.img, sfb_fde(&env.img, 0) + 12, 4, fre_len - tail);
+	env.sec.fres = DEFAULT_BASE + 0x100000000;
+	env.sec.fre_len = fre_len;
+	umem_map(env.sec.fres + fre_len - tail, end, tail);
+	expect_error(&env, 0x1008, -EINVAL);
+	expect_error(&env, 0x1000, -EINVAL);
+	env_close(&env);
+	free(end);
+	tap_end();
+}
+
+/* One lookup, with each of its reads failing in turn */
+static void each_read_fails(const struct env *env, u64 offset)
+{
+	enum unwind_user_access access;
+	struct unwind_row row;
+	unsigned long k, reads;
+
+	for (access = UNWIND_USER_FAULTABLE; access <= UNWIND_USER_NOFAULT;
+	     access++) {
+		env_find(env, offset, access, &row);
+		reads = umem_reads;
+		if (!reads)
+			tap_fail("at %#llx: nothing was read",
+				 (unsigned long long)offset);
+		for (k = 1; k <= reads; k++) {
+			umem_fail_at(k);
+			CHECK_EQ(env_find(env, offset, access, &row), -EFAULT);
+			CHECK_EQ(umem_reads, k);
+		}
+		umem_fail_at(0);
+	}
+}
+
+static void unreadable(u8 version, u8 flags)
+{
+	static const struct sfb_row flex_rows[] = {
+		SFB_ROW(0, SFB_SP, 1, 7 << 3 | 1, 16, 2, -8, 2, -16),
+	};
+	static const struct sfb_row outermost[] = { SFB_ROW_OUTERMOST(0) };
+	static const struct sfb_row r4[] = { SFB_ROW(0, SFB_SP, 2, 8, -16) };
+	const struct sfb_func all[] = {
+		{ .start = 0x1000, .size = 0x10, SFB_ROWS(victim) },
+		{ .start = 0x1010, .size = 0x10, .fre_type = 1, .type = 1,
+		  SFB_ROWS(flex_rows) },
+		{ .start = 0x1020, .size = 0x10, .fre_type = 2, SFB_ROWS(r4) },
+		{ .start = 0x1030, .size = 0x10, SFB_ROWS(outermost) },
+		{ .start = 0x1040, .size = 0x10 },
+	};
+	struct sfb_table table = hostile_table(version, flags);
+	struct env env;
+	u64 offset;
+
+	tap_begin("hostile: v%u, %ssorted, each read fails", version,
+		  flags & SFB_SORTED ? "" : "un");
+	table.funcs = all;
+	table.num_funcs = ARRAY_SIZE(all);
+	env_open(&env, &table);
+	for (offset = 0xfff; offset < 0x1060; offset++)
+		each_read_fails(&env, offset);
+	env_close(&env);
+	tap_end();
+}
+
+/* What the k-th read, and all after it, are turned into */
+static unsigned long mutate_from;
+static u64 mutate_state;
+
+static u64 next_random(void)
+{
+	mutate_state ^= mutate_state << 13;
+	mutate_state ^= mutate_state >> 7;
+	return mutate_state ^= mutate_state << 17;
+}
+
+static void mutate(unsigned long addr, void *val, size_t size)
+{
+	u8 *bytes = val;
+
+	(void)addr;
+	if (umem_reads < mutate_from || next_random() & 1)
+		return;
+	for (; size; size--, bytes++)
+		*bytes = next_random() & 1 ? next_random() : *bytes ^ 0xff;
+}
+
+/*
+ * Every answer is allowed that is documented, except that memory could not be
+ * read, which it can; env_find() checks the promises.
+ */
+static void changing(u8 version, u8 flags)
+{
+	const struct sfb_table table = hostile_table(version, flags);
+	unsigned int found = 0, refused = 0, round;
+	enum unwind_user_access access;
+	struct unwind_row row;
+	struct env env;
+	int ret;
+
+	tap_begin("hostile: v%u, flags %u, values change between reads",
+		  version, flags);
+	env_open(&env, &table);
+	mutate_state = 88172645463325252ULL;
+	umem_set_hook(mutate);
+	for (round = 0; round < 20000; round++) {
+		mutate_from = 1 + round % 20;
+		access = round & 1;
+		ret = env_find(&env, 0xff0 + round % 0x50, access, &row);
+		if (ret == -EFAULT)
+			tap_fail("round %u: -EFAULT", round);
+		found += !ret;
+		refused += ret == -EINVAL;
+	}
+	umem_set_hook(NULL);
+	/* Else the values did not change as they should */
+	if (!found || !refused)
+		tap_fail("%u rows, %u refusals", found, refused);
+	env_close(&env);
+	tap_end();
+}
+
+/* The header is read once: what it says later moves no bound */
+static void header_changes(u8 version)
+{
+	const struct sfb_table table = hostile_table(version, SFB_SORTED);
+	struct env env;
+
+	tap_begin("hostile: v%u, header changes after it was checked", version);
+	env_open(&env, &table);
+	sfb_put(&env.img, SFB_HDR_VERSION, 1, version ^ 1);
+	sfb_put(&env.img, SFB_HDR_FLAGS, 1, 0xff);
+	sfb_put(&env.img, SFB_HDR_ABI, 1, SFB_AARCH64);
+	sfb_put(&env.img, SFB_HDR_FIXED_RA, 1, 77);
+	sfb_put(&env.img, SFB_HDR_NUM_FDES, 4, 0xffffffff);
+	sfb_put(&env.img, SFB_HDR_FRE_LEN, 4, 0xffffffff);
+	sfb_put(&env.img, SFB_HDR_FDEOFF, 4, 0xfffffff0);
+	sfb_put(&env.img, SFB_HDR_FREOFF, 4, 0xfffffff0);
+	expect_cfa(&env, 0x1000, 8);
+	expect_cfa(&env, 0x102f, 24);
+	expect_error(&env, 0x1030, -ENOENT);
+	env_close(&env);
+	tap_end();
+}
+
+/* A sorted index that is not: what is found must still cover the address */
+static void not_sorted(u8 version)
+{
+	static const struct sfb_func liars[] = {
+		{ .start = 0x3000, .size = 0x10, SFB_ROWS(good_a) },
+		{ .start = 0x1000, .size = 0x10, SFB_ROWS(good_b) },
+		{ .start = 0x2000, .size = 0x10, SFB_ROWS(good_a) },
+		{ .start = 0x1000, .size = 0x10, SFB_ROWS(good_b) },
+	};
+	struct sfb_table table = hostile_table(version, SFB_SORTED);
+	struct unwind_row row;
+	struct env env;
+	u64 offset;
+	int ret;
+
+	tap_begin("hostile: v%u, index claims to be sorted", version);
+	table.funcs = liars;
+	table.num_funcs = ARRAY_SIZE(liars);
+	env_open(&env, &table);
+	for (offset = 0; offset < 0x4000; offset += 8) {
+		ret = env_find(&env, offset, UNWIND_USER_NOFAULT, &row);
+		if (ret == -ENOENT)
+			continue;
+		CHECK_EQ(ret, 0);
+		CHECK_EQ(row.cfa.offset, (offset & ~0xfULL) == 0x1000 ? 24 : 8);
+		if ((offset & 0xfff) >= 0x10 || offset < 0x1000)
+			tap_fail("a row for %#llx, where no function is",
+				 (unsigned long long)offset);
+	}
+	env_close(&env);
+	tap_end();
+}
+
+void test_hostile(void)
+{
+	u8 version, code;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		bad_case(&cases[i], SFB_SORTED | SFB_PCREL);
+		bad_case(&cases[i], 0);
+	}
+	nothing_left();
+	past_4g();
+	for (version = 2; version <= 3; version++) {
+		for (code = 0; code <= 2; code++)
+			cut_off(version, code);
+		unreadable(version, SFB_SORTED);
+		unreadable(version, SFB_PCREL);
+		changing(version, SFB_SORTED | SFB_PCREL);
+		changing(version, 0);
+		header_changes(version);
+		not_sorted(version);
+	}
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From an address to a row: which function, which row of it.
+ *
+ * Rows in these tables differ in the offset of their CFA, by which the tests
+ * tell what was found; what rows say otherwise is for test_rules.c.
+ */
+#include <errno.h>
+
+#include <linux/kernel.h>
+
+#include "sframe_test.h"
+
+/* As far from the section as the format can say, towards either end */
+#define S64_MIN_OFFSET	(-0x7fffffffffffffffLL - 1)
+#define S64_MAX_OFFSET	0x7ffffffffffffff0LL
+
+#define AMD64_V(version_, flags_) \
+	.version = (version_), .flags = (flags_), .abi = SFB_AMD64, \
+	.fixed_ra = -8
+
+static const struct sfb_row row_8[] = { SFB_ROW(0, SFB_SP, 0, 8) };
+static const struct sfb_row row_16[] = { SFB_ROW(0, SFB_SP, 0, 16) };
+static const struct sfb_row row_24[] = { SFB_ROW(0, SFB_SP, 0, 24) };
+static const struct sfb_row steps[] = {
+	SFB_ROW(0, SFB_SP, 0, 40), SFB_ROW(1, SFB_SP, 0, 48),
+	SFB_ROW(5, SFB_SP, 0, 56), SFB_ROW(0x1f, SFB_SP, 0, 64),
+};
+
+/* Below, around and above the section; with and without gaps */
+static const struct sfb_func funcs[] = {
+	{ .start = -0x2000, .size = 0x10, SFB_ROWS(row_8) },
+	{ .start = -0x1ff0, .size = 1, SFB_ROWS(row_16) },
+	{ .start = -0x1000, .size = 0x20, SFB_ROWS(steps) },
+	{ .start = 0x1000, .size = 0x40, SFB_ROWS(row_24) },
+	{ .start = 0x1040, .size = 0x20, SFB_ROWS(steps) },
+};
+
+/* As funcs[], in no order */
+static const struct sfb_func shuffled[] = {
+	{ .start = 0x1040, .size = 0x20, SFB_ROWS(steps) },
+	{ .start = -0x2000, .size = 0x10, SFB_ROWS(row_8) },
+	{ .start = 0x1000, .size = 0x40, SFB_ROWS(row_24) },
+	{ .start = -0x1000, .size = 0x20, SFB_ROWS(steps) },
+	{ .start = -0x1ff0, .size = 1, SFB_ROWS(row_16) },
+};
+
+static s32 steps_cfa(s64 offset)
+{
+	if (offset >= 0x1f)
+		return 64;
+	if (offset >= 5)
+		return 56;
+	return offset >= 1 ? 48 : 40;
+}
+
+/* What funcs[] says, by a plain look at it; 0: nothing */
+static s32 expected_cfa(s64 offset)
+{
+	if (offset >= -0x2000 && offset < -0x1ff0)
+		return 8;
+	if (offset == -0x1ff0)
+		return 16;
+	if (offset >= -0x1000 && offset < -0xfe0)
+		return steps_cfa(offset + 0x1000);
+	if (offset >= 0x1000 && offset < 0x1040)
+		return 24;
+	if (offset >= 0x1040 && offset < 0x1060)
+		return steps_cfa(offset - 0x1040);
+	return 0;
+}
+
+static void every_address(u8 version, u8 flags)
+{
+	struct sfb_table table = { AMD64_V(version, flags), SFB_FUNCS(funcs) };
+	struct env env;
+	s64 offset;
+
+	if (!(flags & SFB_SORTED))
+		table.funcs = shuffled;
+	tap_begin("lookup: v%u, %ssorted, %s: every address", version,
+		  flags & SFB_SORTED ? "" : "un",
+		  flags & SFB_PCREL ? "PC-relative" : "section-relative");
+	env_open(&env, &table);
+	for (offset = -0x2100; offset < 0x1100; offset++) {
+		s32 cfa = expected_cfa(offset);
+
+		if (cfa)
+			expect_cfa(&env, offset, cfa);
+		else
+			expect_error(&env, offset, -ENOENT);
+	}
+	expect_error(&env, -env.base, -ENOENT);
+	expect_error(&env, -1UL - env.base, -ENOENT);
+	env_close(&env);
+	tap_end();
+}
+
+/* Binary search has its ends: none, one, two, three functions */
+static void few_functions(u8 version, u8 flags)
+{
+	static const struct sfb_func three[] = {
+		{ .start = 0x1000, .size = 0x10, SFB_ROWS(row_8) },
+		{ .start = 0x2000, .size = 0x10, SFB_ROWS(row_16) },
+		{ .start = 0x3000, .size = 0x10, SFB_ROWS(row_24) },
+	};
+	static const s32 cfas[] = { 8, 16, 24 };
+	struct sfb_table table = { AMD64_V(version, flags), SFB_FUNCS(three) };
+	struct env env;
+	u32 i;
+
+	tap_begin("lookup: v%u, %ssorted, 0 to 3 functions", version,
+		  flags & SFB_SORTED ? "" : "un");
+	for (table.num_funcs = 0; table.num_funcs <= 3; table.num_funcs++) {
+		env_open(&env, &table);
+		expect_error(&env, 0xfff, -ENOENT);
+		for (i = 0; i < table.num_funcs; i++) {
+			expect_cfa(&env, three[i].start, cfas[i]);
+			expect_cfa(&env, three[i].start + 0xf, cfas[i]);
+			expect_error(&env, three[i].start + 0x10, -ENOENT);
+		}
+		if (i < 3)
+			expect_error(&env, three[i].start, -ENOENT);
+		env_close(&env);
+	}
+	tap_end();
+}
+
+/* Auxiliary header and gaps move everything */
+static void moved(u8 version)
+{
+	struct sfb_table table = { AMD64_V(version, SFB_SORTED | SFB_PCREL),
+				   SFB_FUNCS(funcs) };
+	struct env env;
+
+	tap_begin("lookup: v%u, auxiliary header and gaps", version);
+	table.aux_len = 255;
+	table.fde_gap = 9;
+	table.fre_gap = 33;
+	env_open(&env, &table);
+	expect_cfa(&env, -0x1ff0, 16);
+	expect_cfa(&env, 0x1045, 56);
+	expect_error(&env, 0xfff, -ENOENT);
+	env_close(&env);
+	tap_end();
+}
+
+static void start_sizes(u8 version)
+{
+	static const struct sfb_row r1[] = {
+		SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(0x80, SFB_SP, 0, 16),
+		SFB_ROW(0xff, SFB_SP, 0, 24),
+	};
+	static const struct sfb_row r2[] = {
+		SFB_ROW(0, SFB_SP, 1, 8), SFB_ROW(0x8000, SFB_SP, 1, 16),
+		SFB_ROW(0xffff, SFB_SP, 1, 24),
+	};
+	static const struct sfb_row r4[] = {
+		SFB_ROW(0, SFB_SP, 2, 8), SFB_ROW(0x80000000, SFB_SP, 2, 16),
+		SFB_ROW(0xfffffffe, SFB_SP, 2, 24),
+	};
+	static const struct sfb_func f[] = {
+		{ .start = 0x1000, .size = 0x100, .fre_type = 0, SFB_ROWS(r1) },
+		{ .start = 0x2000, .size = 0x10000, .fre_type = 1,
+		  SFB_ROWS(r2) },
+		{ .start = 0x20000, .size = 0xffffffff, .fre_type = 2,
+		  SFB_ROWS(r4) },
+	};
+	struct sfb_table table = { AMD64_V(version, SFB_SORTED), SFB_FUNCS(f) };
+	struct env env;
+	u32 i;
+
+	tap_begin("lookup: v%u, row starts of 1, 2 and 4 bytes, unsigned",
+		  version);
+	env_open(&env, &table);
+	for (i = 0; i < ARRAY_SIZE(f); i++) {
+		const struct sfb_row *r = f[i].rows;
+
+		expect_cfa(&env, f[i].start, 8);
+		expect_cfa(&env, f[i].start + r[1].start - 1, 8);
+		expect_cfa(&env, f[i].start + r[1].start, 16);
+		expect_cfa(&env, f[i].start + r[2].start - 1, 16);
+		expect_cfa(&env, f[i].start + r[2].start, 24);
+		expect_error(&env, f[i].start + f[i].size, -ENOENT);
+	}
+	env_close(&env);
+	tap_end();
+}
+
+/* A PLT: five times the same 16 bytes, and 7 more that begin a sixth */
+static void plt(u8 version)
+{
+	static const struct sfb_row entry[] = {
+		SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(11, SFB_SP, 0, 16),
+	};
+	static const struct sfb_func f[] = {
+		{ .start = 0x1003, .size = 5 * 16 + 7, .flags = SFB_PCMASK,
+		  .rep_size = 16, SFB_ROWS(entry) },
+	};
+	struct sfb_table table = { AMD64_V(version, SFB_SORTED | SFB_PCREL),
+				   SFB_FUNCS(f) };
+	struct env env;
+	u32 i;
+
+	tap_begin("lookup: v%u, repeated rows (PCMASK)", version);
+	env_open(&env, &table);
+	expect_error(&env, 0x1002, -ENOENT);
+	for (i = 0; i < f[0].size; i++)
+		expect_cfa(&env, 0x1003 + i, i % 16 >= 11 ? 16 : 8);
+	expect_error(&env, 0x1003 + f[0].size, -ENOENT);
+	env_close(&env);
+	tap_end();
+}
+
+/* Without the bit, the repetition's size means nothing, whatever it is */
+static void no_plt(u8 version)
+{
+	static const struct sfb_func f[] = {
+		{ .start = 0x1000, .size = 0x20, .rep_size = 4,
+		  SFB_ROWS(steps) },
+	};
+	struct sfb_table table = { AMD64_V(version, SFB_SORTED), SFB_FUNCS(f) };
+	struct env env;
+	u32 i;
+
+	tap_begin("lookup: v%u, repetition size without PCMASK", version);
+	env_open(&env, &table);
+	for (i = 0; i < 0x20; i++)
+		expect_cfa(&env, 0x1000 + i, steps_cfa(i));
+	env_close(&env);
+	tap_end();
+}
+
+/* Before the first row nothing is known; of two at one address the last rules */
+static void odd_rows(u8 version)
+{
+	static const struct sfb_row late[] = { SFB_ROW(4, SFB_SP, 0, 8) };
+	static const struct sfb_row twice[] = {
+		SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(4, SFB_SP, 0, 16),
+		SFB_ROW(4, SFB_SP, 0, 24), SFB_ROW(0x80, SFB_SP, 0, 32),
+	};
+	static const struct sfb_func f[] = {
+		{ .start = 0x1000, .size = 0x10, SFB_ROWS(late) },
+		{ .start = 0x1010, .size = 0x10, SFB_ROWS(twice) },
+	};
+	struct sfb_table table = { AMD64_V(version, SFB_SORTED), SFB_FUNCS(f) };
+	struct env env;
+
+	tap_begin("lookup: v%u, late first row, two rows at one address",
+		  version);
+	env_open(&env, &table);
+	expect_error(&env, 0x1000, -ENOENT);
+	expect_error(&env, 0x1003, -ENOENT);
+	expect_cfa(&env, 0x1004, 8);
+	expect_cfa(&env, 0x1013, 8);
+	expect_cfa(&env, 0x1014, 24);
+	expect_cfa(&env, 0x101f, 24);
+	env_close(&env);
+	tap_end();
+}
+
+/*
+ * Functions without code have entries too (a compiler makes them of code that
+ * cannot be reached), at the address of the next function, in any order: a sort
+ * by address cannot tell them apart.
+ */
+static void empty_functions(u8 version, u8 flags)
+{
+	static const struct sfb_func f[] = {
+		{ .start = 0x0ff0, .size = 0x10, SFB_ROWS(row_8) },
+		{ .start = 0x1000, .size = 0, SFB_ROWS(row_24) },
+		{ .start = 0x1000, .size = 0x10, SFB_ROWS(row_16) },
+		{ .start = 0x1010, .size = 0x10, SFB_ROWS(row_8) },
+		{ .start = 0x1010, .size = 0, SFB_ROWS(row_24) },
+		{ .start = 0x1020, .size = 0, SFB_ROWS(row_24) },
+		{ .start = 0x1020, .size = 0x10, SFB_ROWS(row_16) },
+		{ .start = 0x1020, .size = 0, SFB_ROWS(row_24) },
+		{ .start = 0x1020, .size = 0 },
+		{ .start = 0x1030, .size = 0, SFB_ROWS(row_24) },
+	};
+	struct sfb_table table = { AMD64_V(version, flags), SFB_FUNCS(f) };
+	struct env env;
+	u32 i;
+
+	tap_begin("lookup: v%u, %ssorted, empty functions", version,
+		  flags & SFB_SORTED ? "" : "un");
+	/* Each length moves the middles of the binary search */
+	for (; table.num_funcs >= 9; table.num_funcs--) {
+		env_open(&env, &table);
+		for (i = 0; i < 0x40; i++)
+			expect_cfa(&env, 0x0ff0 + i, i & 0x10 ? 16 : 8);
+		expect_error(&env, 0x1030, -ENOENT);
+		env_close(&env);
+	}
+	tap_end();
+}
+
+/* Starts of version 3 have 64 bits, of version 2 they are signed 32 bits */
+static void far_functions(void)
+{
+	static const struct sfb_func v2[] = {
+		{ .start = -0x7fffff00LL, .size = 0x10, SFB_ROWS(row_8) },
+		{ .start = 0x7fffff00LL, .size = 0x10, SFB_ROWS(row_16) },
+	};
+	static const struct sfb_func v3[] = {
+		{ .start = -0x123456789000LL, .size = 0x10, SFB_ROWS(row_8) },
+		{ .start = 0x123456789000LL, .size = 0x10, SFB_ROWS(row_16) },
+	};
+	struct sfb_table table2 = { AMD64_V(2, SFB_SORTED), SFB_FUNCS(v2) };
+	struct sfb_table table3 = { AMD64_V(3, SFB_SORTED | SFB_PCREL),
+				    SFB_FUNCS(v3) };
+	struct env env;
+
+	tap_begin("lookup: functions far from the section");
+	env_open(&env, &table2);
+	expect_cfa(&env, v2[0].start, 8);
+	expect_cfa(&env, v2[1].start + 0xf, 16);
+	expect_error(&env, v2[1].start + 0x10, -ENOENT);
+	env_close(&env);
+	env_open(&env, &table3);
+	expect_cfa(&env, v3[0].start, 8);
+	expect_cfa(&env, v3[1].start + 0xf, 16);
+	/* As far again: what 32 bits would not tell apart */
+	expect_error(&env, v3[0].start + 0x100000000, -ENOENT);
+	expect_error(&env, v3[1].start + 0x100000000, -ENOENT);
+	expect_error(&env, v3[1].start - 0x100000000, -ENOENT);
+	env_close(&env);
+	tap_end();
+}
+
+/* Where adding a start to the section's address passes an end of memory */
+static void ends_of_memory(u8 flags)
+{
+	static const struct sfb_func below[] = {
+		{ .start = -0x2000, .size = 0x1000, SFB_ROWS(row_8) },
+		{ .start = -0x1000, .size = 0x10, SFB_ROWS(row_16) },
+	};
+	static const struct sfb_func above[] = {
+		{ .start = 0x20000, .size = 0x10, SFB_ROWS(row_24) },
+	};
+	static const struct sfb_func outermost[] = {
+		{ .start = S64_MIN_OFFSET, .size = 0x10, SFB_ROWS(row_8) },
+		{ .start = S64_MAX_OFFSET, .size = 0x10, SFB_ROWS(row_16) },
+	};
+	struct sfb_table table = { AMD64_V(3, flags), SFB_FUNCS(below) };
+	struct env env;
+
+	tap_begin("lookup: %s, functions around the ends of memory",
+		  flags & SFB_SORTED ? "sorted" : "unsorted");
+	env_open_at(&env, &table, 0x1000);
+	expect_cfa(&env, -0x2000, 8);
+	expect_cfa(&env, -0x1001, 8);
+	expect_cfa(&env, -0x1000, 16);
+	expect_error(&env, -0x2001, -ENOENT);
+	expect_error(&env, -0xff0, -ENOENT);
+	env_close(&env);
+
+	table.funcs = above;
+	table.num_funcs = ARRAY_SIZE(above);
+	env_open_at(&env, &table, -0x10000UL);
+	expect_cfa(&env, 0x20000, 24);
+	expect_cfa(&env, 0x2000f, 24);
+	expect_error(&env, 0x20010, -ENOENT);
+	expect_error(&env, 0x1ffff, -ENOENT);
+	env_close(&env);
+
+	table.funcs = outermost;
+	table.num_funcs = ARRAY_SIZE(outermost);
+	env_open(&env, &table);
+	expect_cfa(&env, S64_MIN_OFFSET, 8);
+	expect_cfa(&env, S64_MIN_OFFSET + 0xf, 8);
+	expect_cfa(&env, S64_MAX_OFFSET, 16);
+	expect_error(&env, 0, -ENOENT);
+	env_close(&env);
+	tap_end();
+}
+
+void test_lookup(void)
+{
+	static const u8 all_flags[] = {
+		SFB_SORTED | SFB_PCREL, SFB_SORTED, SFB_PCREL, 0,
+	};
+	u8 version;
+	u32 i;
+
+	for (version = 2; version <= 3; version++) {
+		for (i = 0; i < ARRAY_SIZE(all_flags); i++)
+			every_address(version, all_flags[i]);
+		few_functions(version, SFB_SORTED | SFB_PCREL);
+		few_functions(version, SFB_PCREL);
+		moved(version);
+		start_sizes(version);
+		plt(version);
+		no_plt(version);
+		odd_rows(version);
+		empty_functions(version, SFB_SORTED | SFB_PCREL);
+		empty_functions(version, SFB_PCREL);
+	}
+	far_functions();
+	ends_of_memory(SFB_SORTED);
+	ends_of_memory(0);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * User memory: a list of mapped buffers, each with a stamp per byte that says
+ * in which round (see umem_start()) the byte was last read.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "umem.h"
+
+struct region {
+	unsigned long	addr;
+	unsigned long	size;
+	const u8	*host;
+	u32		*stamps;
+};
+
+#define MAX_REGIONS	4
+
+static struct region regions[MAX_REGIONS];
+static unsigned int num_regions;
+static u32 round_nr = 1;
+static unsigned long fail_at;
+static void (*read_hook)(unsigned long addr, void *val, size_t size);
+
+unsigned long umem_reads, umem_rereads, umem_violations;
+
+void umem_map(unsigned long addr, const void *host, unsigned long size)
+{
+	if (num_regions == MAX_REGIONS)
+		abort();
+	regions[num_regions++] = (struct region){
+		.addr = addr,
+		.size = size,
+		.host = host,
+		.stamps = calloc(size + 1, sizeof(u32)),
+	};
+}
+
+void umem_unmap_all(void)
+{
+	while (num_regions)
+		free(regions[--num_regions].stamps);
+}
+
+void umem_start(void)
+{
+	round_nr++;
+	umem_reads = 0;
+	umem_rereads = 0;
+}
+
+void umem_fail_at(unsigned long k)
+{
+	fail_at = k;
+}
+
+void umem_set_hook(void (*hook)(unsigned long addr, void *val, size_t size))
+{
+	read_hook = hook;
+}
+
+static void note_bytes(struct region *r, unsigned long offset, size_t size)
+{
+	bool again = false;
+
+	while (size--) {
+		again |= r->stamps[offset] == round_nr;
+		r->stamps[offset++] = round_nr;
+	}
+	umem_rereads += again;
+}
+
+int umem_get_user(void *val, unsigned long addr, size_t size)
+{
+	unsigned int i;
+
+	/* The kernel's clears the value.  Nobody may rely on any. */
+	memset(val, 0x5a, size);
+	if (++umem_reads == fail_at)
+		return -EFAULT;
+
+	for (i = 0; i < num_regions; i++) {
+		struct region *r = &regions[i];
+		unsigned long offset = addr - r->addr;
+
+		if (addr < r->addr || size > r->size ||
+		    offset > r->size - size)
+			continue;
+		note_bytes(r, offset, size);
+		memcpy(val, r->host + offset, size);
+		if (read_hook)
+			read_hook(addr, val, size);
+		return 0;
+	}
+	umem_violations++;
+	return -EFAULT;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * User memory as the code under test sees it.
+ *
+ * A test maps buffers at addresses of its choice; a read of anything else
+ * returns -EFAULT and counts as a violation.  Buffers should come from malloc()
+ * in their exact size, so that ASan watches their ends as well.
+ *
+ * Between two calls of umem_start() the reads are counted, bytes that are read
+ * twice are noticed, one read can be made to fail, and a hook can change what
+ * is read.
+ */
+#ifndef _UNWIND_TEST_UMEM_H
+#define _UNWIND_TEST_UMEM_H
+
+#include <linux/types.h>
+
+extern unsigned long umem_reads;	/* since umem_start() */
+extern unsigned long umem_rereads;	/* of them, of bytes already read */
+extern unsigned long umem_violations;	/* since the start of the program */
+
+void umem_map(unsigned long addr, const void *host, unsigned long size);
+void umem_unmap_all(void);
+void umem_start(void);
+
+/* Fail the @k-th read after umem_start(); 0: none */
+void umem_fail_at(unsigned long k);
+
+/* Let @hook change values between memory and reader; NULL: none */
+void umem_set_hook(void (*hook)(unsigned long addr, void *val, size_t size));
+
+int umem_get_user(void *val, unsigned long addr, size_t size);
+
+#endif /* _UNWIND_TEST_UMEM_H */
