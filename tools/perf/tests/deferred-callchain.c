@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdint.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "debug.h"
+#include "tests.h"
+#include "util/deferred-callchain.h"
+#include "util/event.h"
+
+#define KERNEL_IP	0xffffffff81000010ULL
+#define USER_IP		0x401000ULL
+#define AFTER_CHAIN	0x1122334455667788ULL
+
+struct test_event {
+	union {
+		union perf_event	event;
+		u64			words[32];
+	};
+	struct perf_sample	sample;
+};
+
+static void init_event(struct test_event *ev, u32 type, u32 tid, u64 time)
+{
+	memset(ev, 0, sizeof(*ev));
+	ev->event.header.type = type;
+	ev->event.header.size = sizeof(ev->event.header);
+	ev->sample.tid = tid;
+	ev->sample.time = time;
+}
+
+static void init_sample(struct test_event *ev, u32 tid, u64 time, u64 cookie)
+{
+	init_event(ev, PERF_RECORD_SAMPLE, tid, time);
+	ev->words[1] = 4;
+	ev->words[2] = PERF_CONTEXT_KERNEL;
+	ev->words[3] = KERNEL_IP;
+	ev->words[4] = PERF_CONTEXT_USER_DEFERRED;
+	ev->words[5] = cookie;
+	ev->words[6] = AFTER_CHAIN;
+	ev->event.header.size = 7 * sizeof(u64);
+	ev->sample.callchain = (struct ip_callchain *)&ev->words[1];
+	ev->sample.deferred_callchain = true;
+	ev->sample.deferred_cookie = cookie;
+}
+
+static void init_record(struct test_event *ev, u32 tid, u64 time, u64 cookie)
+{
+	init_event(ev, PERF_RECORD_CALLCHAIN_DEFERRED, tid, time);
+	ev->words[1] = cookie;
+	ev->words[2] = 2;
+	ev->words[3] = PERF_CONTEXT_USER;
+	ev->words[4] = USER_IP + cookie;
+	ev->event.header.size = 5 * sizeof(u64);
+	ev->sample.callchain = (struct ip_callchain *)&ev->words[2];
+	ev->sample.deferred_cookie = cookie;
+}
+
+static int add_record(struct deferred_callchains *dc, u32 tid, u64 time, u64 cookie)
+{
+	struct test_event ev;
+
+	init_record(&ev, tid, time, cookie);
+	return deferred_callchains__add_mark(dc, &ev.event, &ev.sample);
+}
+
+static int pass_record(struct deferred_callchains *dc, u32 tid, u64 time, u64 cookie)
+{
+	struct test_event ev;
+
+	init_record(&ev, tid, time, cookie);
+	return deferred_callchains__pass_mark(dc, &ev.event, &ev.sample);
+}
+
+static enum deferred_state find(struct deferred_callchains *dc, u32 tid, u64 time,
+				u64 cookie, u64 complete_until)
+{
+	const struct ip_callchain *user = NULL;
+	enum deferred_state state;
+	struct test_event ev;
+
+	init_sample(&ev, tid, time, cookie);
+	state = deferred_callchains__find(dc, &ev.sample, complete_until, &user);
+	if (state == DEFERRED_FOUND && (user->nr != 2 || user->ips[1] != USER_IP + cookie))
+		return DEFERRED_MISSING;
+
+	return state;
+}
+
+static int check_merged(struct deferred_callchains *dc, u32 tid, u64 cookie)
+{
+	const struct ip_callchain *user = NULL;
+	struct perf_sample *sample;
+	struct test_event ev;
+	u64 *words;
+
+	init_sample(&ev, tid, 10, cookie);
+	sample = &ev.sample;
+	TEST_ASSERT_EQUAL("find", deferred_callchains__find(dc, sample, 0, &user),
+			  DEFERRED_FOUND);
+
+	words = (u64 *)deferred_callchains__merge(dc, &ev.event, sample, user);
+	TEST_ASSERT_EQUAL("type", ((union perf_event *)words)->header.type, PERF_RECORD_SAMPLE);
+	TEST_ASSERT_EQUAL("size", ((union perf_event *)words)->header.size,
+			  (u16)(7 * sizeof(u64)));
+	TEST_ASSERT_VAL("sample", (u64 *)sample->callchain == &words[1] &&
+			!sample->deferred_callchain);
+	TEST_ASSERT_VAL("nr", words[1] == 4);
+	TEST_ASSERT_VAL("kernel half", words[2] == PERF_CONTEXT_KERNEL &&
+			words[3] == KERNEL_IP);
+	TEST_ASSERT_VAL("user half", words[4] == PERF_CONTEXT_USER &&
+			words[5] == USER_IP + cookie);
+	TEST_ASSERT_VAL("what is after the callchain", words[6] == AFTER_CHAIN);
+
+	return TEST_OK;
+}
+
+static int check_not_merged(struct deferred_callchains *dc)
+{
+	struct test_event ev;
+	u64 *words;
+
+	init_sample(&ev, 1, 10, 7);
+	words = (u64 *)deferred_callchains__merge(dc, &ev.event, &ev.sample, NULL);
+	TEST_ASSERT_EQUAL("size", ((union perf_event *)words)->header.size,
+			  (u16)(5 * sizeof(u64)));
+	TEST_ASSERT_VAL("kernel half only", words[1] == 2 && words[3] == KERNEL_IP);
+	TEST_ASSERT_VAL("what is after the callchain", words[4] == AFTER_CHAIN);
+
+	return TEST_OK;
+}
+
+/* Two samples that belong to one record, and a thread with the same cookie */
+static int test_match(struct deferred_callchains *dc)
+{
+	TEST_ASSERT_EQUAL("nothing known", find(dc, 1, 10, 7, 100), DEFERRED_PENDING);
+	TEST_ASSERT_EQUAL("add", add_record(dc, 1, 30, 7), 0);
+	TEST_ASSERT_EQUAL("first sample", check_merged(dc, 1, 7), TEST_OK);
+	TEST_ASSERT_EQUAL("second sample", check_merged(dc, 1, 7), TEST_OK);
+	TEST_ASSERT_EQUAL("other thread", find(dc, 2, 10, 7, 100), DEFERRED_PENDING);
+	TEST_ASSERT_EQUAL("merge nothing", check_not_merged(dc), TEST_OK);
+
+	TEST_ASSERT_EQUAL("pass", pass_record(dc, 1, 30, 7), 0);
+	TEST_ASSERT_EQUAL("just after record", find(dc, 1, 31, 7, 0), DEFERRED_FOUND);
+	TEST_ASSERT_EQUAL("next entry", find(dc, 1, 40, 8, 50), DEFERRED_PENDING);
+
+	return TEST_OK;
+}
+
+/* The records of a thread that migrates are not read in the order of time */
+static int test_order(struct deferred_callchains *dc)
+{
+	TEST_ASSERT_EQUAL("add", add_record(dc, 1, 50, 2), 0);
+	TEST_ASSERT_EQUAL("may still come", find(dc, 1, 10, 1, 49), DEFERRED_PENDING);
+	TEST_ASSERT_EQUAL("add earlier one", add_record(dc, 1, 30, 1), 0);
+	TEST_ASSERT_EQUAL("first", find(dc, 1, 10, 1, 0), DEFERRED_FOUND);
+	TEST_ASSERT_EQUAL("pass", pass_record(dc, 1, 30, 1), 0);
+	TEST_ASSERT_EQUAL("second", find(dc, 1, 40, 2, 0), DEFERRED_FOUND);
+	TEST_ASSERT_EQUAL("pass", pass_record(dc, 1, 50, 2), 0);
+	TEST_ASSERT_EQUAL("first is gone", find(dc, 1, 60, 1, UINT64_MAX), DEFERRED_MISSING);
+
+	return TEST_OK;
+}
+
+static int test_missing(struct deferred_callchains *dc)
+{
+	TEST_ASSERT_EQUAL("add", add_record(dc, 1, 50, 2), 0);
+	TEST_ASSERT_EQUAL("not all read", find(dc, 1, 10, 1, 40), DEFERRED_PENDING);
+	TEST_ASSERT_EQUAL("all read", find(dc, 1, 10, 1, 60), DEFERRED_MISSING);
+	TEST_ASSERT_EQUAL("at the end", find(dc, 2, 10, 1, UINT64_MAX), DEFERRED_MISSING);
+
+	return TEST_OK;
+}
+
+/* A stack from after an exec was not the caller of what was sampled before */
+static int test_exec(struct deferred_callchains *dc)
+{
+	struct test_event ev;
+
+	init_event(&ev, PERF_RECORD_COMM, 1, 20);
+	ev.event.comm.tid = 1;
+	TEST_ASSERT_VAL("new name", !deferred_callchains__is_mark(&ev.event));
+	ev.event.header.misc = PERF_RECORD_MISC_COMM_EXEC;
+	TEST_ASSERT_VAL("exec", deferred_callchains__is_mark(&ev.event));
+
+	TEST_ASSERT_EQUAL("add", deferred_callchains__add_mark(dc, &ev.event, &ev.sample), 0);
+	TEST_ASSERT_EQUAL("add", add_record(dc, 1, 30, 7), 0);
+	TEST_ASSERT_EQUAL("before", find(dc, 1, 10, 7, 100), DEFERRED_MISSING);
+	TEST_ASSERT_EQUAL("pass", deferred_callchains__pass_mark(dc, &ev.event, &ev.sample), 0);
+	TEST_ASSERT_EQUAL("after", find(dc, 1, 25, 7, 100), DEFERRED_FOUND);
+
+	return TEST_OK;
+}
+
+/* Samples that cannot be held back until their record is read */
+static int test_wait(struct deferred_callchains *dc)
+{
+	const struct ip_callchain *user;
+	enum deferred_state expected;
+	struct deferred_sample *ds;
+	struct test_event ev;
+	u64 cookie;
+
+	for (cookie = 1; cookie <= 2; cookie++) {
+		init_sample(&ev, 1, cookie, cookie);
+		TEST_ASSERT_EQUAL("wait", deferred_callchains__wait(dc, &ev.event, &ev.sample), 0);
+	}
+	memset(&ev, 0xff, sizeof(ev));
+
+	init_record(&ev, 2, 10, 2);
+	TEST_ASSERT_EQUAL("pass", deferred_callchains__pass_mark(dc, &ev.event, &ev.sample), 0);
+	TEST_ASSERT_VAL("other thread",
+			!deferred_callchains__first_waiting_for(dc, &ev.event, &ev.sample));
+
+	init_record(&ev, 1, 10, 2);
+	TEST_ASSERT_EQUAL("pass", deferred_callchains__pass_mark(dc, &ev.event, &ev.sample), 0);
+	for (cookie = 1; cookie <= 2; cookie++) {
+		ds = deferred_callchains__first_waiting_for(dc, &ev.event, &ev.sample);
+		TEST_ASSERT_VAL("same thread", ds && ds->sample.deferred_cookie == cookie);
+		expected = cookie == 2 ? DEFERRED_FOUND : DEFERRED_MISSING;
+		TEST_ASSERT_EQUAL("state",
+				  deferred_callchains__find(dc, &ds->sample, UINT64_MAX, &user),
+				  expected);
+		TEST_ASSERT_VAL("callchain", ds->sample.callchain->ips[1] == KERNEL_IP);
+		deferred_sample__delete(ds);
+	}
+	TEST_ASSERT_VAL("none left", !deferred_callchains__first_waiting(dc));
+
+	return TEST_OK;
+}
+
+static int test__deferred_callchain(struct test_suite *test __maybe_unused,
+				    int subtest __maybe_unused)
+{
+	static const struct {
+		const char	*name;
+		int		(*func)(struct deferred_callchains *dc);
+	} tests[] = {
+		{ "match",	test_match },
+		{ "order",	test_order },
+		{ "missing",	test_missing },
+		{ "exec",	test_exec },
+		{ "wait",	test_wait },
+	};
+	struct deferred_callchains *dc;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		dc = deferred_callchains__new();
+		TEST_ASSERT_VAL("failed to allocate", dc);
+		ret = tests[i].func(dc);
+		deferred_callchains__delete(dc);
+		if (ret != TEST_OK) {
+			pr_debug("%s failed\n", tests[i].name);
+			return TEST_FAIL;
+		}
+	}
+
+	return TEST_OK;
+}
+
+DEFINE_SUITE("Merging of deferred callchains", deferred_callchain);

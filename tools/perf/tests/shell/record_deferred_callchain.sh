@@ -1,0 +1,202 @@
+#!/bin/bash
+# perf record deferred user callchains
+# SPDX-License-Identifier: GPL-2.0
+
+# Record user callchains apart from their samples, and check that perf script,
+# report and inject put them together again.
+
+set -e
+
+shelldir=$(dirname "$0")
+# shellcheck source=lib/perf_has_symbol.sh
+. "${shelldir}"/lib/perf_has_symbol.sh
+
+skip_test_missing_symbol leafloop
+
+err=0
+perfdata=$(mktemp /tmp/__perf_test.perf.data.XXXXX)
+testprog="perf test -w leafloop"
+methods=/sys/kernel/unwind/methods
+
+cleanup() {
+  rm -f "${perfdata}" "${perfdata}".old "${perfdata}".txt "${perfdata}".inj
+
+  trap - EXIT TERM INT
+}
+
+trap_cleanup() {
+  echo "Unexpected signal in ${FUNCNAME[1]}"
+  cleanup
+  exit 1
+}
+trap trap_cleanup EXIT TERM INT
+
+fail() {
+  echo "$1 [Failed: $2]"
+  err=1
+}
+
+# On the stack of the workload: leaf, its caller and the caller of that one,
+# each on a line by itself.
+complete_stacks() {
+  tr '\n\t' '  ' < "${perfdata}".txt |
+    grep -E -o ' leaf +[[:xdigit:]]+ parent +[[:xdigit:]]+ leafloop ' | wc -l
+}
+
+check_kernel() {
+  if perf record -e cpu-clock --call-graph fp,defer -o "${perfdata}" true \
+      > "${perfdata}".txt 2>&1
+  then
+    return
+  fi
+
+  cat "${perfdata}".txt
+  if grep -q "cannot defer callchains" "${perfdata}".txt ||
+     grep -q "perf_event_paranoid" "${perfdata}".txt
+  then
+    echo "Skip: this kernel does not defer callchains for this user"
+    cleanup
+    exit 2
+  fi
+
+  echo "Deferred callchains [Failed: cannot record]"
+  cleanup
+  exit 1
+}
+
+check_attributes() {
+  local test="Attributes of $1"
+  local outputs
+
+  perf evlist -v -i "${perfdata}" > "${perfdata}".txt
+  if ! grep -q "defer_callchain: 1" "${perfdata}".txt
+  then
+    fail "$test" "no event defers callchains"
+    return
+  fi
+
+  outputs=$(grep -c "defer_output: 1" "${perfdata}".txt || true)
+  if [ "$outputs" -ne 1 ]
+  then
+    fail "$test" "$outputs events output them"
+    return
+  fi
+
+  echo "$test [Success]"
+}
+
+check_merged() {
+  local test="Merged callchains of $1"
+
+  perf script -i "$2" -F comm,ip,sym > "${perfdata}".txt
+  if grep -q "(cookie)\|DEFERRED CALLCHAIN" "${perfdata}".txt
+  then
+    fail "$test" "left apart"
+    return
+  fi
+
+  if [ "$(complete_stacks)" -eq 0 ]
+  then
+    head -n 20 "${perfdata}".txt
+    fail "$test" "no user stacks in samples"
+    return
+  fi
+
+  echo "$test [Success]"
+}
+
+check_not_merged() {
+  local test="Unmerged callchains of $1"
+  local cookie
+
+  perf script -i "${perfdata}" --no-merge-callchains > "${perfdata}".txt
+  cookie=$(awk '$2 == "(cookie)" { print $1; exit }' "${perfdata}".txt)
+  if [ -z "$cookie" ]
+  then
+    fail "$test" "no marker in samples"
+    return
+  fi
+
+  if ! grep -q "DEFERRED CALLCHAIN \[cookie: ${cookie}\]" "${perfdata}".txt
+  then
+    fail "$test" "no record for the first cookie"
+    return
+  fi
+
+  echo "$test [Success]"
+}
+
+check_report() {
+  local test="Report of $1"
+
+  perf report --stdio --no-children -g caller -i "${perfdata}" > "${perfdata}".txt 2>&1
+  if ! grep -q "parent" "${perfdata}".txt
+  then
+    fail "$test" "caller not found"
+    return
+  fi
+
+  echo "$test [Success]"
+}
+
+# The arguments are the mode, and more arguments for perf record
+record_and_check() {
+  local mode="$1"
+
+  shift
+  # shellcheck disable=SC2086
+  if ! perf record "$@" --call-graph "$mode" -o "${perfdata}" $testprog \
+      > "${perfdata}".txt 2>&1
+  then
+    cat "${perfdata}".txt
+    fail "Recording $mode $*" "cannot record"
+    return
+  fi
+
+  check_attributes "$mode $*"
+  check_merged "$mode $*" "${perfdata}"
+  check_not_merged "$mode $*"
+  check_report "$mode $*"
+
+  rm -f "${perfdata}".inj
+  perf inject -i "${perfdata}" -o "${perfdata}".inj
+  check_merged "$mode $*, injected" "${perfdata}".inj
+}
+
+# It must be refused instead of being replaced with something else
+check_refused() {
+  local test="Recording sframe without the kernel supporting it"
+
+  if perf record -e cpu-clock --call-graph sframe -o "${perfdata}" true \
+      > "${perfdata}".txt 2>&1
+  then
+    fail "$test" "not refused"
+    return
+  fi
+
+  if ! grep -q "does not unwind user stacks by SFrame" "${perfdata}".txt
+  then
+    cat "${perfdata}".txt
+    fail "$test" "not explained"
+    return
+  fi
+
+  echo "$test [Success]"
+}
+
+check_kernel
+
+record_and_check fp,defer -e cpu-clock
+record_and_check fp,defer -e page-faults/call-graph=no/ -e cpu-clock
+record_and_check fp,defer -e cpu-clock --per-thread
+
+if [ -r $methods ] && grep -q -w sframe $methods
+then
+  # Binaries without .sframe sections are unwound by frame pointers
+  record_and_check sframe -e cpu-clock
+else
+  check_refused
+fi
+
+cleanup
+exit $err

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include <linux/zalloc.h>
+
+#include "deferred-callchain.h"
+#include "event.h"
+#include "hashmap.h"
+
+/**
+ * struct deferred_mark - The end of a stay of a thread in the kernel.
+ */
+struct deferred_mark {
+	/** @node: Entry in struct deferred_thread::marks. */
+	struct list_head	node;
+	/** @time: When the thread left the kernel. */
+	u64			time;
+	/** @cookie: What the samples taken before have as their cookie. */
+	u64			cookie;
+	/** @has_chain: False for exec and exit, they only end what was before. */
+	bool			has_chain;
+	/** @chain: The user half of the callchain of these samples. */
+	struct ip_callchain	chain;
+};
+
+/**
+ * struct deferred_thread - Samples and records of one thread.
+ */
+struct deferred_thread {
+	/** @key: See deferred_key(). */
+	u64			key;
+	/** @marks: Marks not passed yet, in the order of time. */
+	struct list_head	marks;
+	/**
+	 * @last: The last record passed. It was written just before the thread
+	 * got back to user space, and may be needed by samples taken between
+	 * these two moments.
+	 */
+	struct deferred_mark	*last;
+	/** @waiting: Samples waiting for the next mark. */
+	struct list_head	waiting;
+};
+
+static u64 deferred_key(const struct perf_sample *sample, u32 tid)
+{
+	return (u64)sample->machine_pid << 32 | tid;
+}
+
+static size_t deferred_key_hash(long key, void *ctx __maybe_unused)
+{
+	u64 val = *(u64 *)key;
+
+	return val ^ (val >> 32);
+}
+
+static bool deferred_key_equal(long key1, long key2, void *ctx __maybe_unused)
+{
+	return *(u64 *)key1 == *(u64 *)key2;
+}
+
+static struct deferred_thread *deferred_thread__find(struct deferred_callchains *dc, u64 key)
+{
+	struct deferred_thread *thread;
+
+	if (!hashmap__find(dc->threads, &key, &thread))
+		return NULL;
+
+	return thread;
+}
+
+static struct deferred_thread *deferred_thread__findnew(struct deferred_callchains *dc, u64 key)
+{
+	struct deferred_thread *thread = deferred_thread__find(dc, key);
+
+	if (thread)
+		return thread;
+
+	thread = zalloc(sizeof(*thread));
+	if (!thread)
+		return NULL;
+
+	thread->key = key;
+	INIT_LIST_HEAD(&thread->marks);
+	INIT_LIST_HEAD(&thread->waiting);
+
+	if (hashmap__add(dc->threads, &thread->key, thread)) {
+		free(thread);
+		return NULL;
+	}
+
+	return thread;
+}
+
+static void deferred_thread__delete(struct deferred_thread *thread)
+{
+	struct deferred_mark *mark, *tmp;
+
+	list_for_each_entry_safe(mark, tmp, &thread->marks, node)
+		free(mark);
+	free(thread->last);
+	free(thread);
+}
+
+/* A thread is not seen again after its exit, unless its tid is used again. */
+static void deferred_thread__forget(struct deferred_callchains *dc,
+				    struct deferred_thread *thread)
+{
+	if (!list_empty(&thread->marks) || !list_empty(&thread->waiting))
+		return;
+
+	hashmap__delete(dc->threads, &thread->key, NULL, NULL);
+	deferred_thread__delete(thread);
+}
+
+struct deferred_callchains *deferred_callchains__new(void)
+{
+	struct deferred_callchains *dc = zalloc(sizeof(*dc));
+
+	if (!dc)
+		return NULL;
+
+	INIT_LIST_HEAD(&dc->waiting);
+	dc->merged = malloc(PERF_SAMPLE_MAX_SIZE);
+	if (!dc->merged)
+		goto out_free;
+
+	dc->threads = hashmap__new(deferred_key_hash, deferred_key_equal, NULL);
+	if (IS_ERR(dc->threads))
+		goto out_free;
+
+	return dc;
+
+out_free:
+	free(dc->merged);
+	free(dc);
+	return NULL;
+}
+
+/**
+ * deferred_callchains__purge - Forget all samples and records.
+ * @dc: Where they are kept.
+ */
+void deferred_callchains__purge(struct deferred_callchains *dc)
+{
+	struct deferred_sample *ds;
+	struct hashmap_entry *cur;
+	size_t bkt;
+
+	while ((ds = deferred_callchains__first_waiting(dc)) != NULL)
+		deferred_sample__delete(ds);
+
+	hashmap__for_each_entry(dc->threads, cur, bkt)
+		deferred_thread__delete(cur->pvalue);
+	hashmap__clear(dc->threads);
+
+	dc->head = NULL;
+}
+
+void deferred_callchains__delete(struct deferred_callchains *dc)
+{
+	if (!dc)
+		return;
+
+	deferred_callchains__purge(dc);
+	hashmap__free(dc->threads);
+	free(dc->merged);
+	free(dc);
+}
+
+/**
+ * deferred_callchains__is_mark - Does an event end the wait of samples?
+ * @event: The event.
+ */
+bool deferred_callchains__is_mark(const union perf_event *event)
+{
+	switch (event->header.type) {
+	case PERF_RECORD_CALLCHAIN_DEFERRED:
+	case PERF_RECORD_EXIT:
+		return true;
+	case PERF_RECORD_COMM:
+		return event->header.misc & PERF_RECORD_MISC_COMM_EXEC;
+	default:
+		return false;
+	}
+}
+
+static u64 mark_key(const union perf_event *event, const struct perf_sample *sample)
+{
+	switch (event->header.type) {
+	case PERF_RECORD_EXIT:
+		return deferred_key(sample, event->fork.tid);
+	case PERF_RECORD_COMM:
+		return deferred_key(sample, event->comm.tid);
+	default:
+		return deferred_key(sample, sample->tid);
+	}
+}
+
+static struct deferred_mark *deferred_mark__new(const union perf_event *event,
+						const struct perf_sample *sample)
+{
+	bool has_chain = event->header.type == PERF_RECORD_CALLCHAIN_DEFERRED;
+	u64 nr = has_chain ? sample->callchain->nr : 0;
+	struct deferred_mark *mark;
+
+	mark = malloc(sizeof(*mark) + nr * sizeof(u64));
+	if (!mark)
+		return NULL;
+
+	INIT_LIST_HEAD(&mark->node);
+	mark->time = sample->time;
+	mark->cookie = has_chain ? sample->deferred_cookie : 0;
+	mark->has_chain = has_chain;
+	mark->chain.nr = nr;
+	if (nr)
+		memcpy(mark->chain.ips, sample->callchain->ips, nr * sizeof(u64));
+
+	return mark;
+}
+
+static bool deferred_mark__is(const struct deferred_mark *mark,
+			      const union perf_event *event,
+			      const struct perf_sample *sample)
+{
+	if (mark->time != sample->time)
+		return false;
+
+	if (event->header.type != PERF_RECORD_CALLCHAIN_DEFERRED)
+		return !mark->has_chain;
+
+	return mark->has_chain && mark->cookie == sample->deferred_cookie;
+}
+
+/**
+ * deferred_callchains__add_mark - Note an event that was read but is not due.
+ * @dc: Where to note it.
+ * @event: An event for which deferred_callchains__is_mark() is true.
+ * @sample: What was parsed from @event.
+ *
+ * Samples from before @event can find it from now on.
+ */
+int deferred_callchains__add_mark(struct deferred_callchains *dc, union perf_event *event,
+				  const struct perf_sample *sample)
+{
+	struct deferred_thread *thread = deferred_thread__findnew(dc, mark_key(event, sample));
+	struct deferred_mark *mark, *pos;
+
+	if (!thread)
+		return -ENOMEM;
+
+	mark = deferred_mark__new(event, sample);
+	if (!mark)
+		return -ENOMEM;
+
+	/* Events of a thread are mostly read in order, except on migration. */
+	list_for_each_entry_reverse(pos, &thread->marks, node) {
+		if (pos->time <= mark->time)
+			break;
+	}
+	list_add(&mark->node, &pos->node);
+
+	return 0;
+}
+
+/**
+ * deferred_callchains__pass_mark - Note an event that is due.
+ * @dc: Where to note it.
+ * @event: An event for which deferred_callchains__is_mark() is true.
+ * @sample: What was parsed from @event.
+ *
+ * Whether @event was passed to deferred_callchains__add_mark() before makes no
+ * difference. All samples in deferred_callchains__first_waiting_for() either
+ * find what they waited for now, or never.
+ */
+int deferred_callchains__pass_mark(struct deferred_callchains *dc, union perf_event *event,
+				   const struct perf_sample *sample)
+{
+	struct deferred_thread *thread = deferred_thread__findnew(dc, mark_key(event, sample));
+	struct deferred_mark *mark, *tmp, *found = NULL;
+
+	if (!thread)
+		return -ENOMEM;
+
+	list_for_each_entry_safe(mark, tmp, &thread->marks, node) {
+		if (found || mark->time > sample->time)
+			break;
+		list_del_init(&mark->node);
+		if (deferred_mark__is(mark, event, sample))
+			found = mark;
+		else
+			free(mark);
+	}
+
+	if (!found)
+		found = deferred_mark__new(event, sample);
+	if (!found)
+		return -ENOMEM;
+
+	free(thread->last);
+	thread->last = found;
+
+	if (event->header.type == PERF_RECORD_EXIT)
+		deferred_thread__forget(dc, thread);
+
+	return 0;
+}
+
+static bool deferred_mark__has(const struct deferred_mark *mark, u64 cookie)
+{
+	return mark && mark->has_chain && mark->cookie == cookie;
+}
+
+/**
+ * deferred_callchains__find - Look for the user half of a callchain.
+ * @dc: Where to look.
+ * @sample: A sample with deferred_callchain set.
+ * @complete_until: All events before this point of time were read.
+ * @user: Set to the user half if DEFERRED_FOUND is returned.
+ */
+enum deferred_state deferred_callchains__find(struct deferred_callchains *dc,
+					      const struct perf_sample *sample,
+					      u64 complete_until,
+					      const struct ip_callchain **user)
+{
+	struct deferred_thread *thread;
+	struct deferred_mark *mark;
+	u64 next_mark = UINT64_MAX;
+
+	thread = deferred_thread__find(dc, deferred_key(sample, sample->tid));
+	if (!thread)
+		goto out_not_found;
+
+	mark = thread->last;
+	if (deferred_mark__has(mark, sample->deferred_cookie))
+		goto out_found;
+
+	if (list_empty(&thread->marks))
+		goto out_not_found;
+
+	mark = list_first_entry(&thread->marks, struct deferred_mark, node);
+	if (deferred_mark__has(mark, sample->deferred_cookie))
+		goto out_found;
+	next_mark = mark->time;
+
+out_not_found:
+	return next_mark <= complete_until ? DEFERRED_MISSING : DEFERRED_PENDING;
+
+out_found:
+	*user = &mark->chain;
+	return DEFERRED_FOUND;
+}
+
+/**
+ * deferred_callchains__merge - Complete the callchain of a sample.
+ * @dc: Provides the memory for the result, until the next call.
+ * @event: The event of the sample.
+ * @sample: What was parsed from @event, changed to have the whole callchain.
+ * @user: The user half of the callchain, NULL if it is missing.
+ *
+ * Returns a copy of @event that has the whole callchain, too. Parts that @event
+ * has behind the callchain are copied as they are. The pointers to them in
+ * @sample stay as valid as @event. Only AUX area data is pointed to in the copy
+ * because it is what users cut out of the event.
+ */
+union perf_event *deferred_callchains__merge(struct deferred_callchains *dc,
+					     union perf_event *event,
+					     struct perf_sample *sample,
+					     const struct ip_callchain *user)
+{
+	const struct ip_callchain *chain = sample->callchain;
+	size_t head = (void *)chain - (void *)event;
+	const void *tail = &chain->ips[chain->nr];
+	size_t tail_size = (void *)event + event->header.size - tail;
+	u64 kernel_nr = chain->nr - 2;
+	struct ip_callchain *merged;
+	u64 user_nr, max_user_nr;
+	size_t size;
+
+	/* The size of an event is a u16, so drop the outermost callers if need be */
+	size = event->header.size - 2 * sizeof(u64);
+	max_user_nr = (USHRT_MAX - size) / sizeof(u64);
+	user_nr = user ? min(user->nr, max_user_nr) : 0;
+
+	memcpy(dc->merged, event, head);
+	merged = (void *)dc->merged + head;
+	merged->nr = kernel_nr + user_nr;
+	memcpy(merged->ips, chain->ips, kernel_nr * sizeof(u64));
+	if (user_nr)
+		memcpy(&merged->ips[kernel_nr], user->ips, user_nr * sizeof(u64));
+	memcpy(&merged->ips[merged->nr], tail, tail_size);
+	dc->merged->header.size = size + user_nr * sizeof(u64);
+
+	sample->callchain = merged;
+	sample->deferred_callchain = false;
+	if (sample->user_stack.offset)
+		sample->user_stack.offset += (user_nr - 2) * sizeof(u64);
+	if (sample->aux_sample.data)
+		sample->aux_sample.data += (void *)&merged->ips[merged->nr] - tail;
+
+	return dc->merged;
+}
+
+static void *relocate(void *ptr, const union perf_event *from, union perf_event *to)
+{
+	size_t offset = ptr - (void *)from;
+
+	/* NULL, or one of the values that share a union with a pointer */
+	if (offset >= from->header.size)
+		return ptr;
+
+	return (void *)to + offset;
+}
+
+static void perf_sample__relocate(struct perf_sample *sample, const union perf_event *from,
+				  union perf_event *to)
+{
+	sample->raw_data = relocate(sample->raw_data, from, to);
+	sample->callchain = relocate(sample->callchain, from, to);
+	sample->branch_stack = relocate(sample->branch_stack, from, to);
+	sample->branch_stack_cntr = relocate(sample->branch_stack_cntr, from, to);
+	sample->user_regs.regs = relocate(sample->user_regs.regs, from, to);
+	sample->intr_regs.regs = relocate(sample->intr_regs.regs, from, to);
+	sample->user_stack.data = relocate(sample->user_stack.data, from, to);
+	sample->aux_sample.data = relocate(sample->aux_sample.data, from, to);
+	sample->read.group.values = relocate(sample->read.group.values, from, to);
+}
+
+/**
+ * deferred_callchains__wait - Keep a sample until the next mark of its thread.
+ * @dc: Where to keep it.
+ * @event: The event of the sample.
+ * @sample: What was parsed from @event.
+ */
+int deferred_callchains__wait(struct deferred_callchains *dc, union perf_event *event,
+			      const struct perf_sample *sample)
+{
+	struct deferred_thread *thread;
+	struct deferred_sample *ds;
+
+	thread = deferred_thread__findnew(dc, deferred_key(sample, sample->tid));
+	if (!thread)
+		return -ENOMEM;
+
+	ds = zalloc(sizeof(*ds));
+	if (!ds)
+		return -ENOMEM;
+
+	ds->event = memdup(event, event->header.size);
+	if (!ds->event) {
+		free(ds);
+		return -ENOMEM;
+	}
+
+	ds->sample = *sample;
+	perf_sample__relocate(&ds->sample, event, ds->event);
+	list_add_tail(&ds->node, &dc->waiting);
+	list_add_tail(&ds->thread_node, &thread->waiting);
+
+	return 0;
+}
+
+void deferred_sample__delete(struct deferred_sample *ds)
+{
+	list_del(&ds->node);
+	list_del(&ds->thread_node);
+	free(ds->event);
+	free(ds);
+}
+
+/**
+ * deferred_callchains__first_waiting - The sample that has waited the longest.
+ * @dc: Where it is kept.
+ */
+struct deferred_sample *deferred_callchains__first_waiting(struct deferred_callchains *dc)
+{
+	return list_first_entry_or_null(&dc->waiting, struct deferred_sample, node);
+}
+
+/**
+ * deferred_callchains__first_waiting_for - The sample that has waited the longest
+ * for an event.
+ * @dc: Where it is kept.
+ * @event: An event for which deferred_callchains__is_mark() is true.
+ * @sample: What was parsed from @event.
+ */
+struct deferred_sample *
+deferred_callchains__first_waiting_for(struct deferred_callchains *dc,
+				       const union perf_event *event,
+				       const struct perf_sample *sample)
+{
+	struct deferred_thread *thread = deferred_thread__find(dc, mark_key(event, sample));
+
+	if (!thread)
+		return NULL;
+
+	return list_first_entry_or_null(&thread->waiting, struct deferred_sample, thread_node);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_DEFERRED_CALLCHAIN_H
+#define __PERF_DEFERRED_CALLCHAIN_H
+
+#include <stdbool.h>
+#include <linux/list.h>
+#include <linux/types.h>
+#include "sample.h"
+
+struct hashmap;
+struct ip_callchain;
+union perf_event;
+
+/**
+ * enum deferred_state - What is known about the user half of a callchain.
+ * @DEFERRED_PENDING: Its record may still turn up.
+ * @DEFERRED_FOUND: Its record is there.
+ * @DEFERRED_MISSING: There is no such record.
+ */
+enum deferred_state {
+	DEFERRED_PENDING,
+	DEFERRED_FOUND,
+	DEFERRED_MISSING,
+};
+
+/**
+ * struct deferred_sample - A sample that is waiting for its record.
+ */
+struct deferred_sample {
+	/** @node: Entry in struct deferred_callchains::waiting. */
+	struct list_head	node;
+	/** @thread_node: Entry in the list of the sampled thread. */
+	struct list_head	thread_node;
+	/** @sample: What was parsed from @event, pointing into it. */
+	struct perf_sample	sample;
+	/** @event: Copy of the event the sample came with. */
+	union perf_event	*event;
+};
+
+/**
+ * struct deferred_callchains - Matches samples with the user half of their
+ * callchains.
+ *
+ * The user half of a chain comes in a PERF_RECORD_CALLCHAIN_DEFERRED when the
+ * sampled thread goes back to user space. A thread cannot enter the kernel
+ * again before that, so its samples and records alternate in time. Hence the
+ * first record of a thread after a sample either belongs to that sample, or
+ * shows that the right one was lost. The same is true for the exec and the exit
+ * of the thread: what it looks like after them was not the caller of the
+ * sample. Keeping the records of each thread in the order of time makes finding
+ * one a matter of looking at the first in the list, however many threads sleep.
+ */
+struct deferred_callchains {
+	/** @threads: struct deferred_thread by machine pid and tid. */
+	struct hashmap		*threads;
+	/** @waiting: All waiting samples, the longest waiting first. */
+	struct list_head	waiting;
+	/** @merged: Buffer for the event returned by deferred_callchains__merge(). */
+	union perf_event	*merged;
+	/**
+	 * @head: The event @head_sample was parsed from. Parsing an event of
+	 * the other endianness changes it, so it is done once only even if the
+	 * event has to be looked at again.
+	 */
+	const union perf_event	*head;
+	/** @head_sample: See @head. */
+	struct perf_sample	head_sample;
+};
+
+struct deferred_callchains *deferred_callchains__new(void);
+void deferred_callchains__delete(struct deferred_callchains *dc);
+void deferred_callchains__purge(struct deferred_callchains *dc);
+
+bool deferred_callchains__is_mark(const union perf_event *event);
+int deferred_callchains__add_mark(struct deferred_callchains *dc, union perf_event *event,
+				  const struct perf_sample *sample);
+int deferred_callchains__pass_mark(struct deferred_callchains *dc, union perf_event *event,
+				   const struct perf_sample *sample);
+
+enum deferred_state deferred_callchains__find(struct deferred_callchains *dc,
+					      const struct perf_sample *sample,
+					      u64 complete_until,
+					      const struct ip_callchain **user);
+union perf_event *deferred_callchains__merge(struct deferred_callchains *dc,
+					     union perf_event *event,
+					     struct perf_sample *sample,
+					     const struct ip_callchain *user);
+
+int deferred_callchains__wait(struct deferred_callchains *dc, union perf_event *event,
+			      const struct perf_sample *sample);
+struct deferred_sample *deferred_callchains__first_waiting(struct deferred_callchains *dc);
+struct deferred_sample *
+deferred_callchains__first_waiting_for(struct deferred_callchains *dc,
+				       const union perf_event *event,
+				       const struct perf_sample *sample);
+void deferred_sample__delete(struct deferred_sample *ds);
+
+#endif /* __PERF_DEFERRED_CALLCHAIN_H */
