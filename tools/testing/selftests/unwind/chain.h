@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Chains: code that is compiled in several ways, and notes its own stack.
+ *
+ * A chain is three functions that call each other.  Each notes its return
+ * address, and the last calls whatever comes next: another chain, or the test.
+ * So a test strings together chains with frame pointers, with tables, or with
+ * neither, and knows the stack that must come out, to the byte.
+ *
+ * Chains need no relocation and no library.  They are built into shared objects
+ * that a test maps by itself (see image.h), and into programs (see prog.c).
+ */
+#ifndef SELFTEST_UNWIND_CHAIN_H
+#define SELFTEST_UNWIND_CHAIN_H
+
+#define CHAIN_FRAMES	3
+#define NOTES_MAX	16
+
+struct notes;
+typedef void (*chain_fn)(struct notes *notes);
+
+/* Return addresses, outermost first, and what is still to be called */
+struct notes {
+	unsigned long	nr;
+	unsigned long	ra[NOTES_MAX];
+	unsigned long	nr_next;
+	chain_fn	next[NOTES_MAX];
+};
+
+void chain(struct notes *notes);
+
+#endif /* SELFTEST_UNWIND_CHAIN_H */

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The stack at every instruction.
+ *
+ * Frame pointers are wrong in the first and last instructions of a function, in
+ * PLT entries, and in code that keeps none. Tables are right everywhere, so a
+ * hardware breakpoint is put on one instruction after another, and each must
+ * give the stack that is known. Which instructions there are is found out by
+ * stepping through the code once.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <linux/compiler.h>
+#include <linux/hw_breakpoint.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ucontext.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "image.h"
+#include "sampled.h"
+#include "../kselftest_harness.h"
+
+#define PAGES		64
+#define MAX_INSNS	1024
+#define TRAP_FLAG	0x100
+
+/*
+ * Which instructions?
+ */
+
+static struct {
+	unsigned long	start;
+	unsigned long	end;
+	unsigned int	nr;
+	unsigned long	ip[MAX_INSNS];
+} steps;
+
+static void note_step(int sig, siginfo_t *info, void *context)
+{
+	unsigned long ip = ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	unsigned int i;
+
+	if (ip < steps.start || ip >= steps.end || steps.nr == MAX_INSNS)
+		return;
+	for (i = 0; i < steps.nr; i++)
+		if (steps.ip[i] == ip)
+			return;
+	steps.ip[steps.nr++] = ip;
+}
+
+static __always_inline void set_trap_flag(int on)
+{
+	unsigned long flags = __builtin_ia32_readeflags_u64();
+
+	__builtin_ia32_writeeflags_u64(on ? flags | TRAP_FLAG :
+					    flags & ~TRAP_FLAG);
+}
+
+/* All instructions of a range that a call of @fn executes; their number */
+static unsigned int step(void (*fn)(void), unsigned long start,
+			 unsigned long end)
+{
+	struct sigaction action = {
+		.sa_sigaction = note_step, .sa_flags = SA_SIGINFO,
+	}, old;
+
+	steps.start = start;
+	steps.end = end;
+	steps.nr = 0;
+	if (sigaction(SIGTRAP, &action, &old))
+		return 0;
+	set_trap_flag(1);
+	fn();
+	set_trap_flag(0);
+	sigaction(SIGTRAP, &old, NULL);
+	return steps.nr;
+}
+
+/*
+ * Breakpoints
+ */
+
+/* Sample the first hit of a breakpoint while @fn runs; 0, or -1 with errno */
+static int sample_at(unsigned long ip, void (*fn)(void), struct stack *stack)
+{
+	const struct record *sample, *rec = NULL;
+	struct perf_event_attr attr;
+	struct records recs = {};
+	struct ring ring;
+	int fd, ret = -1;
+
+	stack->nr = 0;
+	event_attr(&attr, PERF_TYPE_BREAKPOINT, 0);
+	attr.bp_type = HW_BREAKPOINT_X;
+	attr.bp_addr = ip;
+	attr.bp_len = sizeof(long);
+	attr.exclude_kernel = 1;
+	fd = event_open(&attr, 0, -1);
+	if (fd < 0)
+		return -1;
+	if (ring_map(&ring, fd, PAGES) || event_enable(fd))
+		goto out;
+	fn();
+	if (event_disable(fd) || records_read(&recs, &ring) ||
+	    !records_match(&recs, NULL))
+		goto out;
+	sample = records_get(&recs, PERF_RECORD_SAMPLE, 0);
+	if (sample && sample->ip == ip)
+		rec = records_stack(&recs, sample->cookie);
+	while (rec && stack->nr + 1 < rec->nr && stack->nr < SAMPLED_MAX) {
+		stack->ip[stack->nr] = rec->ips[stack->nr + 1];
+		stack->nr++;
+	}
+	ret = 0;
+out:
+	records_free(&recs);
+	ring_unmap(&ring);
+	close(fd);
+	return ret;
+}
+
+static bool breakpoints_work(void)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	event_attr(&attr, PERF_TYPE_BREAKPOINT, 0);
+	attr.bp_type = HW_BREAKPOINT_X;
+	attr.bp_addr = (unsigned long)breakpoints_work;
+	attr.bp_len = sizeof(long);
+	attr.exclude_kernel = 1;
+	fd = event_open(&attr, 0, -1);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+/*
+ * Functions with a table
+ */
+
+static struct notes notes;
+static struct image image;
+
+static void end_of_chain(struct notes *n)
+{
+	n->ra[n->nr++] = (unsigned long)__builtin_return_address(0);
+}
+
+/* The return address of the chain is here, as everything else is inlined */
+static void run_chain(void)
+{
+	notes = (struct notes){ .next = { end_of_chain } };
+	((chain_fn)image.entry)(&notes);
+	asm volatile("");
+}
+
+/* First address and end of the function that @ip is in, by the table */
+static bool function_at(const struct elf *elf, unsigned long ip,
+			unsigned long *start, unsigned long *end)
+{
+	const struct elf64_phdr *phdr = elf_phdr(elf, PT_GNU_SFRAME, 0);
+	struct sframe_fde *fde;
+	unsigned int i;
+
+	for (i = 0; (fde = elf_fde(elf, i)); i++) {
+		/* Relative to the field itself */
+		*start = (unsigned long)image.base + phdr->p_vaddr +
+			 ((char *)fde - (char *)elf_sframe(elf)) +
+			 fde->start_offset;
+		*end = *start + fde->size;
+		if (ip >= *start && ip < *end)
+			return true;
+	}
+	return false;
+}
+
+FIXTURE(insns)
+{
+	struct elf elf;
+};
+
+FIXTURE_VARIANT(insns)
+{
+	const char *file;
+};
+
+FIXTURE_VARIANT_ADD(insns, table) {
+	.file = "chain_table.so",
+};
+
+FIXTURE_VARIANT_ADD(insns, both) {
+	.file = "chain_both.so",
+};
+
+FIXTURE_SETUP(insns)
+{
+	int fd;
+
+	if (!breakpoints_work())
+		SKIP(return, "no hardware breakpoints");
+	ASSERT_EQ(0, elf_read(&self->elf, variant->file));
+	fd = elf_memfd(&self->elf);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, image_map(&image, &self->elf, fd, NULL));
+	close(fd);
+}
+
+FIXTURE_TEARDOWN(insns)
+{
+	elf_free(&self->elf);
+}
+
+/*
+ * notes.ra[i] is where the i'th function of the chain returns to; it lies in the
+ * function before it, and notes.ra[0] in run_chain().
+ */
+TEST_F_TIMEOUT(insns, have_right_stacks, 60)
+{
+	unsigned int level, i, seen = 0;
+	unsigned long start, end;
+	struct stack stack;
+
+	ASSERT_LE(3 * CHAIN_FRAMES, step(run_chain, image.text, image.text_end));
+	for (level = 1; level <= CHAIN_FRAMES; level++) {
+		ASSERT_TRUE(function_at(&self->elf, notes.ra[level] - 1, &start,
+					&end));
+		for (i = 0; i < steps.nr; i++) {
+			struct stack expected = { .ip = { steps.ip[i] }, .nr = 1 };
+			unsigned int l;
+
+			if (steps.ip[i] < start || steps.ip[i] >= end)
+				continue;
+			for (l = level; l; l--)
+				expected.ip[expected.nr++] = notes.ra[l - 1];
+			ASSERT_EQ(0, sample_at(steps.ip[i], run_chain, &stack));
+			EXPECT_TRUE(stack_begins_with(&stack, &expected))
+				TH_LOG("function %u, offset %#lx", level,
+				       steps.ip[i] - start);
+			seen++;
+		}
+	}
+	EXPECT_EQ(steps.nr, seen);
+}
+
+/*
+ * PLT
+ */
+
+static chain_fn through_plt;
+
+/* Called through the library's PLT; its address is what the linker has bound */
+void plt_end(struct notes *n)
+{
+	n->ra[n->nr++] = (unsigned long)__builtin_return_address(0);
+}
+
+static void run_plt(void)
+{
+	notes = (struct notes){};
+	through_plt(&notes);
+	asm volatile("");
+}
+
+/* A fresh copy of the library, in which nothing is bound yet */
+static void *load_plt(void)
+{
+	char exe[PATH_MAX] = "", path[2 * PATH_MAX];
+	void *lib;
+
+	if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0)
+		return NULL;
+	*strrchr(exe, '/') = 0;
+	snprintf(path, sizeof(path), "%s/plt.so", exe);
+	lib = dlopen(path, RTLD_LAZY);
+	if (lib)
+		through_plt = (chain_fn)dlsym(lib, "through_plt");
+	return lib;
+}
+
+/*
+ * The library is loaded for each instruction anew, so each call is bound anew
+ * and runs through all of the entry and the head of the PLT. It lands at the
+ * same address each time, as nothing else is mapped meanwhile.
+ */
+TEST(plt_entries_have_right_stacks)
+{
+	const unsigned long page = sysconf(_SC_PAGESIZE);
+	unsigned long ip[MAX_INSNS], start, end;
+	unsigned int i, nr;
+	struct stack stack;
+	void *lib;
+
+	if (!breakpoints_work())
+		SKIP(return, "no hardware breakpoints");
+	lib = load_plt();
+	ASSERT_NE(NULL, lib)
+		TH_LOG("%s", dlerror());
+	ASSERT_NE(NULL, through_plt);
+	/* The PLT lies before the text, in the same page */
+	end = (unsigned long)through_plt;
+	start = end & -page;
+	nr = step(run_plt, start, end);
+	memcpy(ip, steps.ip, sizeof(ip));
+	/* At least the entry's jump, push, and jump, and the head's two */
+	ASSERT_LE(5, nr);
+	for (i = 0; i < nr; i++) {
+		struct stack expected = { .ip = { ip[i] }, .nr = 1 };
+
+		ASSERT_EQ(0, dlclose(lib));
+		lib = load_plt();
+		ASSERT_NE(NULL, lib);
+		ASSERT_EQ(end, (unsigned long)through_plt);
+		ASSERT_EQ(0, sample_at(ip[i], run_plt, &stack));
+		/* Where plt_end() returned to, then where through_plt() did */
+		expected.ip[expected.nr++] = notes.ra[1];
+		expected.ip[expected.nr++] = notes.ra[0];
+		EXPECT_TRUE(stack_begins_with(&stack, &expected))
+			TH_LOG("PLT + %#lx", ip[i] - start);
+	}
+	dlclose(lib);
+}
+
+/*
+ * vDSO
+ */
+
+static int (*vdso_clock_gettime)(clockid_t clock, struct timespec *ts);
+static unsigned long vdso_ra;
+
+/* A call with a known return address; below the red zone, as gcc sees no call */
+static void run_vdso(void)
+{
+	struct timespec ts;
+
+	asm volatile("leaq 1f(%%rip), %%rax\n\t"
+		     "movq %%rax, %[ra]\n\t"
+		     "subq $128, %%rsp\n\t"
+		     "call *%[fn]\n"
+		     "1:	addq $128, %%rsp"
+		     : [ra] "=m"(vdso_ra)
+		     : "D"(CLOCK_MONOTONIC), "S"(&ts), [fn] "r"(vdso_clock_gettime)
+		     : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory",
+		       "cc");
+}
+
+/* Where the vDSO is mapped */
+static bool vdso_range(unsigned long *start, unsigned long *end)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	bool found = false;
+	char line[512];
+
+	while (maps && !found && fgets(line, sizeof(line), maps))
+		found = strstr(line, "[vdso]") &&
+			sscanf(line, "%lx-%lx", start, end) == 2;
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+TEST(vdso_has_right_stacks)
+{
+	unsigned int i, j, nr, first = 0;
+	unsigned long start, end;
+	struct stack stack;
+	void *lib;
+
+	if (!breakpoints_work())
+		SKIP(return, "no hardware breakpoints");
+	lib = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	if (!lib || !vdso_range(&start, &end))
+		SKIP(return, "no vDSO");
+	vdso_clock_gettime = dlsym(lib, "__vdso_clock_gettime");
+	if (!vdso_clock_gettime)
+		SKIP(return, "no clock_gettime in the vDSO");
+
+	nr = step(run_vdso, start, end);
+	ASSERT_LE(4, nr);
+	for (i = 0; i < nr; i++) {
+		ASSERT_EQ(0, sample_at(steps.ip[i], run_vdso, &stack));
+		/* Not all runs are the same: a clock may tick */
+		if (!stack.nr)
+			continue;
+		first += steps.ip[i] == (unsigned long)vdso_clock_gettime;
+		EXPECT_EQ(steps.ip[i], stack.ip[0]);
+		/* It may call functions of its own; then comes the caller */
+		for (j = 1; j < stack.nr; j++)
+			if (stack.ip[j] < start || stack.ip[j] >= end)
+				break;
+		EXPECT_LT(j, stack.nr)
+			TH_LOG("vDSO + %#lx: no caller", steps.ip[i] - start);
+		EXPECT_EQ(vdso_ra, stack.ip[j])
+			TH_LOG("vDSO + %#lx", steps.ip[i] - start);
+	}
+	EXPECT_EQ(1, first);
+	TH_LOG("%u instructions", nr);
+}
+
+TEST_HARNESS_MAIN

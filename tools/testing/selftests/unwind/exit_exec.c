@@ -1,0 +1,721 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Stacks of tasks that do not return to user space: they exit, are killed, or
+ * execute another program.
+ *
+ * The last samples of a task refer to a stack as all others do, so it must be
+ * delivered while it is still there: before the mm goes, and on exec before the
+ * new program takes its place. A sample that is pending while a task sleeps is
+ * made by the event that counts its context switches.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/membarrier.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "call.h"
+#include "image.h"
+#include "perf.h"
+#include "../kselftest_harness.h"
+
+#define PAGES		128
+#define MAX_CPUS	64
+#define PF_KTHREAD	0x00200000
+
+/* What the child tells its parent */
+struct shared {
+	/* Where the system call returns to that it is about to make */
+	unsigned long	ip;
+	atomic_int		tid;
+	int			go[2];
+	int			idle[2];
+	char			path[64];
+};
+
+FIXTURE(task)
+{
+	struct shared *shared;
+	struct records recs;
+	struct ring ring;
+	struct elf elf;
+	pid_t pid;
+	int fd;
+};
+
+FIXTURE_SETUP(task)
+{
+	struct perf_event_attr attr;
+
+	if (tracepoint_attr(&attr, "raw_syscalls/sys_enter"))
+		SKIP(return, "no raw_syscalls tracepoints, or not root");
+	self->fd = -1;
+	self->shared = mmap(NULL, sizeof(*self->shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->shared);
+	ASSERT_EQ(0, pipe2(self->shared->go, O_CLOEXEC));
+	ASSERT_EQ(0, pipe2(self->shared->idle, O_CLOEXEC));
+}
+
+FIXTURE_TEARDOWN(task)
+{
+	if (self->pid > 0) {
+		kill(self->pid, SIGKILL);
+		waitpid(self->pid, NULL, 0);
+	}
+	if (self->shared->path[0])
+		unlink(self->shared->path);
+	ring_unmap(&self->ring);
+	records_free(&self->recs);
+	elf_free(&self->elf);
+}
+
+/* A child that does its part when it is let go; it does not come back */
+static pid_t start(struct shared *shared, void (*part)(struct shared *))
+{
+	pid_t pid = fork();
+	char c;
+
+	if (pid)
+		return pid;
+	if (read(shared->go[0], &c, 1) == 1)
+		part(shared);
+	_exit(99);
+}
+
+static int let_go(struct shared *shared)
+{
+	return write(shared->go[1], "", 1) == 1 ? 0 : -1;
+}
+
+/* An event of the child; the first has the buffer, others write to it, too */
+static int watch(struct _test_data_task *self, struct perf_event_attr *attr,
+		 pid_t tid)
+{
+	int fd;
+
+	attr->defer_output = self->fd < 0;
+	fd = event_open(attr, tid, -1);
+	if (fd < 0)
+		return -1;
+	if (self->fd >= 0) {
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, self->fd))
+			return -1;
+	} else {
+		self->fd = fd;
+		if (ring_map(&self->ring, fd, PAGES))
+			return -1;
+	}
+	/* Not before: samples without a buffer have stacks as well */
+	return event_enable(fd);
+}
+
+static int watch_tracepoint(struct _test_data_task *self, const char *name,
+			    pid_t tid)
+{
+	struct perf_event_attr attr;
+
+	if (tracepoint_attr(&attr, name))
+		return -1;
+	return watch(self, &attr, tid);
+}
+
+static int watch_software(struct _test_data_task *self, uint64_t config,
+			  uint64_t period, pid_t tid)
+{
+	struct perf_event_attr attr;
+
+	event_attr(&attr, PERF_TYPE_SOFTWARE, config);
+	attr.sample_period = period;
+	return watch(self, &attr, tid);
+}
+
+/* Wait for the child's end, and take what was recorded until then */
+static int finish(struct _test_data_task *self)
+{
+	int status;
+
+	if (waitpid(self->pid, &status, 0) != self->pid)
+		return -1;
+	self->pid = 0;
+	if (records_read(&self->recs, &self->ring))
+		return -1;
+	return status;
+}
+
+/* The stack that begins where the child said that it would be */
+static const struct record *stack_at(const struct records *recs,
+				     unsigned long ip)
+{
+	const struct record *rec;
+	size_t i;
+
+	for (i = 0; (rec = records_get(recs, PERF_RECORD_CALLCHAIN_DEFERRED, i)); i++)
+		if (rec->nr >= 2 && rec->ips[1] == ip)
+			return rec;
+	return NULL;
+}
+
+static const struct record *last_sample(const struct records *recs)
+{
+	size_t nr = records_count(recs, PERF_RECORD_SAMPLE);
+
+	return nr ? records_get(recs, PERF_RECORD_SAMPLE, nr - 1) : NULL;
+}
+
+/*
+ * Exit
+ */
+
+static void call_exit(struct shared *shared)
+{
+	syscall3_at(SYS_exit, 3, 0, 0, &shared->ip);
+}
+
+static void call_exit_group(struct shared *shared)
+{
+	syscall3_at(SYS_exit_group, 3, 0, 0, &shared->ip);
+}
+
+static void expect_last_stack(struct __test_metadata *_metadata,
+			      struct _test_data_task *self)
+{
+	const struct record *sample, *stack;
+
+	EXPECT_TRUE(records_match(&self->recs, NULL));
+	sample = last_sample(&self->recs);
+	ASSERT_NE(NULL, sample);
+	ASSERT_NE(0, sample->cookie);
+	stack = records_stack(&self->recs, sample->cookie);
+	ASSERT_NE(NULL, stack);
+	ASSERT_LE(2, stack->nr);
+	EXPECT_EQ(self->shared->ip, stack->ips[1]);
+}
+
+TEST_F(task, exits)
+{
+	self->pid = start(self->shared, call_exit);
+	ASSERT_LE(0, self->pid);
+	ASSERT_EQ(0, watch_tracepoint(self, "raw_syscalls/sys_enter", self->pid));
+	ASSERT_EQ(0, let_go(self->shared));
+	EXPECT_EQ(3, WEXITSTATUS(finish(self)));
+	expect_last_stack(_metadata, self);
+}
+
+TEST_F(task, exits_as_a_group)
+{
+	self->pid = start(self->shared, call_exit_group);
+	ASSERT_LE(0, self->pid);
+	ASSERT_EQ(0, watch_tracepoint(self, "raw_syscalls/sys_enter", self->pid));
+	ASSERT_EQ(0, let_go(self->shared));
+	EXPECT_EQ(3, WEXITSTATUS(finish(self)));
+	expect_last_stack(_metadata, self);
+}
+
+/* Threads that live shortly, on all CPUs */
+#define SHORT_THREADS	64
+#define SHORT_CALLS	4
+
+static void *short_thread(void *arg)
+{
+	int i;
+
+	for (i = 0; i < SHORT_CALLS; i++)
+		syscall(SYS_getppid);
+	return NULL;
+}
+
+static void short_threads(struct shared *shared)
+{
+	pthread_t thread[4];
+	int i, j;
+
+	for (i = 0; i < SHORT_THREADS; i += 4) {
+		for (j = 0; j < 4; j++)
+			if (pthread_create(&thread[j], NULL, short_thread, NULL))
+				_exit(1);
+		for (j = 0; j < 4; j++)
+			pthread_join(thread[j], NULL);
+	}
+	_exit(0);
+}
+
+TEST_F(task, threads_exit)
+{
+	struct ring ring[MAX_CPUS] = {};
+	struct perf_event_attr attr;
+	size_t i, calls = 0;
+	int cpu, cpus, fd, status;
+
+	cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	ASSERT_GE(MAX_CPUS, cpus);
+	self->pid = start(self->shared, short_threads);
+	ASSERT_LE(0, self->pid);
+	for (cpu = 0; cpu < cpus; cpu++) {
+		ASSERT_EQ(0, tracepoint_attr(&attr, "raw_syscalls/sys_enter"));
+		attr.inherit = 1;
+		attr.disabled = 0;
+		fd = event_open(&attr, self->pid, cpu);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, ring_map(&ring[cpu], fd, 4 * PAGES));
+	}
+	ASSERT_EQ(0, let_go(self->shared));
+	ASSERT_EQ(self->pid, waitpid(self->pid, &status, 0));
+	self->pid = 0;
+	EXPECT_EQ(0, status);
+	for (cpu = 0; cpu < cpus; cpu++) {
+		ASSERT_EQ(0, records_read(&self->recs, &ring[cpu]));
+		ring_unmap(&ring[cpu]);
+	}
+	EXPECT_TRUE(records_match(&self->recs, NULL));
+	/* Beside what libc calls, there are those of each thread and its exit */
+	for (i = 0; i < self->recs.nr; i++)
+		calls += self->recs.rec[i].type == PERF_RECORD_SAMPLE &&
+			 self->recs.rec[i].tid != self->recs.rec[i].pid;
+	EXPECT_LE(SHORT_THREADS * (SHORT_CALLS + 1), calls);
+}
+
+/*
+ * Killed
+ */
+
+static char task_state(pid_t tid)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	fclose(file);
+	return state;
+}
+
+/* Wait until the task sleeps in a call of which a sample is pending */
+static bool wait_pending(struct _test_data_task *self, pid_t tid)
+{
+	const struct record *sample;
+
+	while (1) {
+		while (!self->shared->ip || task_state(tid) != 'S')
+			sched_yield();
+		if (records_read(&self->recs, &self->ring))
+			return false;
+		sample = last_sample(&self->recs);
+		if (sample && !records_stack(&self->recs, sample->cookie))
+			return true;
+		/* It slept elsewhere, before */
+		sched_yield();
+	}
+}
+
+static void sleep_in_read(struct shared *shared)
+{
+	char c;
+
+	syscall3_at(SYS_read, shared->idle[0], (long)&c, 1, &shared->ip);
+}
+
+TEST_F(task, killed_in_its_sleep)
+{
+	self->pid = start(self->shared, sleep_in_read);
+	ASSERT_LE(0, self->pid);
+	ASSERT_EQ(0, watch_software(self, PERF_COUNT_SW_CONTEXT_SWITCHES, 1,
+				    self->pid));
+	ASSERT_EQ(0, let_go(self->shared));
+	ASSERT_TRUE(wait_pending(self, self->pid));
+	ASSERT_EQ(0, kill(self->pid, SIGKILL));
+	EXPECT_EQ(SIGKILL, WTERMSIG(finish(self)));
+	EXPECT_TRUE(records_match(&self->recs, NULL));
+	EXPECT_NE(NULL, stack_at(&self->recs, self->shared->ip));
+}
+
+/* Both threads of a process: one sleeps, the other ends the process */
+static void *sleeper(void *arg)
+{
+	struct shared *shared = arg;
+
+	atomic_store(&shared->tid, gettid());
+	sleep_in_read(shared);
+	return NULL;
+}
+
+static void exit_with_sleeper(struct shared *shared)
+{
+	pthread_t thread;
+	char c;
+
+	if (pthread_create(&thread, NULL, sleeper, shared))
+		_exit(1);
+	if (read(shared->go[0], &c, 1) == 1)
+		_exit(4);
+}
+
+TEST_F(task, another_thread_exits)
+{
+	pid_t tid;
+
+	self->pid = start(self->shared, exit_with_sleeper);
+	ASSERT_LE(0, self->pid);
+	ASSERT_EQ(0, let_go(self->shared));
+	/* It sleeps already when the event comes; a signal wakes it once */
+	while (!(tid = atomic_load(&self->shared->tid)) ||
+	       !self->shared->ip || task_state(tid) != 'S')
+		sched_yield();
+	ASSERT_EQ(0, watch_software(self, PERF_COUNT_SW_CONTEXT_SWITCHES, 1, tid));
+	ASSERT_EQ(0, syscall(SYS_tgkill, self->pid, tid, SIGSTOP));
+	ASSERT_EQ(self->pid, waitpid(self->pid, NULL, WUNTRACED));
+	ASSERT_EQ(0, kill(self->pid, SIGCONT));
+	ASSERT_TRUE(wait_pending(self, tid));
+	ASSERT_EQ(0, let_go(self->shared));
+	EXPECT_EQ(4, WEXITSTATUS(finish(self)));
+	EXPECT_TRUE(records_match(&self->recs, NULL));
+	EXPECT_NE(NULL, stack_at(&self->recs, self->shared->ip));
+}
+
+static void stop_itself(struct shared *shared)
+{
+	syscall3_at(SYS_kill, getpid(), SIGSTOP, 0, &shared->ip);
+}
+
+/* It stops on its way back to user space, and switches there */
+TEST_F(task, killed_while_stopped)
+{
+	size_t late;
+	int status;
+
+	self->pid = start(self->shared, stop_itself);
+	ASSERT_LE(0, self->pid);
+	ASSERT_EQ(0, watch_software(self, PERF_COUNT_SW_CONTEXT_SWITCHES, 1,
+				    self->pid));
+	ASSERT_EQ(0, watch_tracepoint(self, "raw_syscalls/sys_enter", self->pid));
+	ASSERT_EQ(0, let_go(self->shared));
+	ASSERT_EQ(self->pid, waitpid(self->pid, &status, WUNTRACED));
+	ASSERT_TRUE(WIFSTOPPED(status));
+	while (task_state(self->pid) != 'T')
+		sched_yield();
+	ASSERT_EQ(0, kill(self->pid, SIGKILL));
+	EXPECT_EQ(SIGKILL, WTERMSIG(finish(self)));
+	/* The last context switch follows the system call's stack */
+	EXPECT_TRUE(records_match(&self->recs, &late));
+	EXPECT_NE(NULL, stack_at(&self->recs, self->shared->ip));
+}
+
+static void spin(struct shared *shared)
+{
+	while (1)
+		asm volatile("");
+}
+
+TEST_F(task, killed_while_running)
+{
+	const size_t want = 50;
+	size_t late;
+
+	self->pid = start(self->shared, spin);
+	ASSERT_LE(0, self->pid);
+	ASSERT_EQ(0, watch_software(self, PERF_COUNT_SW_CPU_CLOCK, 500000,
+				    self->pid));
+	ASSERT_EQ(0, let_go(self->shared));
+	do {
+		ASSERT_EQ(0, records_read(&self->recs, &self->ring));
+	} while (records_count(&self->recs, PERF_RECORD_SAMPLE) < want);
+	ASSERT_EQ(0, kill(self->pid, SIGKILL));
+	EXPECT_EQ(SIGKILL, WTERMSIG(finish(self)));
+	EXPECT_TRUE(records_match(&self->recs, &late));
+}
+
+/* The sample of the fault that kills it */
+static void write_nowhere(struct shared *shared)
+{
+	struct rlimit none = {};
+
+	setrlimit(RLIMIT_CORE, &none);
+	asm volatile("leaq 1f(%%rip), %%rax\n\t"
+		     "movq %%rax, %0\n"
+		     "1:	movb $0, 0"
+		     : "=m"(shared->ip) : : "rax", "memory");
+}
+
+TEST_F(task, dies_of_a_fault)
+{
+	const struct record *sample;
+
+	self->pid = start(self->shared, write_nowhere);
+	ASSERT_LE(0, self->pid);
+	ASSERT_EQ(0, watch_software(self, PERF_COUNT_SW_PAGE_FAULTS, 1, self->pid));
+	ASSERT_EQ(0, let_go(self->shared));
+	EXPECT_EQ(SIGSEGV, WTERMSIG(finish(self)));
+	expect_last_stack(_metadata, self);
+	sample = last_sample(&self->recs);
+	EXPECT_EQ(self->shared->ip, sample->ip);
+}
+
+/*
+ * Exec
+ */
+
+static char *exec_argv[] = { "prog", NULL };
+
+static void call_execve(struct shared *shared)
+{
+	syscall3_at(SYS_execve, (long)shared->path, (long)exec_argv, 0,
+		    &shared->ip);
+	/* It failed: one more call, that has a stack of its own */
+	syscall(SYS_getppid);
+	_exit(5);
+}
+
+/* Enter and exit of all system calls, and page faults, into one buffer */
+static int watch_all(struct _test_data_task *self, pid_t tid)
+{
+	return watch_tracepoint(self, "raw_syscalls/sys_enter", tid) ||
+	       watch_tracepoint(self, "raw_syscalls/sys_exit", tid) ||
+	       watch_software(self, PERF_COUNT_SW_PAGE_FAULTS, 1, tid) ?
+	       -1 : 0;
+}
+
+static bool in_program(const struct elf *elf, uint64_t ip)
+{
+	const struct elf64_phdr *text = elf_phdr(elf, PT_LOAD, PF_X);
+
+	return ip >= text->p_vaddr && ip < text->p_vaddr + text->p_memsz;
+}
+
+/*
+ * Stacks up to the call of execve() are the old program's, and all others the
+ * new one's, from its first instruction on.
+ */
+static void expect_two_programs(struct __test_metadata *_metadata,
+				struct _test_data_task *self)
+{
+	const struct record *old, *rec;
+	bool first = true;
+	size_t i, news = 0;
+
+	old = stack_at(&self->recs, self->shared->ip);
+	ASSERT_NE(NULL, old);
+	EXPECT_NE(0, records_with_cookie(&self->recs, PERF_RECORD_SAMPLE,
+					 old->cookie));
+	for (i = 0; i < self->recs.nr; i++) {
+		rec = &self->recs.rec[i];
+		if (rec->type != PERF_RECORD_CALLCHAIN_DEFERRED)
+			continue;
+		ASSERT_LE(2, rec->nr);
+		if (rec <= old) {
+			EXPECT_FALSE(in_program(&self->elf, rec->ips[1]));
+			continue;
+		}
+		EXPECT_TRUE(in_program(&self->elf, rec->ips[1]));
+		if (first)
+			EXPECT_EQ(elf_ehdr(&self->elf)->e_entry, rec->ips[1]);
+		first = false;
+		news++;
+	}
+	/* execve() itself, and at least getppid() and exit() */
+	EXPECT_LE(3, news);
+}
+
+TEST_F(task, execs)
+{
+	ASSERT_EQ(0, elf_read(&self->elf, "prog_fp"));
+	ASSERT_EQ(0, elf_program(&self->elf, self->shared->path,
+				 sizeof(self->shared->path)));
+	self->pid = start(self->shared, call_execve);
+	ASSERT_LE(0, self->pid);
+	ASSERT_EQ(0, watch_all(self, self->pid));
+	ASSERT_EQ(0, let_go(self->shared));
+	EXPECT_EQ(0, finish(self));
+	EXPECT_TRUE(records_match(&self->recs, NULL));
+	expect_two_programs(_metadata, self);
+}
+
+static void *exec_thread(void *arg)
+{
+	struct shared *shared = arg;
+	char c;
+
+	atomic_store(&shared->tid, gettid());
+	if (read(shared->go[0], &c, 1) == 1)
+		call_execve(shared);
+	_exit(6);
+}
+
+static void exec_from_thread(struct shared *shared)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, exec_thread, shared))
+		_exit(1);
+	pthread_join(thread, NULL);
+}
+
+/* The thread takes over the process's ID on the way; its stack keeps its own */
+TEST_F(task, thread_execs)
+{
+	pid_t tid;
+
+	ASSERT_EQ(0, elf_read(&self->elf, "prog_fp"));
+	ASSERT_EQ(0, elf_program(&self->elf, self->shared->path,
+				 sizeof(self->shared->path)));
+	self->pid = start(self->shared, exec_from_thread);
+	ASSERT_LE(0, self->pid);
+	ASSERT_EQ(0, let_go(self->shared));
+	while (!(tid = atomic_load(&self->shared->tid)) || task_state(tid) != 'S')
+		sched_yield();
+	ASSERT_EQ(0, watch_all(self, tid));
+	ASSERT_EQ(0, let_go(self->shared));
+	EXPECT_EQ(0, finish(self));
+	EXPECT_TRUE(records_match(&self->recs, NULL));
+	expect_two_programs(_metadata, self);
+}
+
+/* Nothing is special about an exec that does not come about */
+TEST_F(task, exec_fails_early)
+{
+	const struct record *stack;
+
+	snprintf(self->shared->path, sizeof(self->shared->path), "/proc/nowhere");
+	self->pid = start(self->shared, call_execve);
+	ASSERT_LE(0, self->pid);
+	ASSERT_EQ(0, watch_tracepoint(self, "raw_syscalls/sys_enter", self->pid));
+	ASSERT_EQ(0, watch_tracepoint(self, "raw_syscalls/sys_exit", self->pid));
+	ASSERT_EQ(0, let_go(self->shared));
+	EXPECT_EQ(5, WEXITSTATUS(finish(self)));
+	EXPECT_TRUE(records_match(&self->recs, NULL));
+	stack = stack_at(&self->recs, self->shared->ip);
+	ASSERT_NE(NULL, stack);
+	EXPECT_EQ(2, records_with_cookie(&self->recs, PERF_RECORD_SAMPLE,
+					 stack->cookie));
+}
+
+/* Too late to go back: the old program is gone and the new one cannot run */
+TEST_F(task, exec_fails_late)
+{
+	struct rlimit none = {};
+
+	setrlimit(RLIMIT_CORE, &none);
+	ASSERT_EQ(0, elf_read(&self->elf, "prog_fp"));
+	elf_phdr(&self->elf, PT_LOAD, PF_X)->p_vaddr += 1ULL << 60;
+	ASSERT_EQ(0, elf_program(&self->elf, self->shared->path,
+				 sizeof(self->shared->path)));
+	self->pid = start(self->shared, call_execve);
+	ASSERT_LE(0, self->pid);
+	ASSERT_EQ(0, watch_all(self, self->pid));
+	ASSERT_EQ(0, let_go(self->shared));
+	EXPECT_TRUE(WIFSIGNALED(finish(self)));
+	EXPECT_TRUE(records_match(&self->recs, NULL));
+	EXPECT_NE(NULL, stack_at(&self->recs, self->shared->ip));
+}
+
+/* The parent sleeps in vfork() while its child lives in its memory, and execs */
+static void call_vfork(struct shared *shared)
+{
+	unsigned long ip;
+
+	if (!syscall3_at(SYS_vfork, 0, 0, 0, &shared->ip)) {
+		syscall3_at(SYS_execve, (long)shared->path, (long)exec_argv, 0,
+			    &ip);
+		syscall3_at(SYS_exit, 7, 0, 0, &ip);
+	}
+	_exit(wait(NULL) < 0);
+}
+
+TEST_F(task, sleeps_in_vfork)
+{
+	ASSERT_EQ(0, elf_read(&self->elf, "prog_fp"));
+	ASSERT_EQ(0, elf_program(&self->elf, self->shared->path,
+				 sizeof(self->shared->path)));
+	self->pid = start(self->shared, call_vfork);
+	ASSERT_LE(0, self->pid);
+	ASSERT_EQ(0, watch_software(self, PERF_COUNT_SW_CONTEXT_SWITCHES, 1,
+				    self->pid));
+	ASSERT_EQ(0, let_go(self->shared));
+	EXPECT_EQ(0, finish(self));
+	EXPECT_TRUE(records_match(&self->recs, NULL));
+	EXPECT_NE(NULL, stack_at(&self->recs, self->shared->ip));
+}
+
+/*
+ * Kernel threads
+ */
+
+/* As the kernel sees it: a sample's thread may have come and gone */
+static bool is_kthread(pid_t tid)
+{
+	unsigned long flags = 0;
+	char path[64];
+	FILE *file;
+
+	/* The idle tasks are in no list */
+	if (!tid)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	if (fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %lu", &flags) != 1)
+		flags = 0;
+	fclose(file);
+	return flags & PF_KTHREAD;
+}
+
+/*
+ * Events of a CPU count kernel threads as well, which have no user stack.  A
+ * grace period of RCU makes at least one of them run.
+ */
+TEST_F(task, kernel_threads_have_no_stacks)
+{
+	struct ring ring[MAX_CPUS] = {};
+	size_t i, kernel = 0, idle = 0;
+	struct perf_event_attr attr;
+	int cpu, cpus, fd[MAX_CPUS];
+
+	cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	ASSERT_GE(MAX_CPUS, cpus);
+	for (cpu = 0; cpu < cpus; cpu++) {
+		event_attr(&attr, PERF_TYPE_SOFTWARE,
+			   PERF_COUNT_SW_CONTEXT_SWITCHES);
+		fd[cpu] = event_open(&attr, -1, cpu);
+		ASSERT_LE(0, fd[cpu]);
+		ASSERT_EQ(0, ring_map(&ring[cpu], fd[cpu], PAGES));
+		ASSERT_EQ(0, event_enable(fd[cpu]));
+	}
+	do {
+		ASSERT_EQ(0, syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0));
+		for (cpu = 0; cpu < cpus; cpu++)
+			ASSERT_EQ(0, records_read(&self->recs, &ring[cpu]));
+		kernel = 0;
+		idle = 0;
+		for (i = 0; i < self->recs.nr; i++) {
+			const struct record *rec = &self->recs.rec[i];
+
+			if (!is_kthread(rec->tid))
+				continue;
+			EXPECT_EQ(PERF_RECORD_SAMPLE, rec->type);
+			EXPECT_EQ(0, rec->cookie);
+			kernel += rec->tid != 0;
+			idle += rec->tid == 0;
+		}
+	} while (kernel < 10 || idle < 10);
+	for (cpu = 0; cpu < cpus; cpu++) {
+		ASSERT_EQ(0, event_disable(fd[cpu]));
+		ring_unmap(&ring[cpu]);
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The stack of one call, as the kernel sees it, beside what the program knows.
+ *
+ * The innermost function makes a system call that nothing else in the program
+ * makes; a tracepoint event that is filtered for it takes one sample and gets
+ * one deferred callchain.
+ */
+#ifndef SELFTEST_UNWIND_SAMPLED_H
+#define SELFTEST_UNWIND_SAMPLED_H
+
+#include <sys/types.h>
+
+#include "chain.h"
+#include "perf.h"
+
+#define SAMPLED_MAX	64
+
+struct sampler {
+	int		fd;
+	struct ring	ring;
+};
+
+/* A stack: addresses only, innermost first */
+struct stack {
+	unsigned int	nr;
+	unsigned long	ip[SAMPLED_MAX];
+};
+
+/* Sample getppid() in a task, 0 for this one; 0, or -1 with errno */
+int sampler_open(struct sampler *sampler, pid_t pid);
+/* The same for a system call of any number, that of a 32-bit program too */
+int sampler_open_syscall(struct sampler *sampler, pid_t pid, long nr);
+void sampler_close(struct sampler *sampler);
+
+/*
+ * Take the stack of the only sample since the last time; -1 after printing why
+ * there is none, or more than one.
+ */
+int sampler_stack(struct sampler *sampler, struct stack *stack);
+
+/* The end of a chain: makes the system call and notes where it returns to */
+void sampled_call(struct notes *notes);
+
+/* The stack that was noted */
+void expect_chain(struct stack *expected, const struct notes *notes);
+
+/*
+ * Call functions, each from the one before it, the last of which is to be
+ * sampled_call(); return the sampled stack, and what it should begin with.
+ */
+int sample_chain(struct sampler *sampler, struct stack *stack,
+		 struct stack *expected, unsigned int nr, ...);
+
+/* Does @stack begin with all of @expected?  Prints both if it does not. */
+bool stack_begins_with(const struct stack *stack, const struct stack *expected);
+
+#endif /* SELFTEST_UNWIND_SAMPLED_H */

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Right stacks, by tables and by frame pointers, frame after frame.
+ *
+ * Each stack is compared with what the program noted of it, address by address.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "image.h"
+#include "sampled.h"
+#include "trace.h"
+#include "../kselftest_harness.h"
+
+#define ROUNDS		20
+#define I386_GETPPID	64
+
+/*
+ * Chains
+ */
+
+FIXTURE(chains)
+{
+	struct sampler sampler;
+	struct trace trace;
+};
+
+FIXTURE_SETUP(chains)
+{
+	if (sampler_open(&self->sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+	if (trace_start(&self->trace))
+		SKIP(return, "no tracepoints unwind:*");
+}
+
+FIXTURE_TEARDOWN(chains)
+{
+	sampler_close(&self->sampler);
+	trace_stop(&self->trace);
+}
+
+/* Map a file's segments; where its chain begins, or NULL */
+static chain_fn load(struct image *image, const char *name, void *where)
+{
+	struct elf elf;
+	int fd, ret;
+
+	if (elf_read(&elf, name))
+		return NULL;
+	fd = elf_memfd(&elf);
+	ret = fd < 0 ? -1 : image_map(image, &elf, fd, where);
+	close(fd);
+	elf_free(&elf);
+	return ret ? NULL : (chain_fn)image->entry;
+}
+
+FIXTURE(mix)
+{
+	struct sampler sampler;
+};
+
+FIXTURE_VARIANT(mix)
+{
+	const char *files[4];
+};
+
+FIXTURE_VARIANT_ADD(mix, table) {
+	.files = { "chain_table.so" },
+};
+
+FIXTURE_VARIANT_ADD(mix, fp) {
+	.files = { "chain_fp.so" },
+};
+
+FIXTURE_VARIANT_ADD(mix, both) {
+	.files = { "chain_both.so" },
+};
+
+FIXTURE_VARIANT_ADD(mix, table_table) {
+	.files = { "chain_table.so", "chain_table_other.so" },
+};
+
+FIXTURE_VARIANT_ADD(mix, table_fp) {
+	.files = { "chain_table.so", "chain_fp.so" },
+};
+
+FIXTURE_VARIANT_ADD(mix, fp_table) {
+	.files = { "chain_fp.so", "chain_table.so" },
+};
+
+FIXTURE_VARIANT_ADD(mix, table_fp_table_fp) {
+	.files = { "chain_table.so", "chain_fp.so", "chain_table_other.so",
+		   "chain_fp.so" },
+};
+
+FIXTURE_VARIANT_ADD(mix, fp_table_both_table) {
+	.files = { "chain_fp.so", "chain_table.so", "chain_both.so",
+		   "chain_table_other.so" },
+};
+
+FIXTURE_SETUP(mix)
+{
+	if (sampler_open(&self->sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+}
+
+FIXTURE_TEARDOWN(mix)
+{
+	sampler_close(&self->sampler);
+}
+
+TEST_F(mix, is_followed)
+{
+	struct stack stack, expected;
+	struct image image[4] = {};
+	chain_fn fn[5];
+	int nr;
+
+	for (nr = 0; nr < 4 && variant->files[nr]; nr++) {
+		fn[nr] = load(&image[nr], variant->files[nr], NULL);
+		ASSERT_NE(NULL, fn[nr]);
+	}
+	fn[nr] = sampled_call;
+	/* Twice: when tables are looked for, and when they are known */
+	ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, nr + 1,
+				  fn[0], fn[1], fn[2], fn[3], fn[4]));
+	EXPECT_EQ(nr * CHAIN_FRAMES + 2, expected.nr);
+	EXPECT_TRUE(stack_begins_with(&stack, &expected));
+	ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, nr + 1,
+				  fn[0], fn[1], fn[2], fn[3], fn[4]));
+	EXPECT_TRUE(stack_begins_with(&stack, &expected));
+	/* The program's own frames follow */
+	EXPECT_LT(expected.nr, stack.nr);
+}
+
+/* Calls the next function with what cannot be a frame pointer */
+void call_without_fp(struct notes *notes, chain_fn fn);
+asm("call_without_fp:\n"
+	"	pushq	%rbp\n"
+	"	movl	$1, %ebp\n"
+	"	call	*%rsi\n"
+	"	popq	%rbp\n"
+	"	ret\n");
+
+static chain_fn after_fp;
+
+static void without_fp(struct notes *notes)
+{
+	call_without_fp(notes, after_fp);
+}
+
+/* Neither a table nor a frame pointer: it stops there, and says why */
+TEST_F(chains, no_way_on)
+{
+	struct stack stack, expected;
+	struct image image;
+	char message[256];
+
+	after_fp = load(&image, "chain_none.so", NULL);
+	ASSERT_NE(NULL, after_fp);
+	ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, 2,
+				  without_fp, sampled_call));
+	/* The call, which has a frame pointer, and who called it */
+	ASSERT_EQ(2, stack.nr);
+	EXPECT_EQ(expected.ip[0], stack.ip[0]);
+	EXPECT_EQ(expected.ip[1], stack.ip[1]);
+	ASSERT_EQ(0, trace_read(&self->trace));
+	ASSERT_EQ(1, trace_count(&self->trace, "stop", NULL, message,
+				 sizeof(message)));
+	EXPECT_EQ(2, trace_field(message, "nr"));
+	EXPECT_EQ(expected.ip[1], trace_field(message, "ip"));
+	EXPECT_NE(NULL, strstr(message,
+			       "reason=\"no table and no frame pointer\""));
+}
+
+/* A child finds its tables itself, and at the same addresses */
+TEST_F(chains, forked)
+{
+	struct stack stack, expected;
+	struct sampler sampler;
+	struct image image;
+	chain_fn fn;
+	int status;
+	pid_t pid;
+
+	fn = load(&image, "chain_table.so", NULL);
+	ASSERT_NE(NULL, fn);
+	ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, 2, fn,
+				  sampled_call));
+	EXPECT_TRUE(stack_begins_with(&stack, &expected));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(sampler_open(&sampler, 0) ||
+		      sample_chain(&sampler, &stack, &expected, 2, fn,
+				   sampled_call) ||
+		      !stack_begins_with(&stack, &expected));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+/*
+ * Replaced code: two files that differ in the size of their frames, one after
+ * the other at one address. With the other's table the stack would be wrong.
+ */
+
+static const char * const twins[] = { "chain_table.so", "chain_table_other.so" };
+
+TEST(twins_have_other_tables)
+{
+	struct elf elf[2];
+	size_t size;
+
+	ASSERT_EQ(0, elf_read(&elf[0], twins[0]));
+	ASSERT_EQ(0, elf_read(&elf[1], twins[1]));
+	size = elf_phdr(&elf[0], PT_GNU_SFRAME, 0)->p_memsz;
+	ASSERT_EQ(size, elf_phdr(&elf[1], PT_GNU_SFRAME, 0)->p_memsz);
+	EXPECT_EQ(elf_phdr(&elf[0], PT_GNU_SFRAME, 0)->p_vaddr,
+		  elf_phdr(&elf[1], PT_GNU_SFRAME, 0)->p_vaddr);
+	EXPECT_NE(0, memcmp(elf_sframe(&elf[0]), elf_sframe(&elf[1]), size));
+}
+
+TEST_F(chains, mapped_over)
+{
+	struct stack stack, expected;
+	struct image image = {};
+	chain_fn fn;
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		void *where = image.base;
+
+		fn = load(&image, twins[i % 2], where);
+		ASSERT_NE(NULL, fn);
+		if (i)
+			ASSERT_EQ(where, image.base);
+		ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, 2,
+					  fn, sampled_call));
+		ASSERT_TRUE(stack_begins_with(&stack, &expected));
+	}
+	ASSERT_EQ(0, trace_read(&self->trace));
+	EXPECT_EQ(ROUNDS, trace_count(&self->trace, "table_found", NULL, NULL, 0));
+}
+
+TEST_F(chains, unmapped_and_mapped)
+{
+	struct stack stack, expected;
+	struct image image = {};
+	void *where = NULL;
+	chain_fn fn;
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		fn = load(&image, twins[i % 2], where);
+		ASSERT_NE(NULL, fn);
+		where = image.base;
+		ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, 2,
+					  fn, sampled_call));
+		ASSERT_TRUE(stack_begins_with(&stack, &expected));
+		image_unmap(&image);
+	}
+	ASSERT_EQ(0, trace_read(&self->trace));
+	EXPECT_EQ(ROUNDS, trace_count(&self->trace, "table_found", NULL, NULL, 0));
+	EXPECT_EQ(ROUNDS, trace_count(&self->trace, "table_dropped", NULL, NULL, 0));
+}
+
+/* Moved as a whole, segment after segment, to where its twin was */
+static bool move_image(struct image *image, void *to)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	ptrdiff_t by = (char *)to - image->base;
+	size_t i;
+
+	for (i = 0; i < image->size; i += page)
+		if (mremap(image->base + i, page, page,
+			   MREMAP_MAYMOVE | MREMAP_FIXED,
+			   image->base + by + i) == MAP_FAILED)
+			return false;
+	image->base += by;
+	image->entry = (char *)image->entry + by;
+	return true;
+}
+
+TEST_F(chains, moved_over)
+{
+	struct stack stack, expected;
+	struct image image[2] = {};
+	int i;
+
+	ASSERT_NE(NULL, load(&image[0], twins[0], NULL));
+	for (i = 0; i < ROUNDS; i++) {
+		struct image *old = &image[i % 2], *new = &image[(i + 1) % 2];
+
+		ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, 2,
+					  (chain_fn)old->entry, sampled_call));
+		ASSERT_TRUE(stack_begins_with(&stack, &expected));
+		ASSERT_NE(NULL, load(new, twins[(i + 1) % 2], NULL));
+		/* Known at the one address, used at the other */
+		ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, 2,
+					  (chain_fn)new->entry, sampled_call));
+		ASSERT_TRUE(stack_begins_with(&stack, &expected));
+		ASSERT_TRUE(move_image(new, old->base));
+	}
+}
+
+/* As programs do it */
+TEST_F(chains, dlopened)
+{
+	char exe[PATH_MAX] = "", path[2 * PATH_MAX];
+	struct stack stack, expected;
+	chain_fn fn;
+	void *lib;
+	int i;
+
+	ASSERT_LT(0, readlink("/proc/self/exe", exe, sizeof(exe) - 1));
+	*strrchr(exe, '/') = 0;
+	for (i = 0; i < ROUNDS; i++) {
+		snprintf(path, sizeof(path), "%s/%s", exe, twins[i % 2]);
+		lib = dlopen(path, RTLD_NOW);
+		ASSERT_NE(NULL, lib)
+			TH_LOG("%s", dlerror());
+		fn = (chain_fn)dlsym(lib, "chain");
+		ASSERT_NE(NULL, fn);
+		ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, 2,
+					  fn, sampled_call));
+		ASSERT_TRUE(stack_begins_with(&stack, &expected));
+		ASSERT_EQ(0, dlclose(lib));
+	}
+	ASSERT_EQ(0, trace_read(&self->trace));
+	EXPECT_LE(ROUNDS, trace_count(&self->trace, "table_found", NULL, NULL, 0));
+}
+
+/*
+ * Whole programs: the stack is complete, up to its end
+ */
+
+FIXTURE(program)
+{
+	struct trace trace;
+};
+
+FIXTURE_VARIANT(program)
+{
+	const char *file;
+	const char *end;
+	long getppid;
+};
+
+FIXTURE_VARIANT_ADD(program, table) {
+	.file = "prog_table", .end = "reason=\"end of stack\"",
+	.getppid = SYS_getppid,
+};
+
+FIXTURE_VARIANT_ADD(program, both) {
+	.file = "prog_both", .end = "reason=\"end of stack\"",
+	.getppid = SYS_getppid,
+};
+
+FIXTURE_VARIANT_ADD(program, fp) {
+	.file = "prog_fp", .end = "reason=\"end of stack by frame pointer\"",
+	.getppid = SYS_getppid,
+};
+
+/* 32-bit: words of 4 bytes, and never a table */
+FIXTURE_VARIANT_ADD(program, fp_32) {
+	.file = "prog_fp_32", .end = "reason=\"end of stack by frame pointer\"",
+	.getppid = I386_GETPPID,
+};
+
+FIXTURE_SETUP(program)
+{
+	struct perf_event_attr attr;
+
+	if (tracepoint_attr(&attr, "raw_syscalls/sys_enter"))
+		SKIP(return, "no raw_syscalls tracepoints, or not root");
+	if (trace_start(&self->trace))
+		SKIP(return, "no tracepoints unwind:*");
+}
+
+FIXTURE_TEARDOWN(program)
+{
+	trace_stop(&self->trace);
+}
+
+TEST_F(program, has_its_whole_stack)
+{
+	struct stack stack, expected = {};
+	struct sampler sampler;
+	int go[2], out[2], status;
+	uint64_t ip[NOTES_MAX];
+	char path[64], message[256], c;
+	struct elf elf;
+	ssize_t len;
+	pid_t pid;
+
+	if (elf_read(&elf, variant->file))
+		SKIP(return, "%s could not be built", variant->file);
+	ASSERT_EQ(0, elf_program(&elf, path, sizeof(path)));
+	elf_free(&elf);
+	ASSERT_EQ(0, pipe(go));
+	ASSERT_EQ(0, pipe(out));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		if (dup2(out[1], 1) == 1 && read(go[0], &c, 1) == 1)
+			execl(path, path, "print", NULL);
+		_exit(errno == ENOEXEC ? 126 : 127);
+	}
+	ASSERT_EQ(0, trace_of(&self->trace, pid));
+	ASSERT_EQ(0, sampler_open_syscall(&sampler, pid, variant->getppid));
+	ASSERT_EQ(1, write(go[1], "", 1));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	unlink(path);
+	if (WEXITSTATUS(status) == 126)
+		SKIP(return, "the kernel does not run 32-bit programs");
+	ASSERT_EQ(0, status);
+	len = read(out[0], ip, sizeof(ip));
+	ASSERT_LT(0, len);
+	while (expected.nr < len / sizeof(*ip)) {
+		expected.ip[expected.nr] = ip[expected.nr];
+		expected.nr++;
+	}
+	ASSERT_EQ(0, sampler_stack(&sampler, &stack));
+	sampler_close(&sampler);
+
+	ASSERT_EQ(CHAIN_FRAMES + 3, expected.nr);
+	EXPECT_TRUE(stack_begins_with(&stack, &expected));
+	EXPECT_EQ(expected.nr, stack.nr);
+	ASSERT_EQ(0, trace_read(&self->trace));
+	ASSERT_EQ(1, trace_count(&self->trace, "stop", NULL, message,
+				 sizeof(message)));
+	EXPECT_NE(NULL, strstr(message, variant->end))
+		TH_LOG("%s", message);
+	EXPECT_EQ(expected.nr, trace_field(message, "nr"));
+}
+
+TEST_HARNESS_MAIN
