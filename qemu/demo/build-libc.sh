@@ -1,0 +1,100 @@
+#!/bin/sh
+# Build the C library with SFrame stack-trace data and put it in /opt/sframe.
+#
+#     build-libc.sh WORKDIR        (run as root inside the guest's root)
+#
+# A stack is only as good as its weakest function.  Debian's libc has neither
+# frame pointers nor a .sframe section, so every stack that passes through it
+# (each one does: main is called by libc) would end there.  This script builds
+# the library from Debian's own source, from the package glibc-source, with
+# the optimisation every distribution uses, which drops frame pointers, plus
+# one assembler option, --gsframe.  It is installed beside the system's libc,
+# not over it; a program chooses it by its interpreter (see build-program.sh).
+#
+# The option is made part of the compiler's name, because glibc passes CFLAGS
+# to C files only, and the hand-written assembler files (memcpy, strlen, ...)
+# are exactly where a profile likes to find itself.
+#
+# Nothing is redone when the inputs are unchanged: this script, the tarball's
+# name, the compiler and the assembler.  The new tree is built aside and takes
+# the place of the old one in the last step.
+set -eu
+
+[ $# -eq 1 ] || { echo "usage: ${0##*/} WORKDIR" >&2; exit 2; }
+WORK=$1
+HERE=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=build-lib.sh
+. "$HERE/build-lib.sh"
+
+set -- /usr/src/glibc/glibc-*.tar.xz
+[ $# -eq 1 ] || die "more than one glibc tarball in /usr/src/glibc"
+[ -f "$1" ] || die "no glibc tarball in /usr/src/glibc"
+TARBALL=$1
+
+HASH=$({ cat "$0" "$HERE/build-lib.sh"; basename "$TARBALL"; } | input_hash -)
+STAMP=$PREFIX/.libc-stamp
+if [ -f "$STAMP" ] && [ "$(cat "$STAMP")" = "$HASH" ]; then
+	say "libc with SFrame: up to date in $PREFIX"
+	exit 0
+fi
+
+mkdir -p "$WORK"
+WORK=$(cd "$WORK" && pwd)
+LOG=$WORK/libc.log
+SOURCE=$WORK/libc-source
+BUILD=$WORK/libc-build
+STAGE=$WORK/libc-stage
+: >"$LOG"
+rm -rf "$SOURCE" "$BUILD" "$STAGE"
+mkdir -p "$SOURCE" "$BUILD"
+
+say "libc with SFrame: building $(basename "$TARBALL" .tar.xz), log in $LOG"
+must "unpack" tar -xf "$TARBALL" -C "$SOURCE" --strip-components=1
+
+# CXX is empty: it would serve tests only.  Left out is what no program of the
+# demonstration loads.
+cd "$BUILD"
+must "configure" "$SOURCE/configure" --prefix="$PREFIX" --disable-werror \
+	--without-selinux --disable-nscd --disable-build-nscd \
+	--disable-timezone-tools --disable-mathvec --disable-profile \
+	CC="$SFRAME_CC -Wa,--gsframe" CXX= CFLAGS="-O2 -g -fomit-frame-pointer"
+must "compile" make "-j$JOBS"
+# Debian's tarball comes without the manual, so "install" has something to
+# complain about.  Keep going, and check below what has to be there.
+logged "install aside" make -k install "install_root=$STAGE" || :
+
+NEW=$STAGE$PREFIX
+for file in ld-linux-x86-64.so.2 libc.so.6 libm.so.6 libc.so libm.so \
+	libc_nonshared.a crt1.o Scrt1.o crti.o crtn.o
+do
+	[ -f "$NEW/lib/$file" ] || failed "install aside: no lib/$file"
+done
+
+# What is left must serve a dynamically linked program and a profiler: strip
+# debug information, keep .symtab for names and .eh_frame for the rivals.
+cd "$NEW"
+rm -rf bin etc include libexec sbin share var lib/audit lib/gconv \
+	lib/libmemusage.so lib/libpcprofile.so lib/libc.a lib/libm.a lib/libm-*.a
+mkdir bin
+find "$NEW/lib" -type f \( -name '*.so.*' -o -name '*.o' -o -name '*.a' \) \
+	-exec sh -c 'for f; do strip --strip-debug -p "$f" || exit 1; done' \
+	sh {} + >>"$LOG" 2>&1 || failed "strip"
+
+for file in libc.so.6 ld-linux-x86-64.so.2 libm.so.6; do
+	counts=$(sframe_counts "$NEW/lib/$file")
+	[ "${counts%% *}" -gt 100 ] || failed "$file has no SFrame data"
+	say "    $file: ${counts% *} functions, ${counts#* } rows of SFrame"
+done
+"$NEW/lib/ld-linux-x86-64.so.2" --library-path "$NEW/lib" /bin/true ||
+	failed "the new libc does not run /bin/true"
+
+# The program in there was linked with the old library; it goes with it.
+printf '%s\n' "$HASH" >"$NEW/.libc-stamp"
+rm -rf "$PREFIX.old" "$PREFIX.new"
+mv "$NEW" "$PREFIX.new"
+[ ! -e "$PREFIX" ] || mv "$PREFIX" "$PREFIX.old"
+mv "$PREFIX.new" "$PREFIX"
+rm -rf "$PREFIX.old"
+cd /
+rm -rf "$SOURCE" "$BUILD" "$STAGE"
+say "libc with SFrame: installed in $PREFIX ($(du -sh "$PREFIX" | cut -f1))"

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Turn what the demo has to hold into tests: judge.py REPORT.JSON prints TAP."""
+
+import json
+import sys
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        methods = json.load(file)["methods"]
+    sframe, fp, dwarf = (methods[name] for name in ("sframe", "fp", "dwarf"))
+    checks = [
+        ("sframe: at least 1000 samples", sframe["samples"] >= 1000),
+        ("sframe: no sample lost", sframe["lost"] == 0),
+        ("sframe: at least 99 % of the samples in user space complete",
+         sframe["complete_share_in_user"] >= 0.99),
+        ("fp: its stacks are shorter", fp["median_depth"] < sframe["median_depth"]),
+        ("sframe: at least 30 times smaller than dwarf as recorded",
+         dwarf["bytes_per_sample"] >= 30 * sframe["bytes_per_sample"]),
+        ("sframe -z: at least 50 times smaller than dwarf",
+         dwarf["bytes_per_sample"] >= 50 * sframe["packed_bytes_per_sample"]),
+        ("sframe -z: no sample lost", sframe["packed_lost"] == 0),
+    ]
+    for number, (name, good) in enumerate(checks, 1):
+        print(f"{'ok' if good else 'not ok'} {number} {name}")
+
+
+if __name__ == "__main__":
+    main()
