@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# In the guest: the perf tool's own tests of deferred callchains, and Debian's
+# newer perf, unmodified, on this kernel.  Prints TAP.
+
+PERF=/mnt/cache/out/perf/perf
+export HOME=/tmp
+n=0
+
+# result NAME COMMAND...
+result()
+{
+	name=$1
+	shift
+	n=$((n + 1))
+	if "$@" >/tmp/log 2>&1; then
+		echo "ok $n $name"
+	else
+		sed 's/^/# /' /tmp/log
+		echo "not ok $n $name"
+	fi
+}
+
+# A perf test by its title; "Skip" is not a pass
+perf_test()
+{
+	cd /mnt/cache/tree/tools/perf || return 1
+	number=$("$PERF" test list 2>&1 | sed -n "s/^ *\([0-9]*\): $1.*/\1/p")
+	[ -n "$number" ] || return 1
+	PATH=/mnt/cache/out/perf:$PATH "$PERF" test -v "$number" >/tmp/test 2>&1
+	cat /tmp/test
+	grep -q "^ *$number:.*: Ok" /tmp/test
+}
+
+workload()
+{
+	rm -f /tmp/work.db
+	"$@" -- /opt/sframe/bin/sqlite3 -batch -cmd '.parameter init' \
+		-cmd '.parameter set @size 3' /tmp/work.db </mnt/repo/qemu/demo/workload.sql
+}
+
+# count WHAT: that many events of a kind
+count() { sed -n "s/^ *$1 events: *\([0-9]*\).*/\1/p" /tmp/stats | head -n 1; }
+
+# Most stacks arrive at _start; every sample got its record, nothing was lost
+check_data()
+{
+	perf=$1
+	"$perf" report -i /tmp/d.data --stats --stdio >/tmp/stats 2>/tmp/stats.err
+	cat /tmp/stats /tmp/stats.err
+	[ "$(count SAMPLE)" -gt 50 ] && [ "$(count CALLCHAIN_DEFERRED)" -gt 50 ] || return 1
+	! grep -q 'LOST' /tmp/stats || return 1
+	! grep -q 'missing' /tmp/stats.err || return 1
+	"$perf" script -i /tmp/d.data -F comm,tid,time,ip,sym 2>/dev/null |
+		awk 'BEGIN { RS = "" } /_start/ { c++ } { n++ }
+		     END { print c " of " n " reach _start"; exit !(n > 50 && c / n > 0.9) }'
+}
+
+debian_perf()
+{
+	workload perf record --call-graph fp,defer -F 299 -e cpu-clock -o /tmp/d.data &&
+		check_data perf
+}
+
+our_perf()
+{
+	workload "$PERF" record --call-graph "$1" -F 299 -e cpu-clock -o /tmp/d.data &&
+		check_data "$PERF"
+}
+
+system_wide()
+{
+	workload "$PERF" record -a --call-graph sframe -F 199 -e cpu-clock -o /tmp/d.data &&
+		"$PERF" report -i /tmp/d.data --stats --stdio >/tmp/stats 2>/tmp/stats.err
+	cat /tmp/stats /tmp/stats.err
+	! grep -q 'LOST\|missing' /tmp/stats /tmp/stats.err
+}
+
+# Our recording, read by Debian's perf
+debian_reads()
+{
+	workload "$PERF" record --call-graph sframe -F 299 -e cpu-clock -o /tmp/d.data &&
+		check_data perf
+}
+
+echo "TAP version 13"
+result "perf test: merging of deferred callchains" perf_test "Merging of deferred callchains"
+result "perf test: record deferred user callchains" perf_test "perf record deferred user callchains"
+result "perf record --call-graph sframe" our_perf sframe
+result "perf record --call-graph fp,defer" our_perf fp,defer
+result "perf record -a --call-graph sframe: no sample without its record" system_wide
+result "Debian's perf $(perf --version | cut -d' ' -f3): record and report fp,defer" debian_perf
+result "Debian's perf reads our recording" debian_reads
+echo "1..$n"
