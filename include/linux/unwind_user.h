@@ -5,6 +5,7 @@
 #include <linux/errno.h>
 #include <linux/mm_types.h>
 #include <linux/unwind_user_types.h>
+#include <uapi/linux/unwind.h>
 
 #ifdef CONFIG_UNWIND_USER
 
@@ -31,14 +32,14 @@ static inline int unwind_user_faultable(struct unwind_stacktrace *trace)
 
 void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 			  unsigned long end);
+int __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm);
 void __unwind_tables_free(struct mm_struct *mm);
+int unwind_table_prctl(unsigned long op, unsigned long uattr,
+		       unsigned long size, unsigned long arg5);
 
 /**
  * unwind_tables_init - a new address space knows no tables
  * @mm: address space that is being set up, not yet visible to anybody
- *
- * What the parent's address space found is not inherited: it is found again
- * where it is needed.
  */
 static inline void unwind_tables_init(struct mm_struct *mm)
 {
@@ -61,6 +62,24 @@ static inline void unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 }
 
 /**
+ * unwind_tables_fork - a child inherits what its parent registered
+ * @mm: the child's address space
+ * @oldmm: the parent's, its mmap_lock held for writing
+ *
+ * What was found is not inherited: it is found again where it is needed.
+ *
+ * Context: task; may sleep.  One test of a pointer where there are no tables.
+ * Return: 0 or -ENOMEM.
+ */
+static inline int unwind_tables_fork(struct mm_struct *mm,
+				     struct mm_struct *oldmm)
+{
+	if (likely(!READ_ONCE(oldmm->unwind_tables)))
+		return 0;
+	return __unwind_tables_fork(mm, oldmm);
+}
+
+/**
  * unwind_tables_free - free what is known about an address space
  * @mm: address space without users
  */
@@ -75,7 +94,19 @@ static inline void unwind_tables_free(struct mm_struct *mm)
 static inline void unwind_tables_init(struct mm_struct *mm) { }
 static inline void unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 				      unsigned long end) { }
+static inline int unwind_tables_fork(struct mm_struct *mm,
+				     struct mm_struct *oldmm)
+{
+	return 0;
+}
+
 static inline void unwind_tables_free(struct mm_struct *mm) { }
+
+static inline int unwind_table_prctl(unsigned long op, unsigned long uattr,
+				     unsigned long size, unsigned long arg5)
+{
+	return -EINVAL;
+}
 
 #endif /* CONFIG_UNWIND_USER_SFRAME */
 

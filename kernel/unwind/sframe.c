@@ -24,12 +24,13 @@
  *
  * Errors: -ENOENT no function or row describes the address; -EFAULT memory
  * could not be read; -EINVAL an entry makes no sense; -E2BIG the lookup would
- * exceed its bound.
+ * exceed its bound; -EAGAIN the entry of a section that changes did so meanwhile.
  */
 
 #include <linux/bitfield.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <asm/barrier.h>
 
 #include "sframe.h"
 #include "sframe_format.h"
@@ -47,6 +48,8 @@
 struct sframe_func {
 	u64	start;		/* of its code */
 	u32	size;		/* of its code */
+	u32	index;		/* of its entry */
+	u32	fre_off;	/* as the entry has it */
 	u32	fre_pos;	/* next byte to read in the FRE sub-section */
 	u32	num_fres;
 	u8	info;
@@ -149,6 +152,8 @@ int sframe_read_header(struct sframe_section *sec, unsigned long start,
 		return -ENOEXEC;
 
 	sec->start = start;
+	sec->end = start + size;
+	sec->changes = false;
 	sec->num_fdes = hdr.num_fdes;
 	sec->fre_len = hdr.fre_len;
 	sec->version = hdr.version;
@@ -213,6 +218,25 @@ static unsigned long func_size_addr(const struct sframe_section *sec, u32 i)
 }
 
 /*
+ * An entry that is made anew while we look has its size written last, and one
+ * that is taken back first: what is read before the size is at least as old, and
+ * what is read after it at least as new.
+ */
+static int read_func_size(const struct sframe_section *sec, u32 i, u32 *size)
+{
+	int ret;
+
+	/* The start before it, see above */
+	if (sec->changes)
+		smp_rmb();
+	ret = unwind_read_u32(size, func_size_addr(sec, i));
+	/* All else after it */
+	if (sec->changes)
+		smp_rmb();
+	return ret;
+}
+
+/*
  * The size of function @index, or of one before it with the same start if that
  * one is empty: functions whose code was unreachable have entries at the address
  * of the next function, on either side of its own.
@@ -229,7 +253,7 @@ static int step_over_empty(const struct sframe_section *sec, s64 start,
 		s64 prev;
 		int ret;
 
-		ret = unwind_read_u32(size, func_size_addr(sec, *index));
+		ret = read_func_size(sec, *index, size);
 		if (ret || *size || !*index)
 			return ret;
 		ret = read_func_start(sec, *index - 1, &prev);
@@ -289,7 +313,7 @@ static int search_unsorted(const struct sframe_section *sec, s64 target,
 			return ret;
 		if (val > target)
 			continue;
-		ret = unwind_read_u32(size, func_size_addr(sec, i));
+		ret = read_func_size(sec, i, size);
 		if (ret)
 			return ret;
 		if ((u64)target - (u64)val < *size) {
@@ -348,6 +372,12 @@ static int read_func_attr_v3(const struct sframe_section *sec,
 	return ret;
 }
 
+/* In both versions the FREs' offset follows the size */
+static int read_fre_off(const struct sframe_section *sec, u32 i, u32 *fre_off)
+{
+	return unwind_read_u32(fre_off, func_size_addr(sec, i) + sizeof(u32));
+}
+
 static int find_func(const struct sframe_section *sec, unsigned long ip,
 		     enum unwind_user_access access, struct sframe_func *func)
 {
@@ -369,11 +399,11 @@ static int find_func(const struct sframe_section *sec, unsigned long ip,
 	if (ip - func->start >= func->size)
 		return -ENOENT;
 
-	/* In both versions the FREs' offset follows the size */
-	ret = unwind_read_u32(&func->fre_pos,
-			      func_size_addr(sec, index) + sizeof(u32));
+	ret = read_fre_off(sec, index, &func->fre_off);
 	if (ret)
 		return ret;
+	func->index = index;
+	func->fre_pos = func->fre_off;
 
 	addr = sec->fdes + index * fde_size(sec);
 	return sec->version == SFRAME_VERSION_2 ?
@@ -643,6 +673,98 @@ static int make_row(const struct sframe_section *sec,
 	}
 }
 
+static int find_row(const struct sframe_section *sec, unsigned long ip,
+		    enum unwind_user_access access, struct sframe_func *func,
+		    struct unwind_row *row)
+{
+	struct sframe_fre fre;
+	int ret;
+
+	*row = (struct unwind_row){};
+
+	ret = find_func(sec, ip, access, func);
+	if (ret)
+		return ret;
+	row->signal = func->info & SFRAME_FDE_SIGNAL;
+	row->pauth_key_b = abi_is_aarch64(sec) &&
+			   func->info & SFRAME_FDE_PAUTH_KEY_B;
+
+	/* The SFrame FDE Types: a default FDE without FREs is an outermost frame */
+	if (!func->num_fres && func->type == SFRAME_FDE_TYPE_DEFAULT &&
+	    sec->version != SFRAME_VERSION_2) {
+		row->outermost = true;
+		return 0;
+	}
+	ret = find_fre(sec, func, ip, access, &fre);
+	if (ret)
+		return ret;
+	return make_row(sec, func, &fre, row);
+}
+
+/*
+ * Sections that change
+ *
+ * Their writer adds FREs, then an entry, then counts it; takes an entry back by
+ * setting its size to 0, and makes it anew by setting the size last.  FREs stay
+ * as they are while anything refers to them.
+ */
+
+/* The section as it is now.  The count covers entries and FREs before it. */
+static int refresh_counts(struct sframe_section *sec)
+{
+	int ret;
+
+	ret = unwind_read_u32(&sec->num_fdes, sec->start +
+			      offsetof(struct sframe_header, num_fdes));
+	if (ret)
+		return ret;
+	/* What is counted was written before the count */
+	smp_rmb();
+	ret = unwind_read_u32(&sec->fre_len, sec->start +
+			      offsetof(struct sframe_header, fre_len));
+	if (ret)
+		return ret;
+	if ((u64)sec->num_fdes * fde_size(sec) > sec->fres - sec->fdes ||
+	    sec->fre_len > sec->end - sec->fres)
+		return -EINVAL;
+	return 0;
+}
+
+/* Does the entry still say what was used of it? */
+static int entry_unchanged(const struct sframe_section *sec,
+			   const struct sframe_func *func)
+{
+	u32 size, fre_off;
+	s64 start;
+	int ret;
+
+	/* First all that was used of it, then whether it still says so */
+	smp_rmb();
+	ret = read_func_start(sec, func->index, &start);
+	if (!ret)
+		ret = read_func_size(sec, func->index, &size);
+	if (!ret)
+		ret = read_fre_off(sec, func->index, &fre_off);
+	if (ret)
+		return ret;
+	return sec->start + (u64)start == func->start && size == func->size &&
+	       fre_off == func->fre_off ? 0 : -EAGAIN;
+}
+
+static int find_row_changing(const struct sframe_section *sec, unsigned long ip,
+			     enum unwind_user_access access,
+			     struct unwind_row *row)
+{
+	struct sframe_section now = *sec;
+	struct sframe_func func = {};
+	int ret;
+
+	ret = refresh_counts(&now);
+	if (!ret)
+		ret = find_row(&now, ip, access, &func, row);
+	return ret ?: entry_unchanged(&now, &func);
+}
+
 /**
  * sframe_find_row - look up an address
  * @sec: a section that sframe_read_header() accepted
@@ -660,26 +782,8 @@ int sframe_find_row(const struct sframe_section *sec, unsigned long ip,
 		    enum unwind_user_access access, struct unwind_row *row)
 {
 	struct sframe_func func = {};
-	struct sframe_fre fre;
-	int ret;
 
-	*row = (struct unwind_row){};
-
-	ret = find_func(sec, ip, access, &func);
-	if (ret)
-		return ret;
-	row->signal = func.info & SFRAME_FDE_SIGNAL;
-	row->pauth_key_b = abi_is_aarch64(sec) &&
-			   func.info & SFRAME_FDE_PAUTH_KEY_B;
-
-	/* The SFrame FDE Types: a default FDE without FREs is an outermost frame */
-	if (!func.num_fres && func.type == SFRAME_FDE_TYPE_DEFAULT &&
-	    sec->version != SFRAME_VERSION_2) {
-		row->outermost = true;
-		return 0;
-	}
-	ret = find_fre(sec, &func, ip, access, &fre);
-	if (ret)
-		return ret;
-	return make_row(sec, &func, &fre, row);
+	if (sec->changes)
+		return find_row_changing(sec, ip, access, row);
+	return find_row(sec, ip, access, &func, row);
 }

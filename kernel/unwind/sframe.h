@@ -10,6 +10,7 @@
 /**
  * struct sframe_section - an SFrame section whose header was checked
  * @start: address of the section
+ * @end: first address after it
  * @fdes: address of the first FDE
  * @fres: address of the first FRE
  * @num_fdes: number of FDEs
@@ -19,12 +20,17 @@
  * @abi: one of SFRAME_ABI_*
  * @fixed_fp: offset of the saved FP from the CFA where it is fixed, else 0
  * @fixed_ra: offset of the RA from the CFA where it is fixed, else 0
+ * @changes: the section may grow and change while it is used; set by whoever
+ *	was told so, after the header was read
  *
  * The header is read once, here; lookups use what was found then, so that a
- * section that changes under them cannot move their bounds.
+ * section that changes under them cannot move their bounds.  Only for one that
+ * is known to change are @num_fdes and @fre_len read anew by each lookup, in a
+ * copy, and bounded by @fres and @end.
  */
 struct sframe_section {
 	unsigned long	start;
+	unsigned long	end;
 	unsigned long	fdes;
 	unsigned long	fres;
 	u32		num_fdes;
@@ -34,6 +40,7 @@ struct sframe_section {
 	u8		abi;
 	s8		fixed_fp;
 	s8		fixed_ra;
+	bool		changes;
 };
 
 int sframe_read_header(struct sframe_section *sec, unsigned long start,

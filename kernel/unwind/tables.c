@@ -2,19 +2,26 @@
 /*
  * Which table describes this address?
  *
- * Each address space has, once something in it was unwound, a tree from text
- * ranges to tables.  Nothing fills it beforehand: the first time an address
- * without an entry is met where faulting is allowed, the mapping under it is
- * looked at, and what was found (also: nothing) is remembered.  A process that
- * nobody profiles has no tree.
+ * An address space has two sets of ranges of text (see ranges.c):
  *
- * An entry is true as long as its mapping is.  Entries are made with the mmap
- * lock held for reading, after the mapping was seen to be still what the entry
- * was made from, and dropped with it held for writing, before the range can be
- * mapped again.  So no entry outlives its mapping, whatever threads do meanwhile.
+ *   found	made by the kernel when an address without a table is first met
+ *		where faulting is allowed (found.c).  Not inherited by fork: it is
+ *		found again.
+ *   registered	told by the process itself (register.c).  Inherited by fork, and
+ *		shared with the child until one of the two changes it.  Where both
+ *		describe an address, this one wins.
  *
- * Readers take no lock: they walk the tree and copy the entry under RCU, in any
- * context.  A copy may be used after its entry was dropped; reads of a table
+ * Nothing fills them beforehand.  An address space that was never unwound, and
+ * in which nothing was registered, has a NULL pointer, and all that it pays is
+ * the test of that pointer.
+ *
+ * Ranges are removed with the mmap lock held for writing when their text, or the
+ * memory of their table, is unmapped: before anything else can be mapped there.
+ * So no range outlives its mapping, whatever threads do meanwhile.
+ *
+ * Changes of either set are made with the tables' own lock, which is taken inside
+ * the mmap lock.  Readers take no lock: they copy a range under RCU, in any
+ * context.  A copy may be used after its range was dropped; reads of a table
  * that is no longer there then fail or yield nonsense, both of which a hostile
  * table could as well.
  *
@@ -22,38 +29,39 @@
  */
 
 #include <linux/cleanup.h>
-#include <linux/file.h>
-#include <linux/fs.h>
-#include <linux/maple_tree.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/unwind_user.h>
-#include <asm/unwind_user.h>
-#include <trace/events/unwind.h>
+#include <linux/workqueue.h>
 
-#include "sframe_format.h"
+#include "ranges.h"
 #include "tables.h"
 
 /**
- * struct unwind_tables - the tables of an address space
- * @tree: from text ranges to &struct unwind_table
- * @lock: held for each change of @tree; taken inside the mmap lock
+ * struct unwind_registry - what a process registered
+ * @ranges: the set
+ * @sharers: address spaces that have it; it changes only while this is 1
+ * @free_work: frees it when readers in any context cannot see it any more
  */
-struct unwind_tables {
-	struct maple_tree	tree;
-	struct mutex		lock;	/* for changes of the tree */
+struct unwind_registry {
+	struct unwind_ranges	ranges;
+	refcount_t		sharers;
+	struct rcu_work		free_work;
 };
 
-/* What stands in the tree for a mapping without a table */
-static struct unwind_table no_table = { .format = UNWIND_TABLE_NONE };
-
-static void free_table(struct unwind_table *table)
-{
-	if (table != &no_table)
-		kfree_rcu(table, rcu);
-}
+/**
+ * struct unwind_tables - the tables of an address space
+ * @lock: held for each change; taken inside the mmap lock
+ * @found: what the kernel found
+ * @registered: what the process registered; NULL if nothing
+ */
+struct unwind_tables {
+	struct mutex			lock;	/* for changes of both sets */
+	struct unwind_ranges		found;
+	struct unwind_registry __rcu	*registered;
+};
 
 /* The address space's tables, allocated by the first who needs them */
 static struct unwind_tables *get_tables(struct mm_struct *mm)
@@ -66,8 +74,9 @@ static struct unwind_tables *get_tables(struct mm_struct *mm)
 	tables = kmalloc(sizeof(*tables), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!tables)
 		return NULL;
-	mt_init_flags(&tables->tree, MT_FLAGS_USE_RCU);
 	mutex_init(&tables->lock);
+	unwind_ranges_init(&tables->found);
+	RCU_INIT_POINTER(tables->registered, NULL);
 
 	old = cmpxchg(&mm->unwind_tables, NULL, tables);
 	if (!old)
@@ -77,37 +86,180 @@ static struct unwind_tables *get_tables(struct mm_struct *mm)
 }
 
 /*
- * Dropping
+ * The registry
+ */
+
+static void free_registry(struct work_struct *work)
+{
+	struct unwind_registry *registry =
+		container_of(to_rcu_work(work), struct unwind_registry, free_work);
+
+	unwind_ranges_destroy(&registry->ranges);
+	kfree(registry);
+}
+
+static struct unwind_registry *alloc_registry(void)
+{
+	struct unwind_registry *registry;
+
+	registry = kmalloc(sizeof(*registry), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!registry)
+		return NULL;
+	unwind_ranges_init(&registry->ranges);
+	refcount_set(&registry->sharers, 1);
+	INIT_RCU_WORK(&registry->free_work, free_registry);
+	return registry;
+}
+
+static void put_registry(struct unwind_registry *registry)
+{
+	if (registry && refcount_dec_and_test(&registry->sharers))
+		queue_rcu_work(system_unbound_wq, &registry->free_work);
+}
+
+static struct unwind_registry *registry_of(struct unwind_tables *tables)
+{
+	return rcu_dereference_protected(tables->registered,
+					 lockdep_is_held(&tables->lock));
+}
+
+static void replace_registry(struct unwind_tables *tables,
+			     struct unwind_registry *registry)
+{
+	struct unwind_registry *old = registry_of(tables);
+
+	rcu_assign_pointer(tables->registered, registry);
+	put_registry(old);
+}
+
+/*
+ * The registry, for a change: made if there is none, and a copy of its own if it
+ * is shared.  Nobody else can start to share it meanwhile: a fork of this
+ * address space needs the lock, and those who share it already are counted.
+ */
+static struct unwind_registry *own_registry(struct unwind_tables *tables)
+{
+	struct unwind_registry *old = registry_of(tables), *registry;
+
+	if (old && refcount_read(&old->sharers) == 1)
+		return old;
+
+	registry = alloc_registry();
+	if (!registry)
+		return NULL;
+	if (old && unwind_ranges_copy(&registry->ranges, &old->ranges)) {
+		put_registry(registry);
+		return NULL;
+	}
+	replace_registry(tables, registry);
+	return registry;
+}
+
+/**
+ * unwind_tables_register - add a range to what the process registered
+ * @mm: the current task's address space
+ * @range: from unwind_range_alloc(); belongs to the tables on success
+ * @max: limit on the number of ranges
+ *
+ * Context: task; may sleep.
+ * Return: 0; -ENOSPC at the limit; -EEXIST if it overlaps another one; -ENOMEM.
+ */
+int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
+			   unsigned int max)
+{
+	struct unwind_tables *tables = get_tables(mm);
+	struct unwind_registry *registry;
+
+	if (!tables)
+		return -ENOMEM;
+
+	guard(mutex)(&tables->lock);
+	registry = registry_of(tables);
+	if ((registry ? registry->ranges.nr : 0) >= max)
+		return -ENOSPC;
+	registry = own_registry(tables);
+	if (!registry)
+		return -ENOMEM;
+	return unwind_ranges_insert(&registry->ranges, range);
+}
+
+/**
+ * unwind_tables_unregister - remove what the process registered under a name
+ * @mm: the current task's address space
+ * @key: the name
+ *
+ * Context: task; may sleep.
+ * Return: 0; -ENOENT if there is nothing; -ENOMEM if it is shared and could not
+ * be copied.
+ */
+int unwind_tables_unregister(struct mm_struct *mm, u64 key)
+{
+	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
+	struct unwind_registry *registry;
+
+	if (!tables)
+		return -ENOENT;
+
+	guard(mutex)(&tables->lock);
+	registry = registry_of(tables);
+	if (!registry || !unwind_ranges_has_key(&registry->ranges, key))
+		return -ENOENT;
+	registry = own_registry(tables);
+	if (!registry)
+		return -ENOMEM;
+	unwind_ranges_drop_key(&registry->ranges, key);
+	return 0;
+}
+
+/*
+ * What was found
+ */
+
+/**
+ * unwind_tables_remember - add a range to what was found
+ * @mm: the current task's address space, its mmap lock held for reading
+ * @range: from unwind_range_alloc(); belongs to the tables on success
+ *
+ * What was found before there is replaced: mappings merge and split.
+ *
+ * Context: task; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int unwind_tables_remember(struct mm_struct *mm, struct unwind_range *range)
+{
+	struct unwind_tables *tables = get_tables(mm);
+
+	mmap_assert_locked(mm);
+	if (!tables)
+		return -ENOMEM;
+
+	guard(mutex)(&tables->lock);
+	unwind_ranges_drop(&tables->found, range->table.text_start,
+			   range->table.text_end);
+	return unwind_ranges_insert(&tables->found, range);
+}
+
+/*
+ * munmap, fork, exit
  */
 
 /*
- * Drop every entry that touches the range.  An entry that reaches beyond it goes
- * as a whole: the rest is found again when it is needed.
- *
- * It cannot fail, or the range could be mapped anew with the entry still there.
- * Removing an entry may need memory; the tree's own lock is dropped for that,
- * while ours keeps others from changing it.
+ * A registry that is shared is copied first.  Where there is no memory for that,
+ * all that this process had registered is dropped: it loses its tables, which
+ * costs it stacks, but can never unwind with one that is no longer true.
  */
-static void drop_range(struct unwind_tables *tables, unsigned long start,
-		       unsigned long end)
+static void drop_registered(struct unwind_tables *tables, unsigned long start,
+			    unsigned long end)
 {
-	MA_STATE(mas, &tables->tree, start, start);
-	struct unwind_table *table;
+	struct unwind_registry *registry = registry_of(tables);
 
-	lockdep_assert_held(&tables->lock);
-
-	mas_lock(&mas);
-	while ((table = mas_find(&mas, end - 1))) {
-		trace_unwind_table_dropped(mas.index, mas.last + 1);
-		mas_store_gfp(&mas, NULL, GFP_KERNEL | __GFP_NOFAIL);
-		free_table(table);
-
-		mas_unlock(&mas);
-		cond_resched();
-		mas_lock(&mas);
-		mas_set(&mas, start);
-	}
-	mas_unlock(&mas);
+	if (!registry || !unwind_ranges_touch(&registry->ranges, start, end))
+		return;
+	registry = own_registry(tables);
+	if (registry)
+		unwind_ranges_drop(&registry->ranges, start, end);
+	else
+		replace_registry(tables, NULL);
 }
 
 void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
@@ -117,191 +269,76 @@ void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 
 	mmap_assert_write_locked(mm);
 	guard(mutex)(&tables->lock);
-	drop_range(tables, start, end);
+	unwind_ranges_drop(&tables->found, start, end);
+	drop_registered(tables, start, end);
+}
+
+int __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm)
+{
+	struct unwind_tables *old = READ_ONCE(oldmm->unwind_tables), *tables;
+	struct unwind_registry *registry;
+
+	mmap_assert_write_locked(oldmm);
+	guard(mutex)(&old->lock);
+	registry = registry_of(old);
+	if (!registry || !registry->ranges.nr)
+		return 0;
+
+	tables = get_tables(mm);
+	if (!tables)
+		return -ENOMEM;
+	refcount_inc(&registry->sharers);
+	RCU_INIT_POINTER(tables->registered, registry);
+	return 0;
 }
 
 void __unwind_tables_free(struct mm_struct *mm)
 {
 	struct unwind_tables *tables = mm->unwind_tables;
-	struct unwind_table *table;
-	unsigned long index = 0;
 
 	mm->unwind_tables = NULL;
-	mt_for_each(&tables->tree, table, index, ULONG_MAX)
-		free_table(table);
-	mtree_destroy(&tables->tree);
+	unwind_ranges_destroy(&tables->found);
+	put_registry(rcu_dereference_protected(tables->registered, true));
 	kfree(tables);
-}
-
-/*
- * Finding
- */
-
-static bool is_vdso(const struct vm_area_struct *vma)
-{
-	return !vma->vm_file &&
-	       vma->vm_start == (unsigned long)vma->vm_mm->context.vdso;
-}
-
-/* What is mapped at @ip?  On success, @map->file holds a reference. */
-static int get_mapping(struct mm_struct *mm, unsigned long ip,
-		       struct unwind_mapping *map)
-{
-	struct vm_area_struct *vma;
-	int ret = -ENOENT;
-
-	if (mmap_read_lock_killable(mm))
-		return -EINTR;
-	vma = vma_lookup(mm, ip);
-	if (vma && vma->vm_flags & VM_EXEC) {
-		map->start = vma->vm_start;
-		map->end = vma->vm_end;
-		map->offset = is_vdso(vma) ? 0 : (u64)vma->vm_pgoff << PAGE_SHIFT;
-		map->file = vma->vm_file ? get_file(vma->vm_file) : NULL;
-		ret = vma->vm_file || is_vdso(vma) ? 0 : 1;
-	}
-	mmap_read_unlock(mm);
-	return ret;
-}
-
-static bool mapping_unchanged(struct mm_struct *mm,
-			      const struct unwind_mapping *map)
-{
-	struct vm_area_struct *vma = vma_lookup(mm, map->start);
-
-	return vma && vma->vm_start == map->start && vma->vm_end == map->end &&
-	       vma->vm_flags & VM_EXEC && vma->vm_file == map->file &&
-	       (!map->file || (u64)vma->vm_pgoff << PAGE_SHIFT == map->offset);
-}
-
-/* Is the table mapped, all of it, from where the file says that it is? */
-static bool table_mapped(struct mm_struct *mm, const struct unwind_mapping *map,
-			 const struct unwind_elf_table *where)
-{
-	struct vm_area_struct *vma = vma_lookup(mm, where->addr);
-
-	if (!vma || where->size > vma->vm_end - where->addr)
-		return false;
-	if (!map->file)
-		return vma->vm_start == map->start;
-	return vma->vm_file &&
-	       file_inode(vma->vm_file) == file_inode(map->file) &&
-	       ((u64)vma->vm_pgoff << PAGE_SHIFT) +
-	       (where->addr - vma->vm_start) == where->offset;
-}
-
-/* Make an entry, if the mapping still is what @table was made from */
-static int remember(struct mm_struct *mm, const struct unwind_mapping *map,
-		    const struct unwind_elf_table *where,
-		    struct unwind_table *table)
-{
-	struct unwind_tables *tables = get_tables(mm);
-	int ret;
-
-	if (!tables)
-		return -ENOMEM;
-	if (mmap_read_lock_killable(mm))
-		return -EINTR;
-
-	if (!mapping_unchanged(mm, map)) {
-		ret = -EAGAIN;
-	} else if (where && !table_mapped(mm, map, where)) {
-		ret = -ENOEXEC;
-	} else {
-		guard(mutex)(&tables->lock);
-		/* An older entry can be there: mappings merge and split */
-		drop_range(tables, map->start, map->end);
-		ret = mtree_store_range(&tables->tree, map->start, map->end - 1,
-					table, GFP_KERNEL_ACCOUNT);
-	}
-	mmap_read_unlock(mm);
-	return ret;
-}
-
-/* A file that has no table, or a bad one, is not asked again */
-static int remember_none(struct mm_struct *mm, const struct unwind_mapping *map)
-{
-	remember(mm, map, NULL, &no_table);
-	return -ENOENT;
-}
-
-/* May it be different the next time, with the same mapping? */
-static bool is_transient(int err)
-{
-	return err == -EINTR || err == -ERESTARTSYS || err == -ENOMEM ||
-	       err == -EAGAIN;
-}
-
-static int find_sframe(struct mm_struct *mm, const struct unwind_mapping *map,
-		       struct unwind_table *out)
-{
-	struct unwind_elf_table where = {};
-	struct unwind_table *table;
-	int ret;
-
-	table = kzalloc(sizeof(*table), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!table)
-		return -ENOMEM;
-
-	ret = unwind_elf_find_table(map, &where);
-	if (!ret)
-		ret = sframe_read_header(&table->sframe, where.addr, where.size,
-					 UNWIND_USER_SFRAME_ABI);
-	if (!ret) {
-		table->format = UNWIND_TABLE_SFRAME;
-		table->text_start = map->start;
-		table->text_end = map->end;
-		*out = *table;
-		ret = remember(mm, map, &where, table);
-	}
-	if (!ret) {
-		trace_unwind_table_found(map->start, map->end, where.addr,
-					 where.size);
-		return 0;
-	}
-	kfree(table);
-	if (ret != -ENOENT)
-		trace_unwind_table_invalid(map->start, map->end, where.addr, ret);
-	return is_transient(ret) ? ret : remember_none(mm, map);
-}
-
-static int find_table(struct mm_struct *mm, unsigned long ip,
-		      struct unwind_table *out)
-{
-	struct unwind_mapping map;
-	int ret;
-
-	ret = get_mapping(mm, ip, &map);
-	if (ret < 0)
-		return ret;
-	/* Neither a file nor the vDSO: code that was made at run time */
-	if (ret > 0)
-		return remember_none(mm, &map);
-
-	ret = find_sframe(mm, &map, out);
-	if (map.file)
-		fput(map.file);
-	return ret;
 }
 
 /*
  * Looking up
  */
 
+/*
+ * What was found holds for its whole mapping; what is registered may begin in
+ * the middle of that.  The copy must not promise more than the hole in what is
+ * registered, or the iterator would go on using it there.
+ */
+static void clip_to_hole(struct unwind_table *table,
+			 const struct unwind_table *hole)
+{
+	table->text_start = max(table->text_start, hole->text_start);
+	table->text_end = min(table->text_end, hole->text_end);
+}
+
 static bool lookup_known(struct mm_struct *mm, unsigned long ip,
-			 struct unwind_table *out)
+			 struct unwind_table *out, struct unwind_table *hole)
 {
 	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
-	struct unwind_table *table;
+	struct unwind_registry *registry;
 
+	hole->text_start = 0;
+	hole->text_end = ULONG_MAX;
 	if (!tables)
 		return false;
 
 	guard(rcu)();
-	table = mtree_load(&tables->tree, ip);
-	if (!table)
+	registry = rcu_dereference(tables->registered);
+	if (registry) {
+		if (unwind_ranges_lookup(&registry->ranges, ip, out))
+			return true;
+		*hole = *out;
+	}
+	if (!unwind_ranges_lookup(&tables->found, ip, out))
 		return false;
-	*out = *table;
+	clip_to_hole(out, hole);
 	return true;
 }
 
@@ -320,10 +357,15 @@ int unwind_table_lookup(unsigned long ip, enum unwind_user_access access,
 			struct unwind_table *table)
 {
 	struct mm_struct *mm = current->mm;
+	struct unwind_table hole;
+	int ret;
 
-	if (lookup_known(mm, ip, table))
+	if (lookup_known(mm, ip, table, &hole))
 		return table->format == UNWIND_TABLE_NONE ? -ENOENT : 0;
 	if (access == UNWIND_USER_NOFAULT)
 		return -ENOENT;
-	return find_table(mm, ip, table);
+	ret = unwind_table_find(mm, ip, table);
+	if (!ret)
+		clip_to_hole(table, &hole);
+	return ret;
 }

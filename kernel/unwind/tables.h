@@ -9,7 +9,8 @@
 
 #include "sframe.h"
 
-struct vm_area_struct;
+struct mm_struct;
+struct unwind_range;
 
 /**
  * enum unwind_format - what kind of table describes a range of text
@@ -26,15 +27,14 @@ enum unwind_format {
  * @format: one of &enum unwind_format
  * @text_start: first address of the range
  * @text_end: first address after it
- * @sframe: the table, for UNWIND_TABLE_SFRAME
- * @rcu: readers in any context may look at it while it is dropped
+ * @sframe: the table, for UNWIND_TABLE_SFRAME; for UNWIND_TABLE_NONE only its
+ *	@start and @end, where a table should have been, if that is known
  */
 struct unwind_table {
 	enum unwind_format	format;
 	unsigned long		text_start;
 	unsigned long		text_end;
 	struct sframe_section	sframe;
-	struct rcu_head		rcu;
 };
 
 #ifdef CONFIG_UNWIND_USER_SFRAME
@@ -87,6 +87,12 @@ struct unwind_elf_table {
 	u64		offset;
 };
 
+int unwind_table_find(struct mm_struct *mm, unsigned long ip,
+		      struct unwind_table *table);
+int unwind_tables_remember(struct mm_struct *mm, struct unwind_range *range);
+int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
+			   unsigned int max);
+int unwind_tables_unregister(struct mm_struct *mm, u64 key);
 int unwind_elf_find_table(const struct unwind_mapping *map,
 			  struct unwind_elf_table *table);
 

@@ -66,6 +66,37 @@ TRACE_EVENT(unwind_table_found,
 );
 
 /**
+ * unwind_table_added - the process registered a table
+ * @text_start: first address of the text that it describes
+ * @text_end: first address after it
+ * @table: address of the table
+ * @size: its size in bytes
+ * @key: the name that the process gave it
+ */
+TRACE_EVENT(unwind_table_added,
+	TP_PROTO(unsigned long text_start, unsigned long text_end,
+		 unsigned long table, unsigned long size, u64 key),
+	TP_ARGS(text_start, text_end, table, size, key),
+	TP_STRUCT__entry(
+		__field(unsigned long, text_start)
+		__field(unsigned long, text_end)
+		__field(unsigned long, table)
+		__field(unsigned long, size)
+		__field(u64, key)
+	),
+	TP_fast_assign(
+		__entry->text_start = text_start;
+		__entry->text_end = text_end;
+		__entry->table = table;
+		__entry->size = size;
+		__entry->key = key;
+	),
+	TP_printk("text=0x%lx-0x%lx table=0x%lx size=%lu key=0x%llx",
+		  __entry->text_start, __entry->text_end, __entry->table,
+		  __entry->size, __entry->key)
+);
+
+/**
  * unwind_table_dropped - what was known about a range is forgotten
  * @text_start: first address of the range
  * @text_end: first address after it
@@ -85,11 +116,12 @@ TRACE_EVENT(unwind_table_dropped,
 );
 
 /**
- * unwind_table_invalid - a mapped file's table is not used
- * @text_start: first address of the mapping
+ * unwind_table_invalid - a mapped file's table is not used, or one refused that
+ *	the process wanted to register
+ * @text_start: first address of the mapping, or of the text
  * @text_end: first address after it
  * @table: address of the table, 0 if it did not come so far
- * @error: -ENOEXEC, -EOPNOTSUPP (version), -EFAULT, ...
+ * @error: -ENOEXEC, -EOPNOTSUPP (version), -EFAULT, -EEXIST, -ENOSPC, ...
  */
 TRACE_EVENT(unwind_table_invalid,
 	TP_PROTO(unsigned long text_start, unsigned long text_end,

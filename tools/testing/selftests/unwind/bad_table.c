@@ -864,7 +864,10 @@ TEST_F(mapping, file_truncated)
 	EXPECT_TRUE(klog_silent(self->env.klog));
 }
 
-/* A table that was good when it was found, and then goes away */
+/*
+ * A table that was good when it was found, and then goes away: what was known
+ * goes with it, and the next stack finds that the file's table is not mapped.
+ */
 TEST_F(mapping, table_unmapped_later)
 {
 	struct stack stack, expected;
@@ -877,8 +880,12 @@ TEST_F(mapping, table_unmapped_later)
 				  &expected));
 	EXPECT_TRUE(stack_begins_with(&stack, &expected));
 	ASSERT_EQ(0, trace_read(&self->env.trace));
-	EXPECT_EQ(CHAIN_FRAMES, trace_count(&self->env.trace, "entry_invalid",
-					    NULL, message, sizeof(message)));
+	EXPECT_EQ(1, trace_count(&self->env.trace, "table_dropped", NULL,
+				 message, sizeof(message)));
+	EXPECT_EQ(0, trace_count(&self->env.trace, "entry_invalid", NULL,
+				 message, sizeof(message)));
+	EXPECT_EQ(1, trace_count(&self->env.trace, "table_invalid", NULL,
+				 message, sizeof(message)));
 	EXPECT_EQ(-EFAULT, trace_field(message, "error"));
 	EXPECT_TRUE(klog_silent(self->env.klog));
 }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * Tables that describe the stack frames of the calling process.
+ *
+ * A C library or a runtime that compiles code tells the kernel with these which
+ * table describes which range of text:
+ *
+ *	prctl(PR_UNWIND_TABLE, op, &attr, sizeof(attr), 0)
+ *
+ * Tables of files that are mapped the usual way need not be told: the kernel
+ * finds them by the files' program headers.
+ */
+#ifndef _UAPI_LINUX_UNWIND_H
+#define _UAPI_LINUX_UNWIND_H
+
+#include <linux/types.h>
+
+/* The option of prctl(2); 'UNWT' */
+#define PR_UNWIND_TABLE			0x554e5754
+
+/* Operations: the second argument */
+#define PR_UNWIND_TABLE_ADD		1	/* register one range of text */
+#define PR_UNWIND_TABLE_DEL		2	/* drop all ranges of a key */
+#define PR_UNWIND_TABLE_VERSION		3	/* what PR_UNWIND_TABLE can do */
+
+/* What PR_UNWIND_TABLE_VERSION returns */
+#define UNWIND_TABLE_ABI_VERSION	1
+
+/* Values of @format */
+#define UNWIND_FORMAT_SFRAME		1	/* an SFrame section, version 2 or 3 */
+
+/* Bits of @flags */
+#define UNWIND_TABLE_JIT		0x1	/* may still grow and change */
+
+/**
+ * struct unwind_table_attr - argument of PR_UNWIND_TABLE_ADD and _DEL
+ * @format: UNWIND_FORMAT_SFRAME
+ * @flags: 0 or UNWIND_TABLE_JIT
+ * @key: names what was registered; non-zero, otherwise free to choose. Several
+ *	ranges of text may have the same key.
+ * @table_start: address of the table
+ * @table_size: its size in bytes; with UNWIND_TABLE_JIT, the size that it may
+ *	grow to
+ * @text_start: address of the text that it describes
+ * @text_size: size of that text in bytes
+ *
+ * For PR_UNWIND_TABLE_DEL only @key is looked at, and @flags for bits that this
+ * kernel does not know, so that the structure of one ADD may be passed again.
+ *
+ * The structure may grow. A shorter one than the kernel's is taken as if zeros
+ * followed; a longer one is refused with E2BIG unless what follows is zero.
+ */
+struct unwind_table_attr {
+	__u32	format;
+	__u32	flags;
+	__u64	key;
+	__u64	table_start;
+	__u64	table_size;
+	__u64	text_start;
+	__u64	text_size;
+};
+
+/* Size of the first published structure */
+#define UNWIND_TABLE_ATTR_SIZE_VER0	48
+
+#endif /* _UAPI_LINUX_UNWIND_H */

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tables that are found: which table belongs to the file that is mapped here?
+ *
+ * No help from the process is needed.  The mapping under the address is looked
+ * at, its file's program headers say where the table is (elf.c), and what was
+ * found, also that there is none, is remembered for the whole mapping.
+ *
+ * What is remembered is true as long as its mapping is.  It is written down with
+ * the mmap lock held for reading, after the mapping was seen to be still what it
+ * was made from, and removed with it held for writing, before the range can be
+ * mapped again (tables.c).
+ */
+
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <asm/unwind_user.h>
+#include <trace/events/unwind.h>
+
+#include "ranges.h"
+#include "sframe_format.h"
+#include "tables.h"
+
+static bool is_vdso(const struct vm_area_struct *vma)
+{
+	return !vma->vm_file &&
+	       vma->vm_start == (unsigned long)vma->vm_mm->context.vdso;
+}
+
+/* What is mapped at @ip?  On success, @map->file holds a reference. */
+static int get_mapping(struct mm_struct *mm, unsigned long ip,
+		       struct unwind_mapping *map)
+{
+	struct vm_area_struct *vma;
+	int ret = -ENOENT;
+
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
+	vma = vma_lookup(mm, ip);
+	if (vma && vma->vm_flags & VM_EXEC) {
+		map->start = vma->vm_start;
+		map->end = vma->vm_end;
+		map->offset = is_vdso(vma) ? 0 : (u64)vma->vm_pgoff << PAGE_SHIFT;
+		map->file = vma->vm_file ? get_file(vma->vm_file) : NULL;
+		ret = vma->vm_file || is_vdso(vma) ? 0 : 1;
+	}
+	mmap_read_unlock(mm);
+	return ret;
+}
+
+static bool mapping_unchanged(struct mm_struct *mm,
+			      const struct unwind_mapping *map)
+{
+	struct vm_area_struct *vma = vma_lookup(mm, map->start);
+
+	return vma && vma->vm_start == map->start && vma->vm_end == map->end &&
+	       vma->vm_flags & VM_EXEC && vma->vm_file == map->file &&
+	       (!map->file || (u64)vma->vm_pgoff << PAGE_SHIFT == map->offset);
+}
+
+/* Is this the part of the file, or of the vDSO, that @addr should be? */
+static bool vma_is_part(const struct vm_area_struct *vma, unsigned long addr,
+			const struct unwind_mapping *map, u64 offset)
+{
+	if (!map->file)
+		return vma->vm_start == map->start;
+	return vma->vm_file &&
+	       file_inode(vma->vm_file) == file_inode(map->file) &&
+	       ((u64)vma->vm_pgoff << PAGE_SHIFT) + (addr - vma->vm_start) ==
+	       offset;
+}
+
+/*
+ * Is the table mapped, all of it, from where the file says that it is?  It can
+ * lie in several mappings that follow each other, where protections differ.
+ */
+static bool table_mapped(struct mm_struct *mm, const struct unwind_mapping *map,
+			 const struct unwind_elf_table *where)
+{
+	unsigned long addr = where->addr, end = where->addr + where->size;
+
+	if (end <= addr)
+		return false;
+	while (addr < end) {
+		struct vm_area_struct *vma = vma_lookup(mm, addr);
+
+		if (!vma || !vma_is_part(vma, addr, map,
+					 where->offset + (addr - where->addr)))
+			return false;
+		addr = vma->vm_end;
+	}
+	return true;
+}
+
+/* Write down what was found, if the mapping still is what it was made from */
+static int remember(struct mm_struct *mm, const struct unwind_mapping *map,
+		    const struct unwind_elf_table *where,
+		    const struct unwind_table *table)
+{
+	struct unwind_range *range = unwind_range_alloc(table, 0);
+	int ret;
+
+	if (!range)
+		return -ENOMEM;
+	ret = mmap_read_lock_killable(mm);
+	if (ret)
+		goto out_free;
+
+	if (!mapping_unchanged(mm, map))
+		ret = -EAGAIN;
+	else if (where && !table_mapped(mm, map, where))
+		ret = -ENOEXEC;
+	else
+		ret = unwind_tables_remember(mm, range);
+	mmap_read_unlock(mm);
+out_free:
+	if (ret)
+		kfree(range);
+	return ret;
+}
+
+/*
+ * A file that has no table, or a bad one, is not asked again; unless what is
+ * mapped where the table should be changes, as it does while a dynamic loader
+ * maps a file's segments one after another.
+ */
+static int remember_none(struct mm_struct *mm, const struct unwind_mapping *map,
+			 const struct unwind_elf_table *where)
+{
+	const struct unwind_table none = {
+		.format = UNWIND_TABLE_NONE,
+		.text_start = map->start,
+		.text_end = map->end,
+		.sframe = {
+			.start = where->addr,
+			.end = where->addr + where->size,
+		},
+	};
+
+	remember(mm, map, NULL, &none);
+	return -ENOENT;
+}
+
+/* May it be different the next time, with the same mapping? */
+static bool is_transient(int err)
+{
+	return err == -EINTR || err == -ERESTARTSYS || err == -ENOMEM ||
+	       err == -EAGAIN;
+}
+
+static int find_sframe(struct mm_struct *mm, const struct unwind_mapping *map,
+		       struct unwind_table *table)
+{
+	struct unwind_elf_table where = {};
+	int ret;
+
+	*table = (struct unwind_table){
+		.format = UNWIND_TABLE_SFRAME,
+		.text_start = map->start,
+		.text_end = map->end,
+	};
+	ret = unwind_elf_find_table(map, &where);
+	if (!ret)
+		ret = sframe_read_header(&table->sframe, where.addr, where.size,
+					 UNWIND_USER_SFRAME_ABI);
+	if (!ret)
+		ret = remember(mm, map, &where, table);
+	if (!ret) {
+		trace_unwind_table_found(map->start, map->end, where.addr,
+					 where.size);
+		return 0;
+	}
+	if (ret != -ENOENT)
+		trace_unwind_table_invalid(map->start, map->end, where.addr, ret);
+	return is_transient(ret) ? ret : remember_none(mm, map, &where);
+}
+
+/**
+ * unwind_table_find - look for the table of a file that is mapped
+ * @mm: the current task's address space, without its mmap lock
+ * @ip: address in the mapping
+ * @table: filled in on success
+ *
+ * Context: task; may sleep, and may read the file.
+ * Return: 0; -ENOENT when there is none; another error when it could not be
+ * looked for, or read.
+ */
+int unwind_table_find(struct mm_struct *mm, unsigned long ip,
+		      struct unwind_table *table)
+{
+	const struct unwind_elf_table nowhere = {};
+	struct unwind_mapping map;
+	int ret;
+
+	ret = get_mapping(mm, ip, &map);
+	if (ret < 0)
+		return ret;
+	/* Neither a file nor the vDSO: code that was made at run time */
+	if (ret > 0)
+		return remember_none(mm, &map, &nowhere);
+
+	ret = find_sframe(mm, &map, table);
+	if (map.file)
+		fput(map.file);
+	return ret;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tables that are registered: prctl(PR_UNWIND_TABLE, ...).
+ *
+ * A C library or a runtime that compiles code says which table describes which
+ * range of its text.  What it says is checked once, here, as far as the header
+ * goes; the rest of the table is hostile memory like any other, and is checked
+ * when it is used.  The process is believed where its text is: it can only spoil
+ * its own stacks.
+ *
+ * Every refusal has an error of its own, and one that concerns the table has its
+ * reason in the tracepoint unwind:unwind_table_invalid as well.
+ */
+
+#include <linux/compat.h>
+#include <linux/overflow.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+#include <linux/uaccess.h>
+#include <linux/unwind_user.h>
+#include <asm/unwind_user.h>
+#include <trace/events/unwind.h>
+#include <uapi/linux/unwind.h>
+
+#include "ranges.h"
+#include "tables.h"
+
+/* Ranges that one process may register: about 13 MB of kernel memory */
+static unsigned int max_ranges __read_mostly = 65536;
+
+static int read_attr(struct unwind_table_attr *attr,
+		     const struct unwind_table_attr __user *uattr, size_t size)
+{
+	int ret;
+
+	BUILD_BUG_ON(sizeof(*attr) != UNWIND_TABLE_ATTR_SIZE_VER0);
+
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	if (size < UNWIND_TABLE_ATTR_SIZE_VER0)
+		return -EINVAL;
+	ret = copy_struct_from_user(attr, sizeof(*attr), uattr, size);
+	if (ret)
+		return ret;
+	if (attr->flags & ~UNWIND_TABLE_JIT || !attr->key)
+		return -EINVAL;
+	return 0;
+}
+
+/* Both ends of a range are addresses, and it is not empty */
+static int check_range(u64 start, u64 size)
+{
+	u64 end;
+
+	if (!size || check_add_overflow(start, size, &end))
+		return -EINVAL;
+	return end <= TASK_SIZE ? 0 : -EFAULT;
+}
+
+static int check_attr(const struct unwind_table_attr *attr)
+{
+	int ret;
+
+	if (attr->format != UNWIND_FORMAT_SFRAME)
+		return -EINVAL;
+	/* Both first, so that what makes no sense is told from what is not there */
+	ret = check_range(attr->table_start, attr->table_size);
+	if (ret == -EINVAL)
+		return ret;
+	return check_range(attr->text_start, attr->text_size) ?: ret;
+}
+
+static int add_table(const struct unwind_table_attr *attr)
+{
+	struct unwind_table table = {
+		.format = UNWIND_TABLE_SFRAME,
+		.text_start = attr->text_start,
+		.text_end = attr->text_start + attr->text_size,
+	};
+	struct unwind_range *range;
+	int ret;
+
+	ret = sframe_read_header(&table.sframe, attr->table_start,
+				 attr->table_size, UNWIND_USER_SFRAME_ABI);
+	if (ret)
+		return ret;
+	table.sframe.changes = attr->flags & UNWIND_TABLE_JIT;
+
+	range = unwind_range_alloc(&table, attr->key);
+	if (!range)
+		return -ENOMEM;
+	ret = unwind_tables_register(current->mm, range, READ_ONCE(max_ranges));
+	if (ret)
+		kfree(range);
+	return ret;
+}
+
+static int table_add(const struct unwind_table_attr *attr)
+{
+	int ret;
+
+	ret = check_attr(attr);
+	if (ret)
+		return ret;
+	ret = add_table(attr);
+	if (ret)
+		trace_unwind_table_invalid(attr->text_start,
+					   attr->text_start + attr->text_size,
+					   attr->table_start, ret);
+	else
+		trace_unwind_table_added(attr->text_start,
+					 attr->text_start + attr->text_size,
+					 attr->table_start, attr->table_size,
+					 attr->key);
+	return ret;
+}
+
+/**
+ * unwind_table_prctl - prctl(PR_UNWIND_TABLE, @op, @uattr, @size, @arg5)
+ * @op: PR_UNWIND_TABLE_*
+ * @uattr: &struct unwind_table_attr; NULL for PR_UNWIND_TABLE_VERSION
+ * @size: its size as the caller knows it; 0 for PR_UNWIND_TABLE_VERSION
+ * @arg5: 0
+ *
+ * Context: system call of a user task.
+ * Return: 0, or the version of the ABI for PR_UNWIND_TABLE_VERSION;
+ * -EINVAL unknown operation, format or flag, zero key, empty range or one that
+ * wraps, @arg5 not 0, structure shorter than its first version;
+ * -E2BIG longer structure with a tail that is not zero;
+ * -EFAULT structure or header unreadable, range outside the address space;
+ * -ENOEXEC the header makes no sense;
+ * -EOPNOTSUPP a version of SFrame that is not read, or a 32-bit task;
+ * -EEXIST the text overlaps what is registered;
+ * -ENOENT nothing is registered under the key;
+ * -ENOSPC the limit, sysctl kernel.unwind_max_ranges;
+ * -ENOMEM.
+ */
+int unwind_table_prctl(unsigned long op, unsigned long uattr,
+		       unsigned long size, unsigned long arg5)
+{
+	struct unwind_table_attr attr;
+	int ret;
+
+	if (arg5)
+		return -EINVAL;
+
+	switch (op) {
+	case PR_UNWIND_TABLE_VERSION:
+		return uattr || size ? -EINVAL : UNWIND_TABLE_ABI_VERSION;
+	case PR_UNWIND_TABLE_ADD:
+	case PR_UNWIND_TABLE_DEL:
+		break;
+	default:
+		return -EINVAL;
+	}
+	/* SFrame describes 64-bit programs only */
+	if (in_compat_syscall())
+		return -EOPNOTSUPP;
+	ret = read_attr(&attr, (const void __user *)uattr, size);
+	if (ret)
+		return ret;
+	return op == PR_UNWIND_TABLE_ADD ?
+	       table_add(&attr) : unwind_tables_unregister(current->mm, attr.key);
+}
+
+#ifdef CONFIG_SYSCTL
+static struct ctl_table unwind_sysctls[] = {
+	{
+		.procname	= "unwind_max_ranges",
+		.data		= &max_ranges,
+		.maxlen		= sizeof(max_ranges),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec,
+	},
+};
+
+static int __init unwind_sysctl_init(void)
+{
+	register_sysctl_init("kernel", unwind_sysctls);
+	return 0;
+}
+late_initcall(unwind_sysctl_init);
+#endif
