@@ -53,8 +53,13 @@ check_data()
 	! grep -q 'LOST' /tmp/stats || return 1
 	! grep -q 'missing' /tmp/stats.err || return 1
 	"$perf" script -i /tmp/d.data -F comm,tid,time,ip,sym 2>/dev/null |
-		awk 'BEGIN { RS = "" } /_start/ { c++ } { n++ }
-		     END { print c " of " n " reach _start"; exit !(n > 50 && c / n > 0.9) }'
+		check_stacks
+}
+
+check_stacks()
+{
+	awk 'BEGIN { RS = "" } /_start/ { c++ } { n++ }
+	     END { print c " of " n " reach _start"; exit !(n > 50 && c / n > 0.9) }'
 }
 
 debian_perf()
@@ -84,6 +89,21 @@ debian_reads()
 		check_data perf
 }
 
+# What is compressed unasked still has its build-ids, and goes through a pipe
+build_ids()
+{
+	workload "$PERF" record --call-graph sframe -F 299 -e cpu-clock -o /tmp/d.data &&
+		"$PERF" buildid-list -i /tmp/d.data >/tmp/ids
+	cat /tmp/ids
+	grep -q '^[0-9a-f]\{40\} .*libsqlite3' /tmp/ids
+}
+
+through_pipe()
+{
+	workload "$PERF" record --call-graph sframe -F 299 -e cpu-clock -o - >/tmp/d.pipe &&
+		"$PERF" script -i - -F comm,tid,time,ip,sym </tmp/d.pipe | check_stacks
+}
+
 echo "TAP version 13"
 result "perf test: merging of deferred callchains" perf_test "Merging of deferred callchains"
 result "perf test: record deferred user callchains" perf_test "perf record deferred user callchains"
@@ -92,4 +112,6 @@ result "perf record --call-graph fp,defer" our_perf fp,defer
 result "perf record -a --call-graph sframe: no sample without its record" system_wide
 result "Debian's perf $(perf --version | cut -d' ' -f3): record and report fp,defer" debian_perf
 result "Debian's perf reads our recording" debian_reads
+result "build-ids of a compressed recording" build_ids
+result "perf record --call-graph sframe into a pipe" through_pipe
 echo "1..$n"

@@ -34,6 +34,11 @@ import sys
 
 WIDTH = 100
 HEIGHT = 40
+# How else the same was recorded, beside what perf does unasked.
+KINDS = {
+    "packed": "all with -z",
+    "raw": "all without",
+}
 # perf prefers one of several names that glibc gives to the same address.
 OUTERMOST = frozenset(
     ["_start"] + [prefix + name for name in ("clone", "clone3")
@@ -119,7 +124,7 @@ class Run:
         self.size = size
         self.samples = samples
         self.lost = lost
-        self.packed = None
+        self.others = {}
         self.printed = 0
         self.in_user = 0
         self.in_user_complete = 0
@@ -173,11 +178,14 @@ class Run:
         """Bytes of perf.data per sample."""
         return self.size / self.samples if self.samples else 0.0
 
-    def packed_per_sample(self):
-        """The same of a recording that perf compressed, if there is one."""
-        if self.packed is None:
-            return None
-        size, samples, _ = self.packed
+    def other(self, kind):
+        """Bytes, samples and lost ones when recorded with (packed) or without
+        (raw) compression; the plain run where that is what it is."""
+        return self.others.get(kind, (self.size, self.samples, self.lost))
+
+    def other_per_sample(self, kind):
+        """Bytes of such a perf.data per sample."""
+        size, samples, _ = self.other(kind)
         return size / samples if samples else 0.0
 
 
@@ -215,12 +223,12 @@ def figures(runs, leaf, context):
             "dwarf_ratio_per_sample":
                 share(base.per_sample(), run.per_sample()) if base else None,
         }
-        if run.packed is not None:
-            entry["packed_bytes"] = run.packed[0]
-            entry["packed_lost"] = run.packed[2]
-            entry["packed_bytes_per_sample"] = run.packed_per_sample()
-            entry["packed_dwarf_ratio_per_sample"] = share(
-                base.per_sample(), run.packed_per_sample()) if base else None
+        for kind in KINDS:
+            entry[kind + "_bytes_per_sample"] = run.other_per_sample(kind)
+            entry[kind + "_lost"] = run.other(kind)[2]
+            entry[kind + "_dwarf_ratio_per_sample"] = share(
+                base.other_per_sample(kind),
+                run.other_per_sample(kind)) if base else None
         if leaf is not None:
             stack, count = run.chain(leaf)
             entry["leaf_samples"] = run.hits(leaf)
@@ -335,12 +343,12 @@ def render(data, style):
     if "dwarf" in methods:
         table.append(row("  dwarf's, as a multiple of it",
                          [ratio(e["dwarf_ratio_per_sample"]) for e in entries]))
-    if all("packed_bytes" in e for e in entries):
-        table.append(row("perf.data with perf record -z, per sample",
-                         [volume(e["packed_bytes_per_sample"]) for e in entries]))
+    for kind, title in KINDS.items():
+        table.append(row("per sample, %s" % title, [
+            volume(e[kind + "_bytes_per_sample"]) for e in entries]))
         if "dwarf" in methods:
-            table.append(row("  dwarf's without -z, as a multiple", [
-                ratio(e["packed_dwarf_ratio_per_sample"]) for e in entries]))
+            table.append(row("  dwarf's, as a multiple of it", [
+                ratio(e[kind + "_dwarf_ratio_per_sample"]) for e in entries]))
     notes = [
         "%s: perf counted %s samples but printed %s"
         % (name, number(e["samples"]), number(e["samples_printed"]))
@@ -396,9 +404,10 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--run", action="append", required=True, nargs=5,
                         metavar=("NAME", "SCRIPT", "BYTES", "SAMPLES", "LOST"))
-    parser.add_argument("--packed", action="append", default=[], nargs=4,
-                        metavar=("NAME", "BYTES", "SAMPLES", "LOST"),
-                        help="the same run, compressed by perf record -z")
+    parser.add_argument("--other", action="append", default=[], nargs=5,
+                        metavar=("KIND", "NAME", "BYTES", "SAMPLES", "LOST"),
+                        help="the same run, recorded with (packed) or without "
+                        "(raw) compression")
     parser.add_argument("--program", default="program")
     parser.add_argument("--kernel", default=os.uname().release)
     parser.add_argument("--event", default="cpu-clock")
@@ -420,10 +429,10 @@ def main(argv=None):
         if not run.printed:
             raise Malformed("%s: no sample in it" % script)
         runs.append(run)
-    for name, *counts in arguments.packed:
+    for kind, name, *counts in arguments.other:
         for run in runs:
             if run.name == name:
-                run.packed = tuple(whole(count) for count in counts)
+                run.others[kind] = tuple(whole(count) for count in counts)
     data = figures(runs, pick_leaf(runs), {
         "program": arguments.program,
         "kernel": arguments.kernel,
