@@ -3,7 +3,6 @@
  * Lookups under observation: what must hold after each one.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "lookup.h"
@@ -76,55 +75,4 @@ int lookup_row(const struct sframe_section *sec, unsigned long ip,
 		 ret != -E2BIG)
 		*broken = "an error that is not documented";
 	return ret;
-}
-
-static bool rule_equal(const struct unwind_rule *a, const struct unwind_rule *b)
-{
-	return a->base == b->base && a->deref == b->deref &&
-	       a->offset == b->offset &&
-	       (a->base != UNWIND_RULE_REG || a->reg == b->reg);
-}
-
-bool row_equal(const struct unwind_row *a, const struct unwind_row *b)
-{
-	if (a->outermost != b->outermost || a->signal != b->signal ||
-	    a->pauth_key_b != b->pauth_key_b)
-		return false;
-	if (a->outermost)
-		return true;
-	return a->mangled_ra == b->mangled_ra && rule_equal(&a->cfa, &b->cfa) &&
-	       rule_equal(&a->ra, &b->ra) && rule_equal(&a->fp, &b->fp);
-}
-
-static int print_rule(char *buf, size_t size, const char *name,
-		      const struct unwind_rule *rule)
-{
-	static const char * const bases[] = { "same", "sp", "fp", "cfa", "reg" };
-	const char *base = rule->base < 5 ? bases[rule->base] : "?";
-
-	return snprintf(buf, size, rule->deref ? "%s=*(%s%.0d%+d) " :
-						 "%s=%s%.0d%+d ",
-			name, base,
-			rule->base == UNWIND_RULE_REG ? rule->reg : 0,
-			rule->offset);
-}
-
-const char *row_string(const struct unwind_row *row)
-{
-	static char bufs[2][160];
-	static unsigned int turn;
-	char *buf = bufs[turn++ % 2];
-	size_t size = sizeof(bufs[0]), n = 0;
-
-	if (row->outermost) {
-		n = snprintf(buf, size, "outermost ");
-	} else {
-		n = print_rule(buf, size, "cfa", &row->cfa);
-		n += print_rule(buf + n, size - n, "ra", &row->ra);
-		n += print_rule(buf + n, size - n, "fp", &row->fp);
-	}
-	snprintf(buf + n, size - n, "%s%s%s", row->signal ? "signal " : "",
-		 row->mangled_ra ? "mangled " : "",
-		 row->pauth_key_b ? "key-b" : "");
-	return buf;
 }

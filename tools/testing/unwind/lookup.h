@@ -9,6 +9,7 @@
 #ifndef _UNWIND_TEST_LOOKUP_H
 #define _UNWIND_TEST_LOOKUP_H
 
+#include "row_compare.h"
 #include "sframe.h"
 
 /*
@@ -37,10 +38,5 @@ static inline u32 max_fres(enum unwind_user_access access)
 int lookup_row(const struct sframe_section *sec, unsigned long ip,
 	       enum unwind_user_access access, struct unwind_row *row,
 	       const char **broken);
-
-bool row_equal(const struct unwind_row *a, const struct unwind_row *b);
-
-/* A row in words, in a static buffer that two calls do not share */
-const char *row_string(const struct unwind_row *row);
 
 #endif /* _UNWIND_TEST_LOOKUP_H */

@@ -6,9 +6,11 @@
  * offsets are those of "The SFrame Format", so that a slip in the kernel's
  * header shows.  Describes only what is well formed; a test that wants garbage
  * builds a table and changes bytes at the positions that the image names.
+ *
+ * Compiled in the kernel for KUnit, and by tools/testing/unwind for user space.
  */
-#ifndef _UNWIND_TEST_SFRAME_BUILD_H
-#define _UNWIND_TEST_SFRAME_BUILD_H
+#ifndef _KERNEL_UNWIND_TESTS_SFRAME_BUILD_H
+#define _KERNEL_UNWIND_TESTS_SFRAME_BUILD_H
 
 #include <linux/types.h>
 
@@ -73,14 +75,14 @@ struct sfb_table {
 	s8	fixed_fp;
 	s8	fixed_ra;
 	u8	aux_len;
-	u8	fde_gap;	/* bytes between header and FDEs */
-	u8	fre_gap;	/* bytes between FDEs and FREs */
+	u32	fde_gap;	/* bytes between header and FDEs */
+	u32	fre_gap;	/* bytes between FDEs and FREs */
 	u32	num_funcs;
 	const struct sfb_func *funcs;
 };
 
 struct sfb_image {
-	u8	*bytes;		/* malloc()ed, exact size */
+	u8	*bytes;		/* allocated in its exact size */
 	u32	size;
 	u32	fde_size;
 	u32	fdes;		/* position of the first FDE */
@@ -100,7 +102,8 @@ struct sfb_image {
 #define SFB_FUNCS(funcs_) \
 	.funcs = (funcs_), .num_funcs = sizeof(funcs_) / sizeof((funcs_)[0])
 
-void sfb_build(struct sfb_image *img, const struct sfb_table *table);
+/* 0 or -ENOMEM */
+int sfb_build(struct sfb_image *img, const struct sfb_table *table);
 void sfb_free(struct sfb_image *img);
 
 /* Write @size bytes of @val at @pos, whatever was there */
@@ -111,4 +114,4 @@ static inline u32 sfb_fde(const struct sfb_image *img, u32 i)
 	return img->fdes + i * img->fde_size;
 }
 
-#endif /* _UNWIND_TEST_SFRAME_BUILD_H */
+#endif /* _KERNEL_UNWIND_TESTS_SFRAME_BUILD_H */

@@ -4,9 +4,10 @@
  * exactly that, fill.  Bytes that no part of the format owns hold a pattern, so
  * that a reader that strays reads nonsense and not zeroes.
  */
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
+#include <linux/bug.h>
+#include <linux/errno.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 
 #include "sframe_build.h"
 
@@ -15,7 +16,8 @@
 
 void sfb_put(struct sfb_image *img, u32 pos, unsigned int size, u64 val)
 {
-	assert(pos + size <= img->size);
+	if (WARN_ON(pos + size > img->size))
+		return;
 	for (; size; size--, val >>= 8)
 		img->bytes[pos++] = val;
 }
@@ -104,7 +106,7 @@ static void put_rows(struct sfb_image *img, const struct sfb_table *table,
 	}
 }
 
-void sfb_build(struct sfb_image *img, const struct sfb_table *table)
+int sfb_build(struct sfb_image *img, const struct sfb_table *table)
 {
 	u32 num_rows = 0, i;
 
@@ -112,24 +114,32 @@ void sfb_build(struct sfb_image *img, const struct sfb_table *table)
 	img->fdes = SFB_HDR_SIZE + table->aux_len + table->fde_gap;
 	img->fres = sfb_fde(img, table->num_funcs) + table->fre_gap;
 	img->size = img->fres;
-	img->func_fres = calloc(table->num_funcs + 1, sizeof(u32));
+	img->bytes = NULL;
+	img->func_fres = kvcalloc(table->num_funcs + 1, sizeof(u32), GFP_KERNEL);
+	if (!img->func_fres)
+		return -ENOMEM;
 	for (i = 0; i < table->num_funcs; i++) {
 		img->func_fres[i] = img->size;
 		img->size += func_bytes(table, &table->funcs[i]);
 		num_rows += table->funcs[i].num_rows;
 	}
 
-	img->bytes = malloc(img->size);
+	img->bytes = kvmalloc(img->size, GFP_KERNEL);
+	if (!img->bytes) {
+		sfb_free(img);
+		return -ENOMEM;
+	}
 	memset(img->bytes, GAP_PATTERN, img->size);
 	put_header(img, table, num_rows);
 	for (i = 0; i < table->num_funcs; i++) {
 		put_fde(img, table, i);
 		put_rows(img, table, i);
 	}
+	return 0;
 }
 
 void sfb_free(struct sfb_image *img)
 {
-	free(img->bytes);
-	free(img->func_fres);
+	kvfree(img->bytes);
+	kvfree(img->func_fres);
 }

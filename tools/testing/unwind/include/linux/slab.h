@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Memory of tests that run in the kernel as well; here it never runs out. */
+#ifndef _UNWIND_TEST_SLAB_H
+#define _UNWIND_TEST_SLAB_H
+
+#include <stdlib.h>
+
+#include <linux/types.h>
+
+static inline void *kvmalloc(size_t size, gfp_t gfp)
+{
+	(void)gfp;
+	return malloc(size);
+}
+
+static inline void *kvcalloc(size_t n, size_t size, gfp_t gfp)
+{
+	(void)gfp;
+	return calloc(n, size);
+}
+
+static inline void kvfree(void *p)
+{
+	free(p);
+}
+
+#endif /* _UNWIND_TEST_SLAB_H */
