@@ -1,218 +1,164 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the SFrame decoder on real user memory.
+ * KUnit tests of the SFrame decoder: the cases of sframe_cases.h, one result
+ * each, on real user memory.
  *
- * What the decoder makes of all the forms that the format has is tested on the
- * host (tools/testing/unwind). Here it is its reads: of user pages that are
- * there, not there yet, gone, or changed between header and lookup.
+ * A section ends where a page does, and the next one is not accessible: who
+ * reads beyond the end gets -EFAULT instead of the answer.
  */
 
 #include <kunit/test.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
-#include <linux/uaccess.h>
 
-#include "../sframe.h"
-#include "sframe_data.h"
+#include "row_compare.h"
+#include "sframe_cases.h"
+#include "sframe_user.h"
 
-#define ABI	SFRAME_ABI_AMD64_ENDIAN_LITTLE
-
-/* Two pages of user memory; the section ends at the end of the first */
-static unsigned long map_pages(struct kunit *test)
+/* @piece of a section at @base; the rest of its pages is accessible, too */
+static void put_piece(struct kunit *test, unsigned long base,
+		      const struct sframe_case_image *image,
+		      const struct sframe_case_piece *piece)
 {
-	unsigned long addr;
+	unsigned long start = base + piece->at, end = start + piece->len, addr;
 
-	addr = kunit_vm_mmap(test, NULL, 0, 2 * PAGE_SIZE, PROT_READ | PROT_WRITE,
-			     MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	if (!piece->len)
+		return;
+	addr = vm_mmap(NULL, start & PAGE_MASK,
+		       PAGE_ALIGN(end) - (start & PAGE_MASK),
+		       PROT_READ | PROT_WRITE,
+		       MAP_ANONYMOUS | MAP_PRIVATE | MAP_FIXED, 0);
+	KUNIT_ASSERT_EQ(test, addr, start & PAGE_MASK);
+	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)start,
+					   image->img.bytes + piece->pos,
+					   piece->len), 0);
+}
+
+/* The section in user memory, its first piece up to the end of a page */
+static unsigned long put_section(struct kunit *test,
+				 const struct sframe_case_image *image)
+{
+	const struct sframe_case_piece *first = &image->pieces[0];
+	const struct sframe_case_piece *last = first + image->num_pieces - 1;
+	unsigned long skip = -(unsigned long)first->len & ~PAGE_MASK, addr;
+	unsigned int i;
+
+	addr = kunit_vm_mmap(test, NULL, 0,
+			     PAGE_ALIGN(skip + last->at + last->len) + PAGE_SIZE,
+			     PROT_NONE, MAP_ANONYMOUS | MAP_PRIVATE, 0);
 	KUNIT_ASSERT_NE(test, addr, 0);
 	KUNIT_ASSERT_LT(test, addr, TASK_SIZE);
-	return addr;
+	for (i = 0; i < image->num_pieces; i++)
+		put_piece(test, addr + skip, image, &image->pieces[i]);
+	return addr + skip;
 }
 
-static void put_section(struct kunit *test, unsigned long addr,
-			const struct test_sframe *sframe)
+static void run_lookup(struct kunit *test, const struct sframe_section *sec,
+		       const struct sframe_case_lookup *l)
 {
-	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)addr, sframe,
-					   sizeof(*sframe)), 0);
-}
-
-/* A section in user memory, its header read; the text follows at +4096 */
-static void make_section(struct kunit *test, unsigned long addr,
-			 struct sframe_section *sec)
-{
-	struct test_sframe sframe;
-
-	test_sframe_init(&sframe, PAGE_SIZE);
-	put_section(test, addr, &sframe);
-	KUNIT_ASSERT_EQ(test, sframe_read_header(sec, addr, sizeof(sframe), ABI), 0);
-}
-
-static int find(const struct sframe_section *sec, unsigned long offset,
-		struct unwind_row *row)
-{
-	return sframe_find_row(sec, sec->start + PAGE_SIZE + offset,
-			       UNWIND_USER_FAULTABLE, row);
-}
-
-static void sframe_rows(struct kunit *test)
-{
-	struct sframe_section sec;
 	struct unwind_row row;
-
-	make_section(test, map_pages(test), &sec);
-
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_SP_FUNC, &row), 0);
-	KUNIT_EXPECT_EQ(test, row.cfa.base, UNWIND_RULE_SP);
-	KUNIT_EXPECT_EQ(test, row.cfa.offset, 8);
-	KUNIT_EXPECT_EQ(test, row.ra.base, UNWIND_RULE_CFA);
-	KUNIT_EXPECT_EQ(test, row.ra.offset, -8);
-	KUNIT_EXPECT_TRUE(test, row.ra.deref);
-	KUNIT_EXPECT_EQ(test, row.fp.base, UNWIND_RULE_SAME);
-
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_SP_FUNC + 3, &row), 0);
-	KUNIT_EXPECT_EQ(test, row.cfa.offset, 8);
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_SP_FUNC + 4, &row), 0);
-	KUNIT_EXPECT_EQ(test, row.cfa.offset, 24);
-	KUNIT_EXPECT_EQ(test, row.fp.base, UNWIND_RULE_SAME);
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_SP_FUNC + 15, &row), 0);
-	KUNIT_EXPECT_EQ(test, row.fp.base, UNWIND_RULE_CFA);
-	KUNIT_EXPECT_EQ(test, row.fp.offset, -16);
-
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_END_FUNC, &row), 0);
-	KUNIT_EXPECT_TRUE(test, row.outermost);
-
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_SIG_FUNC, &row), 0);
-	KUNIT_EXPECT_TRUE(test, row.signal);
-
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_FLEX_FUNC, &row), 0);
-	KUNIT_EXPECT_EQ(test, row.cfa.base, UNWIND_RULE_REG);
-	KUNIT_EXPECT_EQ(test, row.cfa.reg, 10);
-	KUNIT_EXPECT_TRUE(test, row.cfa.deref);
-	KUNIT_EXPECT_EQ(test, row.cfa.offset, -8);
-
-	KUNIT_EXPECT_EQ(test, find(&sec, -1, &row), -ENOENT);
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_TEXT_SIZE, &row), -ENOENT);
-}
-
-/* A bad entry costs its function, not its neighbours */
-static void sframe_bad_entry(struct kunit *test)
-{
-	struct sframe_section sec;
-	struct unwind_row row;
-
-	make_section(test, map_pages(test), &sec);
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_BAD_FUNC, &row), -EINVAL);
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_END_FUNC, &row), 0);
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_FP_FUNC, &row), 0);
-}
-
-static void sframe_bad_header(struct kunit *test)
-{
-	unsigned long addr = map_pages(test);
-	struct test_sframe good, bad;
-	struct sframe_section sec;
-
-	test_sframe_init(&good, PAGE_SIZE);
-
-#define EXPECT_HEADER(err, change)					\
-do {									\
-	bad = good;							\
-	change;								\
-	put_section(test, addr, &bad);					\
-	KUNIT_EXPECT_EQ(test, sframe_read_header(&sec, addr,		\
-						 sizeof(bad), ABI), err);\
-} while (0)
-
-	EXPECT_HEADER(0, bad.hdr.num_fres++);
-	EXPECT_HEADER(-ENOEXEC, bad.hdr.magic = 0xe2de);
-	EXPECT_HEADER(-EOPNOTSUPP, bad.hdr.version = SFRAME_VERSION_1);
-	EXPECT_HEADER(-EOPNOTSUPP, bad.hdr.version = SFRAME_VERSION_3 + 1);
-	EXPECT_HEADER(-ENOEXEC, bad.hdr.flags |= SFRAME_F_FRAME_POINTER);
-	EXPECT_HEADER(-ENOEXEC, bad.hdr.abi_arch = SFRAME_ABI_AARCH64_ENDIAN_BIG);
-	EXPECT_HEADER(-ENOEXEC, bad.hdr.num_fdes = U32_MAX);
-	EXPECT_HEADER(-ENOEXEC, bad.hdr.num_fdes++);
-	EXPECT_HEADER(-ENOEXEC, bad.hdr.fre_len++);
-	EXPECT_HEADER(-ENOEXEC, bad.hdr.freoff = U32_MAX);
-	EXPECT_HEADER(-ENOEXEC, bad.hdr.fdeoff = U32_MAX);
-	EXPECT_HEADER(-ENOEXEC, bad.hdr.auxhdr_len++);
-#undef EXPECT_HEADER
-
-	put_section(test, addr, &good);
-	KUNIT_EXPECT_EQ(test, sframe_read_header(&sec, addr, 27, ABI), -ENOEXEC);
-	KUNIT_EXPECT_EQ(test, sframe_read_header(&sec, -16UL, 64, ABI), -ENOEXEC);
-}
-
-/* The section runs into a page that is not mapped (any more) */
-static void sframe_page_gone(struct kunit *test)
-{
-	unsigned long addr = map_pages(test);
-	struct sframe_section sec;
-	struct unwind_row row;
-	unsigned long start;
-
-	/* The index is in the first page, the rows are in the second */
-	start = addr + PAGE_SIZE - offsetof(struct test_sframe, fres);
-	make_section(test, start, &sec);
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_SP_FUNC, &row), 0);
-
-	KUNIT_ASSERT_EQ(test, vm_munmap(addr + PAGE_SIZE, PAGE_SIZE), 0);
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_SP_FUNC, &row), -EFAULT);
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_TEXT_SIZE, &row), -ENOENT);
-
-	KUNIT_ASSERT_EQ(test, vm_munmap(addr, PAGE_SIZE), 0);
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_TEXT_SIZE, &row), -EFAULT);
-	KUNIT_EXPECT_EQ(test, sframe_read_header(&sec, start,
-						 sizeof(struct test_sframe), ABI),
-			-EFAULT);
-}
-
-/* With page faults disabled, a page that was never touched is not readable */
-static void sframe_nofault(struct kunit *test)
-{
-	unsigned long addr = map_pages(test);
-	struct sframe_section sec;
-	u8 byte;
 	int ret;
 
-	pagefault_disable();
-	ret = sframe_read_header(&sec, addr, sizeof(struct test_sframe), ABI);
-	pagefault_enable();
-	KUNIT_EXPECT_EQ(test, ret, -EFAULT);
-
-	KUNIT_ASSERT_EQ(test, get_user(byte, (u8 __user *)addr), 0);
-
-	pagefault_disable();
-	ret = sframe_read_header(&sec, addr, sizeof(struct test_sframe), ABI);
-	pagefault_enable();
-	KUNIT_EXPECT_EQ(test, ret, -ENOEXEC);
+	ret = user_find_row(sec, l->offset, l->access, &row);
+	if (ret != l->error)
+		KUNIT_FAIL(test, "v%u, flags %u, at %#llx, access %d: %d, not %d",
+			   sec->version, sec->flags, l->offset, l->access, ret,
+			   l->error);
+	else if (!ret && !row_equal(&row, &l->want))
+		KUNIT_FAIL(test, "v%u, flags %u, at %#llx, access %d: %s, not %s",
+			   sec->version, sec->flags, l->offset, l->access,
+			   row_string(&row), row_string(&l->want));
 }
 
-/* The index claims more after its header was read: the header's word counts */
-static void sframe_changed_later(struct kunit *test)
+static void free_image(void *image)
 {
-	unsigned long addr = map_pages(test);
-	struct test_sframe sframe;
-	struct sframe_section sec;
-	struct unwind_row row;
-
-	make_section(test, addr, &sec);
-
-	test_sframe_init(&sframe, PAGE_SIZE);
-	sframe.hdr.num_fdes = U32_MAX;
-	sframe.hdr.fre_len = U32_MAX;
-	sframe.fdes[0].fre_off = U32_MAX;
-	put_section(test, addr, &sframe);
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_SP_FUNC, &row), -EINVAL);
-	KUNIT_EXPECT_EQ(test, find(&sec, TEST_FP_FUNC, &row), 0);
+	sfb_free(&((struct sframe_case_image *)image)->img);
 }
+
+static void run_variant(struct kunit *test, const struct sframe_case *c,
+			const struct sframe_case_variant *v)
+{
+	struct sframe_case_lookup *lookups;
+	struct sframe_case_image *image;
+	struct sframe_section sec;
+	unsigned long start;
+	unsigned int num, i;
+	int ret;
+
+	lookups = kunit_kcalloc(test, CASE_MAX_LOOKUPS, sizeof(*lookups),
+				GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, lookups);
+	image = kunit_kzalloc(test, sizeof(*image), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, image);
+	KUNIT_ASSERT_EQ(test, sframe_case_build(c, v, image), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_image, image),
+			0);
+
+	start = put_section(test, image);
+	ret = sframe_read_header(&sec, start, image->size, c->abi);
+	if (ret != (c->header ? c->error : 0))
+		KUNIT_FAIL(test, "v%u, flags %u, header: %d", v->version,
+			   v->flags, ret);
+	if (ret)
+		return;
+	num = sframe_case_lookups(c, lookups);
+	for (i = 0; i < num; i++)
+		run_lookup(test, &sec, &lookups[i]);
+}
+
+static void run_case(struct kunit *test)
+{
+	struct sframe_case_variant v[CASE_MAX_VARIANTS];
+	const struct sframe_case *c = test->param_value;
+	unsigned int num = sframe_case_variants(c, v), i;
+
+	KUNIT_EXPECT_NE(test, num, 0);
+	for (i = 0; i < num; i++)
+		run_variant(test, c, &v[i]);
+}
+
+static const void *next_case(const struct sframe_case_set *set,
+			     const struct sframe_case *prev, char *desc)
+{
+	const struct sframe_case *c = prev ? prev + 1 : set->cases;
+
+	if (c == set->cases + set->num)
+		return NULL;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s%s",
+		 c->version == 2 ? "v2, " : c->version == 3 ? "v3, " : "",
+		 c->name);
+	return c;
+}
+
+/* As KUNIT_ARRAY_PARAM(), for an array whose size is known where it is defined */
+#define CASE_SET_PARAM(name)						\
+static const void *name##_gen_params(const void *prev, char *desc)	\
+{									\
+	return next_case(&sframe_##name##_set, prev, desc);		\
+}
+
+CASE_SET_PARAM(header)
+CASE_SET_PARAM(amd64)
+CASE_SET_PARAM(aarch64)
+CASE_SET_PARAM(flex)
+CASE_SET_PARAM(lookup)
+CASE_SET_PARAM(invalid)
+CASE_SET_PARAM(limit)
+CASE_SET_PARAM(unreadable)
+
+#define CASE_SET_TEST(set) \
+	{ .run_case = run_case, .name = "sframe_" #set, \
+	  .generate_params = set##_gen_params, .module_name = KBUILD_MODNAME }
 
 static struct kunit_case sframe_cases[] = {
-	KUNIT_CASE(sframe_rows),
-	KUNIT_CASE(sframe_bad_entry),
-	KUNIT_CASE(sframe_bad_header),
-	KUNIT_CASE(sframe_page_gone),
-	KUNIT_CASE(sframe_nofault),
-	KUNIT_CASE(sframe_changed_later),
+	CASE_SET_TEST(header),
+	CASE_SET_TEST(amd64),
+	CASE_SET_TEST(aarch64),
+	CASE_SET_TEST(flex),
+	CASE_SET_TEST(lookup),
+	CASE_SET_TEST(invalid),
+	CASE_SET_TEST(limit),
+	CASE_SET_TEST(unreadable),
 	{}
 };
 

@@ -82,7 +82,7 @@ int main(void)
 {
 	test_header();
 	test_lookup();
-	test_rules();
+	test_cases();
 	test_limits();
 	test_hostile();
 	return tap_finish();

@@ -10,7 +10,7 @@
 #define _UNWIND_TEST_SFRAME_TEST_H
 
 #include "lookup.h"
-#include "sframe_build.h"
+#include "sframe_cases.h"
 #include "tap.h"
 
 #define DEFAULT_BASE	0x7f1234560000UL
@@ -38,24 +38,9 @@ void expect_error(const struct env *env, u64 offset, int error);
 /* Expect a row whose CFA is SP + @cfa: enough to tell rows apart */
 void expect_cfa(const struct env *env, u64 offset, s32 cfa);
 
-#define AT_CFA(offset_)	{ .base = UNWIND_RULE_CFA, .deref = true, \
-			  .offset = (offset_) }
-#define AT_SP(offset_)	{ .base = UNWIND_RULE_SP, .deref = true, \
-			  .offset = (offset_) }
-#define AT_FP(offset_)	{ .base = UNWIND_RULE_FP, .deref = true, \
-			  .offset = (offset_) }
-#define CFA(offset_)	{ .base = UNWIND_RULE_CFA, .offset = (offset_) }
-#define SP(offset_)	{ .base = UNWIND_RULE_SP, .offset = (offset_) }
-#define FP(offset_)	{ .base = UNWIND_RULE_FP, .offset = (offset_) }
-#define REG(reg_, offset_) { .base = UNWIND_RULE_REG, .reg = (reg_), \
-			     .offset = (offset_) }
-#define AT_REG(reg_, offset_) { .base = UNWIND_RULE_REG, .deref = true, \
-				.reg = (reg_), .offset = (offset_) }
-#define SAME		{ .base = UNWIND_RULE_SAME }
-
 void test_header(void);
 void test_lookup(void);
-void test_rules(void);
+void test_cases(void);
 void test_limits(void);
 void test_hostile(void);
 

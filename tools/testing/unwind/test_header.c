@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Headers: which are accepted, and which error each of the others gets.
- *
- * One good table is the start of every case; a case changes a field or two.
+ * Headers: what is found in them, where they are cut off or cannot be read.
+ * Which are accepted, and which error each of the others gets, is among the
+ * cases that KUnit runs too (sframe_cases_header.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,114 +27,6 @@ static struct sfb_table good_table(u8 version)
 		.version = version, .flags = SFB_SORTED | SFB_PCREL,
 		.abi = SFB_AMD64, .fixed_ra = -8, SFB_FUNCS(funcs),
 	};
-}
-
-struct field {
-	u32	pos;
-	u8	size;
-	u64	val;
-};
-
-struct header_case {
-	const char	*name;
-	int		ret;
-	u8		version;
-	struct field	fields[3];
-};
-
-static const struct header_case cases[] = {
-	{ "v2 as it is", 0, 2, {} },
-	{ "v3 as it is", 0, 3, {} },
-	{ "magic", -ENOEXEC, 3, { { SFB_HDR_MAGIC, 2, 0xdee3 } } },
-	{ "magic zero", -ENOEXEC, 3, { { SFB_HDR_MAGIC, 2, 0 } } },
-	{ "magic of the other byte order", -ENOEXEC, 3,
-	  { { SFB_HDR_MAGIC, 2, 0xe2de } } },
-	{ "bad magic comes before bad version", -ENOEXEC, 3,
-	  { { SFB_HDR_MAGIC, 2, 0 }, { SFB_HDR_VERSION, 1, 4 } } },
-	{ "version 0", -EOPNOTSUPP, 3, { { SFB_HDR_VERSION, 1, 0 } } },
-	{ "version 1", -EOPNOTSUPP, 3, { { SFB_HDR_VERSION, 1, 1 } } },
-	{ "version 4", -EOPNOTSUPP, 3, { { SFB_HDR_VERSION, 1, 4 } } },
-	{ "version 255", -EOPNOTSUPP, 3, { { SFB_HDR_VERSION, 1, 255 } } },
-	{ "a version unknown may have flags unknown", -EOPNOTSUPP, 3,
-	  { { SFB_HDR_VERSION, 1, 4 }, { SFB_HDR_FLAGS, 1, 0xff } } },
-	{ "v2 no flags", 0, 2, { { SFB_HDR_FLAGS, 1, 0 } } },
-	{ "v3 no flags", 0, 3, { { SFB_HDR_FLAGS, 1, 0 } } },
-	{ "v2 frame pointer flag", 0, 2, { { SFB_HDR_FLAGS, 1, 7 } } },
-	{ "v3 frame pointer flag", -ENOEXEC, 3, { { SFB_HDR_FLAGS, 1, 7 } } },
-	{ "v2 unknown flag 3", -ENOEXEC, 2, { { SFB_HDR_FLAGS, 1, 9 } } },
-	{ "v3 unknown flag 3", -ENOEXEC, 3, { { SFB_HDR_FLAGS, 1, 9 } } },
-	{ "v2 unknown flag 7", -ENOEXEC, 2, { { SFB_HDR_FLAGS, 1, 0x80 } } },
-	{ "v3 unknown flag 7", -ENOEXEC, 3, { { SFB_HDR_FLAGS, 1, 0x80 } } },
-	{ "ABI 0", -ENOEXEC, 3, { { SFB_HDR_ABI, 1, 0 } } },
-	{ "ABI AArch64", -ENOEXEC, 3, { { SFB_HDR_ABI, 1, SFB_AARCH64 } } },
-	{ "ABI 255", -ENOEXEC, 2, { { SFB_HDR_ABI, 1, 255 } } },
-	{ "no functions", 0, 3, { { SFB_HDR_NUM_FDES, 4, 0 } } },
-	{ "no functions, no rows", 0, 3,
-	  { { SFB_HDR_NUM_FDES, 4, 0 }, { SFB_HDR_FRE_LEN, 4, 0 } } },
-	{ "number of rows is not used", 0, 3,
-	  { { SFB_HDR_NUM_FRES, 4, 0xffffffff } } },
-	{ "v2 FDEs one past FREs", -ENOEXEC, 2, { { SFB_HDR_NUM_FDES, 4, 3 } } },
-	{ "v3 FDEs one past FREs", -ENOEXEC, 3, { { SFB_HDR_NUM_FDES, 4, 3 } } },
-	{ "FDEs one byte past FREs", -ENOEXEC, 3, { { SFB_HDR_FDEOFF, 4, 1 } } },
-	{ "FREs one byte before end of FDEs", -ENOEXEC, 3,
-	  { { SFB_HDR_FREOFF, 4, 31 }, { SFB_HDR_FRE_LEN, 4, 1 } } },
-	{ "aux header over everything", -ENOEXEC, 3,
-	  { { SFB_HDR_AUX_LEN, 1, 255 } } },
-	{ "aux header one byte too long", -ENOEXEC, 3,
-	  { { SFB_HDR_AUX_LEN, 1, 1 } } },
-	{ "aux header in place of an FDE", 0, 3,
-	  { { SFB_HDR_AUX_LEN, 1, 16 }, { SFB_HDR_NUM_FDES, 4, 1 },
-	    { SFB_HDR_FREOFF, 4, 16 } } },
-	{ "FREs one byte past end", -ENOEXEC, 3, { { SFB_HDR_FRE_LEN, 4, 17 } } },
-	{ "FREs one byte short", 0, 3, { { SFB_HDR_FRE_LEN, 4, 15 } } },
-	{ "FREs huge", -ENOEXEC, 3, { { SFB_HDR_FRE_LEN, 4, 0xffffffff } } },
-	{ "FRE offset at end, none there", 0, 3,
-	  { { SFB_HDR_FREOFF, 4, 48 }, { SFB_HDR_FRE_LEN, 4, 0 } } },
-	{ "FRE offset past end, none there", -ENOEXEC, 3,
-	  { { SFB_HDR_FREOFF, 4, 49 }, { SFB_HDR_FRE_LEN, 4, 0 } } },
-	{ "FDE offset past FRE offset, none there", -ENOEXEC, 3,
-	  { { SFB_HDR_FDEOFF, 4, 33 }, { SFB_HDR_NUM_FDES, 4, 0 } } },
-	/* In 32 bits each of the following would wrap to something small */
-	{ "v3 2^28 FDEs", -ENOEXEC, 3, { { SFB_HDR_NUM_FDES, 4, 0x10000000 } } },
-	{ "v2 2^32 / 20 FDEs", -ENOEXEC, 2,
-	  { { SFB_HDR_NUM_FDES, 4, 0x0ccccccd } } },
-	{ "2^32 - 1 FDEs", -ENOEXEC, 3,
-	  { { SFB_HDR_NUM_FDES, 4, 0xffffffff } } },
-	{ "v2 FDE offset wraps", -ENOEXEC, 2,
-	  { { SFB_HDR_FDEOFF, 4, 0xffffffd8 } } },
-	{ "v3 FDE offset wraps", -ENOEXEC, 3,
-	  { { SFB_HDR_FDEOFF, 4, 0xffffffe0 } } },
-	{ "FDE offset + header wraps", -ENOEXEC, 3,
-	  { { SFB_HDR_FDEOFF, 4, 0xffffffe4 } } },
-	{ "FRE offset + length wraps", -ENOEXEC, 3,
-	  { { SFB_HDR_FREOFF, 4, 0xfffffff0 } } },
-	{ "FRE offset + header wraps", -ENOEXEC, 3,
-	  { { SFB_HDR_FREOFF, 4, 0xfffffffc } } },
-	{ "FRE offset wraps with its length", -ENOEXEC, 3,
-	  { { SFB_HDR_FREOFF, 4, 0x20 }, { SFB_HDR_FRE_LEN, 4, 0xffffffe0 } } },
-	{ "all offsets huge", -ENOEXEC, 3,
-	  { { SFB_HDR_FDEOFF, 4, 0xffffffff }, { SFB_HDR_FREOFF, 4, 0xffffffff },
-	    { SFB_HDR_FRE_LEN, 4, 0xffffffff } } },
-};
-
-static void header_case(const struct header_case *c)
-{
-	const struct sfb_table table = good_table(c->version);
-	struct sframe_section sec;
-	struct sfb_image img;
-	unsigned int i;
-
-	tap_begin("header: %s", c->name);
-	sfb_build(&img, &table);
-	for (i = 0; i < ARRAY_SIZE(c->fields) && c->fields[i].size; i++)
-		sfb_put(&img, c->fields[i].pos, c->fields[i].size,
-			c->fields[i].val);
-	umem_map(DEFAULT_BASE, img.bytes, img.size);
-	CHECK_EQ(sframe_read_header(&sec, DEFAULT_BASE, img.size, SFB_AMD64),
-		 c->ret);
-	umem_unmap_all();
-	sfb_free(&img);
-	tap_end();
 }
 
 /* What is accepted is also understood: every field of the description */
@@ -249,11 +141,7 @@ static void abi_numbers(void)
 
 void test_header(void)
 {
-	unsigned int i;
-
 	abi_numbers();
-	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		header_case(&cases[i]);
 	header_fields(2);
 	header_fields(3);
 	header_truncated(2);

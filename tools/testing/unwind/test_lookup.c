@@ -3,7 +3,9 @@
  * From an address to a row: which function, which row of it.
  *
  * Rows in these tables differ in the offset of their CFA, by which the tests
- * tell what was found; what rows say otherwise is for test_rules.c.
+ * tell what was found; what rows say otherwise, and single lookups in functions
+ * of each kind, are among the cases that KUnit runs too (sframe_cases_lookup.c,
+ * sframe_cases_rules.c).
  */
 #include <errno.h>
 
@@ -123,139 +125,6 @@ static void few_functions(u8 version, u8 flags)
 			expect_error(&env, three[i].start, -ENOENT);
 		env_close(&env);
 	}
-	tap_end();
-}
-
-/* Auxiliary header and gaps move everything */
-static void moved(u8 version)
-{
-	struct sfb_table table = { AMD64_V(version, SFB_SORTED | SFB_PCREL),
-				   SFB_FUNCS(funcs) };
-	struct env env;
-
-	tap_begin("lookup: v%u, auxiliary header and gaps", version);
-	table.aux_len = 255;
-	table.fde_gap = 9;
-	table.fre_gap = 33;
-	env_open(&env, &table);
-	expect_cfa(&env, -0x1ff0, 16);
-	expect_cfa(&env, 0x1045, 56);
-	expect_error(&env, 0xfff, -ENOENT);
-	env_close(&env);
-	tap_end();
-}
-
-static void start_sizes(u8 version)
-{
-	static const struct sfb_row r1[] = {
-		SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(0x80, SFB_SP, 0, 16),
-		SFB_ROW(0xff, SFB_SP, 0, 24),
-	};
-	static const struct sfb_row r2[] = {
-		SFB_ROW(0, SFB_SP, 1, 8), SFB_ROW(0x8000, SFB_SP, 1, 16),
-		SFB_ROW(0xffff, SFB_SP, 1, 24),
-	};
-	static const struct sfb_row r4[] = {
-		SFB_ROW(0, SFB_SP, 2, 8), SFB_ROW(0x80000000, SFB_SP, 2, 16),
-		SFB_ROW(0xfffffffe, SFB_SP, 2, 24),
-	};
-	static const struct sfb_func f[] = {
-		{ .start = 0x1000, .size = 0x100, .fre_type = 0, SFB_ROWS(r1) },
-		{ .start = 0x2000, .size = 0x10000, .fre_type = 1,
-		  SFB_ROWS(r2) },
-		{ .start = 0x20000, .size = 0xffffffff, .fre_type = 2,
-		  SFB_ROWS(r4) },
-	};
-	struct sfb_table table = { AMD64_V(version, SFB_SORTED), SFB_FUNCS(f) };
-	struct env env;
-	u32 i;
-
-	tap_begin("lookup: v%u, row starts of 1, 2 and 4 bytes, unsigned",
-		  version);
-	env_open(&env, &table);
-	for (i = 0; i < ARRAY_SIZE(f); i++) {
-		const struct sfb_row *r = f[i].rows;
-
-		expect_cfa(&env, f[i].start, 8);
-		expect_cfa(&env, f[i].start + r[1].start - 1, 8);
-		expect_cfa(&env, f[i].start + r[1].start, 16);
-		expect_cfa(&env, f[i].start + r[2].start - 1, 16);
-		expect_cfa(&env, f[i].start + r[2].start, 24);
-		expect_error(&env, f[i].start + f[i].size, -ENOENT);
-	}
-	env_close(&env);
-	tap_end();
-}
-
-/* A PLT: five times the same 16 bytes, and 7 more that begin a sixth */
-static void plt(u8 version)
-{
-	static const struct sfb_row entry[] = {
-		SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(11, SFB_SP, 0, 16),
-	};
-	static const struct sfb_func f[] = {
-		{ .start = 0x1003, .size = 5 * 16 + 7, .flags = SFB_PCMASK,
-		  .rep_size = 16, SFB_ROWS(entry) },
-	};
-	struct sfb_table table = { AMD64_V(version, SFB_SORTED | SFB_PCREL),
-				   SFB_FUNCS(f) };
-	struct env env;
-	u32 i;
-
-	tap_begin("lookup: v%u, repeated rows (PCMASK)", version);
-	env_open(&env, &table);
-	expect_error(&env, 0x1002, -ENOENT);
-	for (i = 0; i < f[0].size; i++)
-		expect_cfa(&env, 0x1003 + i, i % 16 >= 11 ? 16 : 8);
-	expect_error(&env, 0x1003 + f[0].size, -ENOENT);
-	env_close(&env);
-	tap_end();
-}
-
-/* Without the bit, the repetition's size means nothing, whatever it is */
-static void no_plt(u8 version)
-{
-	static const struct sfb_func f[] = {
-		{ .start = 0x1000, .size = 0x20, .rep_size = 4,
-		  SFB_ROWS(steps) },
-	};
-	struct sfb_table table = { AMD64_V(version, SFB_SORTED), SFB_FUNCS(f) };
-	struct env env;
-	u32 i;
-
-	tap_begin("lookup: v%u, repetition size without PCMASK", version);
-	env_open(&env, &table);
-	for (i = 0; i < 0x20; i++)
-		expect_cfa(&env, 0x1000 + i, steps_cfa(i));
-	env_close(&env);
-	tap_end();
-}
-
-/* Before the first row nothing is known; of two at one address the last rules */
-static void odd_rows(u8 version)
-{
-	static const struct sfb_row late[] = { SFB_ROW(4, SFB_SP, 0, 8) };
-	static const struct sfb_row twice[] = {
-		SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(4, SFB_SP, 0, 16),
-		SFB_ROW(4, SFB_SP, 0, 24), SFB_ROW(0x80, SFB_SP, 0, 32),
-	};
-	static const struct sfb_func f[] = {
-		{ .start = 0x1000, .size = 0x10, SFB_ROWS(late) },
-		{ .start = 0x1010, .size = 0x10, SFB_ROWS(twice) },
-	};
-	struct sfb_table table = { AMD64_V(version, SFB_SORTED), SFB_FUNCS(f) };
-	struct env env;
-
-	tap_begin("lookup: v%u, late first row, two rows at one address",
-		  version);
-	env_open(&env, &table);
-	expect_error(&env, 0x1000, -ENOENT);
-	expect_error(&env, 0x1003, -ENOENT);
-	expect_cfa(&env, 0x1004, 8);
-	expect_cfa(&env, 0x1013, 8);
-	expect_cfa(&env, 0x1014, 24);
-	expect_cfa(&env, 0x101f, 24);
-	env_close(&env);
 	tap_end();
 }
 
@@ -388,11 +257,6 @@ void test_lookup(void)
 			every_address(version, all_flags[i]);
 		few_functions(version, SFB_SORTED | SFB_PCREL);
 		few_functions(version, SFB_PCREL);
-		moved(version);
-		start_sizes(version);
-		plt(version);
-		no_plt(version);
-		odd_rows(version);
 		empty_functions(version, SFB_SORTED | SFB_PCREL);
 		empty_functions(version, SFB_PCREL);
 	}

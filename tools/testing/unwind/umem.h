@@ -3,7 +3,8 @@
  * User memory as the code under test sees it.
  *
  * A test maps buffers at addresses of its choice; a read of anything else
- * returns -EFAULT and counts as a violation.  Buffers should come from malloc()
+ * returns -EFAULT and counts as a violation, unless holes are allowed between
+ * and after the buffers.  Buffers should come from malloc()
  * in their exact size, so that ASan watches their ends as well.
  *
  * Between two calls of umem_start() the reads are counted, bytes that are read
@@ -14,6 +15,7 @@
 #define _UNWIND_TEST_UMEM_H
 
 #include <linux/types.h>
+#include <stdbool.h>
 
 extern unsigned long umem_reads;	/* since umem_start() */
 extern unsigned long umem_rereads;	/* of them, of bytes already read */
@@ -21,6 +23,7 @@ extern unsigned long umem_violations;	/* since the start of the program */
 
 void umem_map(unsigned long addr, const void *host, unsigned long size);
 void umem_unmap_all(void);
+void umem_allow_holes(bool allow);
 void umem_start(void);
 
 /* Fail the @k-th read after umem_start(); 0: none */

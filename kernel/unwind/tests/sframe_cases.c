@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a case to the bytes of its section, and to the lookups that it asks for.
+ * See sframe_cases.h.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "sframe_cases.h"
+
+/* Good functions have 16 bytes, as has the case's where it does not say */
+#define FUNC_SIZE	16
+
+#define BEFORE_CFA	72
+#define AFTER_CFA	720
+
+static const struct sfb_row before_row = SFB_ROW(0, SFB_SP, 0, BEFORE_CFA);
+static const struct sfb_row after_row = SFB_ROW(0, SFB_SP, 1, AFTER_CFA);
+
+static u32 case_size(const struct sframe_case *c)
+{
+	return c->size ?: FUNC_SIZE;
+}
+
+static s64 before_start(const struct sframe_case *c)
+{
+	return CASE_START - FUNC_SIZE * ((s64)c->fill_before + 1);
+}
+
+unsigned int sframe_case_variants(const struct sframe_case *c,
+				  struct sframe_case_variant v[CASE_MAX_VARIANTS])
+{
+	static const u8 all_flags[] = {
+		SFB_SORTED | SFB_PCREL, SFB_SORTED, SFB_PCREL, 0,
+	};
+	unsigned int num = 0, i;
+	u8 version;
+
+	for (version = 2; version <= 3; version++) {
+		for (i = 0; i < ARRAY_SIZE(all_flags); i++) {
+			if (c->version && c->version != version)
+				continue;
+			if (c->flags & CASE_ONLY &&
+			    (c->flags & 0xff) != all_flags[i])
+				continue;
+			v[num++] = (struct sframe_case_variant){
+				.version = version, .flags = all_flags[i],
+			};
+		}
+	}
+	return num;
+}
+
+/*
+ * The functions
+ */
+
+static struct sfb_func good_func(s64 start, const struct sfb_row *row)
+{
+	return (struct sfb_func){
+		.start = start, .size = FUNC_SIZE, .rows = row, .num_rows = 1,
+	};
+}
+
+static struct sfb_func case_func(const struct sframe_case *c,
+				 const struct sfb_row *many)
+{
+	struct sfb_func func = {
+		.start = CASE_START, .size = case_size(c),
+		.fre_type = c->fre_type, .flags = c->func_flags,
+		.type = c->type, .rep_size = c->rep_size,
+		.rows = &c->row, .num_rows = 1,
+	};
+
+	if (c->no_rows) {
+		func.num_rows = 0;
+	} else if (c->rows) {
+		func.rows = c->rows;
+		func.num_rows = c->num_rows;
+	} else if (many) {
+		func.rows = many;
+		func.num_rows = c->many_rows;
+	}
+	return func;
+}
+
+static u32 case_index(const struct sframe_case *c)
+{
+	return 1 + c->fill_before;
+}
+
+static u32 num_funcs(const struct sframe_case *c)
+{
+	return case_index(c) + 1 + c->empties + !c->last + c->fill_after;
+}
+
+static void fill_funcs(const struct sframe_case *c, struct sfb_func *func,
+		       const struct sfb_row *many)
+{
+	s64 start = before_start(c);
+	u32 i;
+
+	for (i = 0; i < 1 + c->fill_before; i++, start += FUNC_SIZE)
+		*func++ = good_func(start, &before_row);
+	*func++ = case_func(c, many);
+	for (i = 0; i < c->empties; i++)
+		*func++ = (struct sfb_func){ .start = start };
+	start += case_size(c);
+	if (!c->last)
+		*func++ = good_func(start, &after_row);
+	for (i = 0; i < c->fill_after; i++) {
+		start += FUNC_SIZE;
+		*func++ = good_func(start, &after_row);
+	}
+}
+
+static int build_table(const struct sframe_case *c,
+		       const struct sframe_case_variant *v,
+		       struct sfb_image *img)
+{
+	struct sfb_table table = {
+		.version = v->version, .flags = v->flags, .abi = c->abi,
+		.fixed_ra = c->ra, .fixed_fp = c->fp, .aux_len = c->aux_len,
+		.fde_gap = c->gap, .fre_gap = c->gap, .num_funcs = num_funcs(c),
+	};
+	struct sfb_row *many = NULL;
+	struct sfb_func *funcs;
+	int ret = -ENOMEM;
+	u32 i;
+
+	/* For a hole in the index, which may reach as far as this gap does */
+	if (c->hole.base == CASE_FDE && c->last)
+		table.fre_gap += CASE_HOLE;
+
+	funcs = kvcalloc(table.num_funcs, sizeof(*funcs), GFP_KERNEL);
+	if (c->many_rows)
+		many = kvcalloc(c->many_rows, sizeof(*many), GFP_KERNEL);
+	if (funcs && (many || !c->many_rows)) {
+		for (i = 0; i < c->many_rows; i++)
+			many[i] = (struct sfb_row)SFB_ROW(i, SFB_SP, 2, i);
+		fill_funcs(c, funcs, many);
+		table.funcs = funcs;
+		ret = sfb_build(img, &table);
+	}
+	kvfree(many);
+	kvfree(funcs);
+	return ret;
+}
+
+/*
+ * What the case does to the section
+ */
+
+static u32 position(const struct sframe_case *c, const struct sfb_image *img,
+		    const struct sframe_case_pos *at)
+{
+	switch (at->base) {
+	case CASE_FDE:
+		return sfb_fde(img, case_index(c)) + at->pos;
+	case CASE_FRES:
+		return img->func_fres[case_index(c)] + at->pos;
+	default:
+		return at->pos;
+	}
+}
+
+/* One piece without the hole, which may reach to the end of the section */
+static void make_hole(const struct sframe_case *c,
+		      struct sframe_case_image *image)
+{
+	u32 start = position(c, &image->img, &c->hole);
+	u32 end = start + CASE_HOLE;
+
+	image->pieces[0].len = start;
+	if (end >= image->img.size)
+		return;
+	image->pieces[1] = (struct sframe_case_piece){
+		.pos = end, .len = image->img.size - end, .at = end,
+	};
+	image->num_pieces = 2;
+}
+
+static void move_tail(const struct sframe_case *c,
+		      const struct sframe_case_variant *v,
+		      struct sframe_case_image *image)
+{
+	const u32 fre_len = 0xffffffff, fre_off = fre_len - c->tail;
+	struct sfb_image *img = &image->img;
+	u32 pos = img->func_fres[case_index(c)];
+	u32 fde = sfb_fde(img, case_index(c));
+
+	sfb_put(img, SFB_HDR_FRE_LEN, 4, fre_len);
+	sfb_put(img, fde + (v->version == 2 ? 8 : 12), 4, fre_off);
+	image->pieces[0].len = pos;
+	image->pieces[1] = (struct sframe_case_piece){
+		.pos = pos, .len = c->tail, .at = (u64)img->fres + fre_off,
+	};
+	image->num_pieces = 2;
+	image->size = (unsigned long)img->fres + fre_len;
+}
+
+int sframe_case_build(const struct sframe_case *c,
+		      const struct sframe_case_variant *v,
+		      struct sframe_case_image *image)
+{
+	struct sfb_image *img = &image->img;
+	unsigned int i;
+	int ret;
+
+	ret = build_table(c, v, img);
+	if (ret)
+		return ret;
+
+	if (c->cut.base) {
+		img->size = position(c, img, &c->cut);
+		sfb_put(img, SFB_HDR_FRE_LEN, 4, img->size - img->fres);
+	}
+	for (i = 0; i < CASE_MAX_CHANGES && c->changes[i].size; i++)
+		sfb_put(img, position(c, img, &c->changes[i].at),
+			c->changes[i].size, c->changes[i].val);
+
+	image->size = img->size;
+	image->num_pieces = 1;
+	image->pieces[0] = (struct sframe_case_piece){ .len = img->size };
+	if (c->hole.base)
+		make_hole(c, image);
+	if (c->tail)
+		move_tail(c, v, image);
+	if (c->claimed_size)
+		image->size = c->claimed_size;
+	return 0;
+}
+
+/*
+ * What is looked up
+ */
+
+static struct unwind_row good_row(const struct sframe_case *c, s32 cfa)
+{
+	struct unwind_row row = { .cfa = SP(cfa), .ra = SAME, .fp = SAME };
+
+	if (c->ra)
+		row.ra = (struct unwind_rule)AT_CFA(c->ra);
+	if (c->fp)
+		row.fp = (struct unwind_rule)AT_CFA(c->fp);
+	return row;
+}
+
+static struct sframe_case_lookup *
+add_lookups(const struct sframe_case *c, struct sframe_case_lookup *l,
+	    s64 offset, int error, struct unwind_row want)
+{
+	struct sframe_case_lookup lookup = {
+		.offset = offset, .error = error, .want = want,
+	};
+
+	if (c->access != CASE_NOFAULT) {
+		lookup.access = UNWIND_USER_FAULTABLE;
+		*l++ = lookup;
+	}
+	if (c->access != CASE_FAULTABLE) {
+		lookup.access = UNWIND_USER_NOFAULT;
+		*l++ = lookup;
+	}
+	return l;
+}
+
+/* The case's own first, then its neighbours, each where it ends at the case */
+unsigned int sframe_case_lookups(const struct sframe_case *c,
+				 struct sframe_case_lookup lookups[CASE_MAX_LOOKUPS])
+{
+	struct sframe_case_lookup *l = lookups;
+
+	if (c->header)
+		return 0;
+	l = add_lookups(c, l, CASE_START + c->offset, c->error, c->want);
+	if (c->neighbours == CASE_AROUND || c->neighbours == CASE_BEFORE)
+		l = add_lookups(c, l, before_start(c) + FUNC_SIZE - 1, 0,
+				good_row(c, BEFORE_CFA));
+	if (!c->last &&
+	    (c->neighbours == CASE_AROUND || c->neighbours == CASE_AFTER))
+		l = add_lookups(c, l, CASE_START + (s64)case_size(c), 0,
+				good_row(c, AFTER_CFA));
+	return l - lookups;
+}

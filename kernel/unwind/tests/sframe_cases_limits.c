@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Cases: lookups at their bounds and one past them, and lookups that need what
+ * cannot be read.
+ *
+ * The bounds are those that the opening comment of sframe.c promises. They are
+ * repeated here on purpose: to raise one is to break a promise.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+
+#include "sframe_cases.h"
+
+#define MAX_SCAN		16384
+#define MAX_SCAN_NOFAULT	256
+#define MAX_FRES		65536
+#define MAX_FRES_NOFAULT	1024
+
+#define AMD64	.abi = SFB_AMD64, .ra = -8
+#define ONE	.row = SFB_ROW(0, SFB_SP, 0, 8)
+#define IS(cfa_)	{ .cfa = SP(cfa_), .ra = AT_CFA(-8), .fp = SAME }
+
+/*
+ * A scan of an unsorted index, in which the case's function is the @num_-th and
+ * last. The first is found before any bound is met.
+ */
+#define SCAN(name_, access_, num_, offset_)				\
+	.name = (name_), AMD64, ONE, .flags = CASE_ONLY,		\
+	.access = (access_), .last = true, .fill_before = (num_) - 2,	\
+	.offset = (offset_)
+
+/* Empty functions that a lookup in a sorted index steps over */
+#define EMPTY(name_, access_, num_)					\
+	.name = (name_), AMD64, ONE, .flags = CASE_ONLY | SFB_SORTED,	\
+	.access = (access_), .empties = (num_)
+
+/* The @num_ rows of one function, of which the one at @offset_ is looked for */
+#define MANY(name_, access_, num_, offset_)				\
+	.name = (name_), AMD64, .access = (access_), .fre_type = 2,	\
+	.size = 0x20000, .many_rows = (num_), .offset = (offset_)
+
+static const struct sframe_case limit[] = {
+	{ SCAN("unsorted, as many as allowed", CASE_FAULTABLE, MAX_SCAN, 0),
+	  .want = IS(8) },
+	{ SCAN("unsorted, as many as allowed, no fault", CASE_NOFAULT,
+	       MAX_SCAN_NOFAULT, 0), .want = IS(8) },
+	{ SCAN("unsorted, as many as allowed, none fits", CASE_FAULTABLE,
+	       MAX_SCAN, 16), .error = -ENOENT },
+	{ SCAN("unsorted, as many as allowed, none fits, no fault",
+	       CASE_NOFAULT, MAX_SCAN_NOFAULT, 16), .error = -ENOENT },
+	{ SCAN("unsorted, one too many", CASE_FAULTABLE, MAX_SCAN + 1, 0),
+	  .error = -E2BIG },
+	{ SCAN("unsorted, one too many, no fault", CASE_NOFAULT,
+	       MAX_SCAN_NOFAULT + 1, 0), .error = -E2BIG },
+	{ SCAN("unsorted, too many only without faults", CASE_FAULTABLE,
+	       MAX_SCAN_NOFAULT + 1, 0), .want = IS(8) },
+	{ EMPTY("empty functions, as many as allowed", CASE_FAULTABLE,
+		MAX_SCAN - 1), .want = IS(8) },
+	{ EMPTY("empty functions, as many as allowed, no fault", CASE_NOFAULT,
+		MAX_SCAN_NOFAULT - 1), .want = IS(8) },
+	{ EMPTY("empty functions, one too many", CASE_FAULTABLE, MAX_SCAN),
+	  .error = -E2BIG },
+	{ EMPTY("empty functions, one too many, no fault", CASE_NOFAULT,
+		MAX_SCAN_NOFAULT), .error = -E2BIG },
+	{ MANY("rows, as many as allowed", CASE_FAULTABLE, MAX_FRES,
+	       MAX_FRES - 1), .version = 2, .want = IS(MAX_FRES - 1) },
+	{ MANY("rows, as many as allowed, no fault", CASE_NOFAULT,
+	       MAX_FRES_NOFAULT, MAX_FRES_NOFAULT - 1),
+	  .want = IS(MAX_FRES_NOFAULT - 1) },
+	{ MANY("rows, and addresses after the last", CASE_NOFAULT,
+	       MAX_FRES_NOFAULT, MAX_FRES_NOFAULT + 99),
+	  .want = IS(MAX_FRES_NOFAULT - 1) },
+	{ MANY("rows, the last but one allowed", CASE_FAULTABLE, MAX_FRES + 1,
+	       MAX_FRES - 2), .version = 2, .want = IS(MAX_FRES - 2) },
+	{ MANY("rows, the last but one allowed, no fault", CASE_NOFAULT,
+	       MAX_FRES_NOFAULT + 1, MAX_FRES_NOFAULT - 2),
+	  .want = IS(MAX_FRES_NOFAULT - 2) },
+	/* That the last row allowed is the right one, the next would say */
+	{ MANY("rows, one too many", CASE_FAULTABLE, MAX_FRES + 1,
+	       MAX_FRES - 1), .version = 2, .error = -E2BIG },
+	{ MANY("rows, one too many, no fault", CASE_NOFAULT,
+	       MAX_FRES_NOFAULT + 1, MAX_FRES_NOFAULT - 1), .error = -E2BIG },
+	{ MANY("rows, too many only without faults", CASE_FAULTABLE,
+	       MAX_FRES_NOFAULT + 1, MAX_FRES_NOFAULT),
+	  .want = IS(MAX_FRES_NOFAULT) },
+	/* Version 3 counts in 16 bits: the largest function there can be */
+	{ MANY("rows, 65535 of them", CASE_FAULTABLE, 65535, 65534),
+	  .version = 3, .want = IS(65534) },
+	{ MANY("rows, 65535 of them, no fault", CASE_NOFAULT, 65535, 65534),
+	  .version = 3, .error = -E2BIG },
+};
+
+const struct sframe_case_set sframe_limit_set = CASE_SET("limit", limit);
+
+/*
+ * From here on, the section is not mapped: the case's function comes last, so
+ * that what its neighbour needs comes before.
+ */
+#define HOLE(name_, version_, base_, pos_, ...)				\
+	{ .name = (name_ " unreadable"), AMD64, .version = (version_),	\
+	  .error = -EFAULT, .last = true, .neighbours = CASE_BEFORE,	\
+	  .hole = CASE_AT(base_, pos_), __VA_ARGS__ }
+
+/* Found in the middle of an index, before it a hole of so many entries */
+#define HOLE_ENTRIES	(CASE_HOLE / 16)
+
+#define WORDS(size_)	.row = SFB_ROW(0, SFB_SP, size_, 8, -16)
+
+static const struct sframe_case unreadable[] = {
+	HOLE("start", 2, CASE_FDE, 0, ONE, .fill_before = 1),
+	HOLE("start", 3, CASE_FDE, 0, ONE, .fill_before = 1),
+	HOLE("size", 2, CASE_FDE, 4, ONE),
+	HOLE("size", 3, CASE_FDE, 8, ONE),
+	HOLE("offset of FREs", 2, CASE_FDE, 8, ONE),
+	HOLE("offset of FREs", 3, CASE_FDE, 12, ONE),
+	HOLE("number of rows", 2, CASE_FDE, 12, ONE),
+	HOLE("info", 2, CASE_FDE, 16, ONE),
+	HOLE("repetition size", 2, CASE_FDE, 17, ONE),
+	HOLE("number of rows", 3, CASE_FRES, 0, ONE),
+	HOLE("half the number of rows", 3, CASE_FRES, 1, ONE),
+	HOLE("info", 3, CASE_FRES, 2, ONE),
+	HOLE("second info", 3, CASE_FRES, 3, ONE),
+	HOLE("repetition size", 3, CASE_FRES, 4, ONE),
+	HOLE("row's 1-byte start", 2, CASE_FRES, 0, ONE),
+	HOLE("row's 1-byte start", 3, CASE_FRES, 5, ONE),
+	HOLE("half a row's 2-byte start", 2, CASE_FRES, 1, ONE, .fre_type = 1),
+	HOLE("half a row's 2-byte start", 3, CASE_FRES, 6, ONE, .fre_type = 1),
+	HOLE("half a row's 4-byte start", 2, CASE_FRES, 2, ONE, .fre_type = 2),
+	HOLE("half a row's 4-byte start", 3, CASE_FRES, 7, ONE, .fre_type = 2),
+	HOLE("row's info", 2, CASE_FRES, 1, ONE),
+	HOLE("row's info", 3, CASE_FRES, 6, ONE),
+	HOLE("1-byte word", 2, CASE_FRES, 2, WORDS(0)),
+	HOLE("1-byte word", 3, CASE_FRES, 7, WORDS(0)),
+	HOLE("second 1-byte word", 3, CASE_FRES, 8, WORDS(0)),
+	HOLE("half a 2-byte word", 2, CASE_FRES, 3, WORDS(1)),
+	HOLE("half a 2-byte word", 3, CASE_FRES, 8, WORDS(1)),
+	HOLE("second 2-byte word", 3, CASE_FRES, 9, WORDS(1)),
+	HOLE("half a 4-byte word", 2, CASE_FRES, 4, WORDS(2)),
+	HOLE("half a 4-byte word", 3, CASE_FRES, 9, WORDS(2)),
+	HOLE("second 4-byte word", 3, CASE_FRES, 11, WORDS(2)),
+	HOLE("second row", 3, CASE_FRES, 8, .offset = 8,
+	     CASE_ROWS(SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(8, SFB_SP, 0, 16))),
+	/*
+	 * The middle of a sorted index is an empty function; whether one with
+	 * code precedes it, an entry says that is not there
+	 */
+	{ .name = "start of what precedes an empty function unreadable", AMD64,
+	  .version = 3, .flags = CASE_ONLY | SFB_SORTED, .error = -EFAULT, ONE,
+	  .fill_before = HOLE_ENTRIES, .fill_after = HOLE_ENTRIES - 1,
+	  .neighbours = CASE_AFTER, .hole = CASE_AT(CASE_FDE, -CASE_HOLE),
+	  .changes = { CASE_PUT(CASE_FDE, 8, 4, 0) } },
+};
+
+const struct sframe_case_set sframe_unreadable_set =
+	CASE_SET("unreadable", unreadable);
