@@ -40,6 +40,7 @@ run()
 
 : >"$log"
 run "$dir/sframe_test"
+run cat "$dir/errors.tap"
 if [ -x "$dir/sframe_diff" ]; then
 	run "$dir/sframe_diff" -g 2000 "$@"
 else
