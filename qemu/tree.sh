@@ -221,6 +221,23 @@ discard()
 	sync_tree
 }
 
+# What the "new" lines of patches/series name.  One that ends in / names all of
+# those on standard input that stand below it.
+named_files()
+{
+	awk 'NR == FNR { file[NR] = $0; files = NR; next }
+	     $1 != "new" { next }
+	     {
+		for (i = 2; i <= NF; i++) {
+			found = 0
+			for (f = 1; $i ~ /\/$/ && f <= files; f++)
+				if (index(file[f], $i) == 1) { print file[f]; found = 1 }
+			if (!found)
+				print $i
+		}
+	     }' - "$SERIES"
+}
+
 # base + patches + new files == tree, file for file, and patches/series names
 # every new file exactly once
 check()
@@ -246,7 +263,7 @@ check()
 		cmp -s "$want/$f" "$TREE/$f" || die "$f in the working tree differs from what the repository says."
 	done <"$want.wanted"
 	new_files | sort >"$want.new"
-	awk '$1 == "new" { for (i = 2; i <= NF; i++) print $i }' "$SERIES" | sort >"$want.series"
+	named_files <"$want.new" | sort >"$want.series"
 	if ! diff -u "$want.series" "$want.new" >&2; then
 		rm -rf "$want" "$want".*
 		die "patches/series does not name every new file exactly once."
