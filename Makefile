@@ -7,13 +7,13 @@
 
 SHELL := /bin/bash
 export ARCH ?= x86_64
-export KSRC KERNEL CMD SHARE APPEND CPUS MEM ICOUNT TIMEOUT DMESG JOBS
+export KSRC KERNEL CMD SHARE APPEND CPUS MEM ICOUNT TIMEOUT DMESG JOBS FUZZ_SECONDS
 
 Q := qemu
 
 PARTS := check-series check-host check-kunit check-selftests check-perf check-demo
 
-.PHONY: help demo check $(PARTS) guest root tree kernel perf programs carry discard
+.PHONY: help demo check $(PARTS) fuzz guest root tree kernel perf programs carry discard
 
 help:
 	@echo "make demo             full stacks of a real program, beside what others give"
@@ -24,6 +24,7 @@ help:
 	@echo "  make check-selftests kselftests, likewise"
 	@echo "  make check-perf     the perf tool's own tests of the feature"
 	@echo "  make check-demo     the demo's figures"
+	@echo "make fuzz             fuzz the decoder (FUZZ_SECONDS=60)"
 	@echo "make guest CMD='...'  boot and run one command (SHARE= APPEND= KERNEL=debug CPUS= MEM=)"
 	@echo "make tree             bring the working tree up to date with the repository"
 	@echo "make carry            carry edits in the working tree back into patches/"
@@ -55,6 +56,9 @@ guest: kernel perf
 
 demo: kernel perf programs
 	@$(Q)/demo.sh
+
+fuzz:
+	@$(Q)/fuzz.sh
 
 check:
 	@$(Q)/check.sh series host kunit selftests perf demo

@@ -10,6 +10,7 @@ set -u
 dir=$1
 runs=$2
 shift 2
+here=$(dirname "$0")
 log=$dir/check.log
 passed=0
 failed=0
@@ -48,7 +49,7 @@ else
 		tee -a "$log"
 	skipped=$((skipped + 1))
 fi
-run "$dir/sframe_fuzz" -n "$runs" -o "$dir/sframe_fuzz.crash"
+run "$dir/sframe_fuzz" -n "$runs" -o "$dir/sframe_fuzz.crash" "$here"/corpus/*
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

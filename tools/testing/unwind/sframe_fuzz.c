@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzz target: any bytes as a section, any address looked up in it.
+ * Fuzz targets: any bytes as a section, any address looked up in it.
  *
- * Whatever happens, the promises of lookup.h must hold; ASan and UBSan watch
- * the rest.  The entry point is libFuzzer's, so that a clang build can link it
- * with -fsanitize=fuzzer in place of sframe_fuzz_main.c.
+ * Whatever the bytes are, and whatever the memory does that they are in, the
+ * promises of lookup.h must hold, and besides:
+ *
+ * - The run is short: a read too many is noticed when it happens.
+ * - The answer is a function of what was read: the same reads, the same answer.
+ * - The access modes differ in how far they look, not in what they see.
+ * - The first read that fails ends the lookup, with -EFAULT; and nothing else
+ *   does.  A page that is missing changes no answer to another one.
+ *
+ * ASan and UBSan watch the rest.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,22 +25,24 @@
 #include "umem.h"
 
 #define BASE		0x7f1234567000UL
-#define MAX_FUNCS	6	/* looked at per input */
+#define MAX_FUNCS	4	/* looked at per input */
+#define HEADER_READS	7
+
+struct answer {
+	int			ret;
+	unsigned long		reads;
+	struct unwind_row	row;
+};
 
 unsigned long fuzz_outcomes[FUZZ_OUTCOMES];
 
-static u64 mutate_state;
-
-static void mutate(unsigned long addr, void *val, size_t size)
-{
-	u8 *bytes = val;
-
-	(void)addr;
-	if (gen_below(&mutate_state, 8))
-		return;
-	while (size--)
-		*bytes++ ^= gen_random(&mutate_state);
-}
+/* The memory of the present input */
+static enum fuzz_target target;
+static u64 input_seed;
+static u64 change_state;	/* next change */
+static unsigned int page_shift, missing_rate;
+static unsigned long fres_start, index_reads_left, fre_reads_left;
+static unsigned long failed_after; /* reads, the last of which failed; or 0 */
 
 static void die(const char *why)
 {
@@ -41,122 +50,277 @@ static void die(const char *why)
 	abort();
 }
 
-static void note(int ret, const struct unwind_row *row)
+/*
+ * Counts where reads go, and changes one value in eight, as a writer would who
+ * is not in step.
+ */
+static void observe(unsigned long addr, void *val, size_t size)
 {
-	switch (ret) {
+	unsigned long *left;
+	u8 *bytes = val;
+
+	left = addr >= fres_start ? &fre_reads_left : &index_reads_left;
+	if (!(*left)--)
+		die("more reads than the stated bound");
+	if (target != FUZZ_CHANGING || gen_below(&change_state, 8))
+		return;
+	while (size--)
+		*bytes++ ^= gen_random(&change_state);
+}
+
+static bool page_missing(unsigned long addr)
+{
+	u64 page = input_seed ^ addr >> page_shift;
+
+	return !gen_below(&page, missing_rate);
+}
+
+static bool missing(unsigned long addr, size_t size)
+{
+	if (!page_missing(addr) && !page_missing(addr + size - 1))
+		return false;
+	if (!failed_after)
+		failed_after = umem_reads;
+	return true;
+}
+
+/* Each lookup starts with the memory in the same state */
+static void reset_memory(void)
+{
+	change_state = input_seed ^ 0xfedcba;
+	failed_after = 0;
+	umem_set_fault(target == FUZZ_MISSING ? missing : NULL);
+}
+
+static void check_failure(int ret)
+{
+	if ((ret == -EFAULT) != !!failed_after)
+		die("-EFAULT without a failed read, or the reverse");
+	if (failed_after && umem_reads != failed_after)
+		die("a read after one that failed");
+}
+
+/*
+ * Per entry its start and its size, per row its start and its info; then what is
+ * found is read on: up to four fields, the start of the next row, the words.
+ */
+static void set_bounds(const struct sframe_section *sec,
+		       enum unwind_user_access access)
+{
+	fres_start = sec->fres;
+	index_reads_left = 2 * max_scan(access) + 4 +
+			   (sec->flags & SFB_SORTED ? 32 : 0);
+	fre_reads_left = 4 + 2 * max_fres(access) + 1 + SFB_MAX_WORDS;
+}
+
+static void look_up(const struct sframe_section *sec, unsigned long ip,
+		    enum unwind_user_access access, struct answer *answer)
+{
+	const char *broken;
+
+	set_bounds(sec, access);
+	answer->ret = lookup_row(sec, ip, access, &answer->row, &broken);
+	if (broken)
+		die(broken);
+	check_failure(answer->ret);
+	answer->reads = umem_reads;
+}
+
+static bool same_row(const struct answer *a, const struct answer *b)
+{
+	return a->ret == b->ret && (a->ret || row_equal(&a->row, &b->row));
+}
+
+static void note(const struct answer *answer)
+{
+	enum fuzz_outcome outcome;
+
+	switch (answer->ret) {
 	case 0:
-		fuzz_outcomes[row->outermost ? FUZZ_OUTERMOST : FUZZ_ROW]++;
+		outcome = answer->row.outermost ? FUZZ_OUTERMOST : FUZZ_ROW;
 		break;
 	case -ENOENT:
-		fuzz_outcomes[FUZZ_NONE]++;
+		outcome = FUZZ_NONE;
 		break;
 	case -EINVAL:
-		fuzz_outcomes[FUZZ_INVALID]++;
+		outcome = FUZZ_INVALID;
 		break;
 	case -E2BIG:
-		fuzz_outcomes[FUZZ_TOO_BIG]++;
+		outcome = FUZZ_TOO_BIG;
 		break;
 	default:
-		die("-EFAULT, though all memory can be read");
+		outcome = FUZZ_UNREADABLE;
+		break;
 	}
+	fuzz_outcomes[outcome]++;
+}
+
+/* In the mode that is the quicker one to repeat */
+static void repeat(const struct sframe_section *sec, unsigned long ip,
+		   const struct answer *answer)
+{
+	struct answer again;
+
+	reset_memory();
+	look_up(sec, ip, UNWIND_USER_NOFAULT, &again);
+	if (!same_row(answer, &again) || answer->reads != again.reads)
+		die("the same lookup gives another answer");
+}
+
+/* @answer came from memory with holes: ask again without them */
+static void compare_whole(const struct sframe_section *sec, unsigned long ip,
+			  enum unwind_user_access access,
+			  const struct answer *answer)
+{
+	struct answer whole;
+
+	reset_memory();
+	umem_set_fault(NULL);
+	look_up(sec, ip, access, &whole);
+	if (answer->ret == -EFAULT ? answer->reads > whole.reads :
+				     !same_row(answer, &whole))
+		die("a missing page changes an answer");
 }
 
 static void find(const struct sframe_section *sec, unsigned long ip)
 {
 	enum unwind_user_access access;
-	struct unwind_row rows[2];
-	const char *broken;
-	int rets[2];
+	struct answer answers[2];
 
 	for (access = UNWIND_USER_FAULTABLE; access <= UNWIND_USER_NOFAULT;
 	     access++) {
-		rets[access] = lookup_row(sec, ip, access, &rows[access],
-					  &broken);
-		if (broken)
-			die(broken);
-		note(rets[access], &rows[access]);
+		struct answer *answer = &answers[access];
+
+		reset_memory();
+		look_up(sec, ip, access, answer);
+		note(answer);
+
+		if (target == FUZZ_MISSING)
+			compare_whole(sec, ip, access, answer);
 	}
-	/* Modes differ in how far they look, not in what they see */
-	if (mutate_state || rets[UNWIND_USER_NOFAULT] == -E2BIG)
+	repeat(sec, ip, &answers[UNWIND_USER_NOFAULT]);
+	if (target == FUZZ_CHANGING)
 		return;
-	if (rets[0] != rets[1] ||
-	    (!rets[0] && !row_equal(&rows[0], &rows[1])))
+	if (answers[UNWIND_USER_NOFAULT].ret == -E2BIG)
+		return;
+	if (!same_row(&answers[0], &answers[1]))
 		die("access modes disagree");
 }
 
-/* Addresses that the section itself names: those around a function */
-static void find_around_func(const struct sframe_section *sec, const u8 *bytes,
-			     u32 i)
+/* Where function @i says it is; the caller knows that the entry lies inside */
+static unsigned long func_start(const struct sframe_section *sec,
+				const u8 *bytes, u32 i, u32 *size)
 {
-	u32 fde_size = sec->version == 2 ? 20 : 16, size;
-	unsigned long addr = sec->fdes + (u64)i * fde_size, start;
+	u32 fde_size = sec->version == 2 ? 20 : 16;
+	unsigned long addr = sec->fdes + (u64)i * fde_size;
 	const u8 *fde = bytes + (addr - BASE);
+	unsigned long base = sec->flags & SFB_PCREL ? addr : BASE;
+	s32 start32;
+	u64 start;
 
 	if (sec->version == 2) {
-		s32 val;
-
-		memcpy(&val, fde, sizeof(val));
-		memcpy(&size, fde + 4, sizeof(size));
-		start = (u64)(s64)val;
-	} else {
-		u64 val;
-
-		memcpy(&val, fde, sizeof(val));
-		memcpy(&size, fde + 8, sizeof(size));
-		start = val;
+		memcpy(&start32, fde, sizeof(start32));
+		memcpy(size, fde + 4, sizeof(*size));
+		return base + (u64)(s64)start32;
 	}
-	start += sec->flags & SFB_PCREL ? addr : BASE;
+	memcpy(&start, fde, sizeof(start));
+	memcpy(size, fde + 8, sizeof(*size));
+	return base + start;
+}
+
+/* Addresses that the section itself names: those in and around a function */
+static void find_around_func(const struct sframe_section *sec, const u8 *bytes,
+			     u32 i, u64 *seed)
+{
+	u32 size;
+	unsigned long start = func_start(sec, bytes, i, &size);
+
 	find(sec, start - 1);
 	find(sec, start);
 	find(sec, start + size / 2);
+	find(sec, start + gen_below(seed, size ? size : 1));
 	find(sec, start + size - 1);
 	find(sec, start + size);
 }
 
-static void run(const u8 *bytes, size_t size, u8 abi, u64 seed)
+static int read_header(struct sframe_section *sec, size_t size, u8 abi)
 {
 	unsigned long violations = umem_violations;
+	int ret;
+
+	reset_memory();
+	umem_start();
+	fres_start = BASE;
+	fre_reads_left = HEADER_READS;
+	memset(sec, 0xa5, sizeof(*sec));
+	ret = sframe_read_header(sec, BASE, size, abi);
+	if (umem_violations != violations)
+		die("a read outside the section, of the header");
+	if (umem_rereads)
+		die("a value of the header was read twice");
+	check_failure(ret);
+	if (ret && ret != -EFAULT && ret != -ENOEXEC && ret != -EOPNOTSUPP)
+		die("an error of the header that is not documented");
+	return ret;
+}
+
+static void check_section(const struct sframe_section *sec, size_t size)
+{
+	u64 fde_size = sec->version == 2 ? 20 : 16;
+
+	if (sec->version != 2 && sec->version != 3)
+		die("a header of another version was accepted");
+	if (sec->fdes < BASE || sec->fdes > BASE + size ||
+	    sec->fres < sec->fdes || sec->fres > BASE + size ||
+	    sec->num_fdes * fde_size > sec->fres - sec->fdes ||
+	    sec->fre_len > BASE + size - sec->fres)
+		die("a header was accepted that leaves the section");
+}
+
+static void run(const u8 *bytes, size_t size, u8 abi)
+{
 	struct sframe_section sec;
+	u64 seed = input_seed;
 	u32 i;
 
-	if (sframe_read_header(&sec, BASE, size, abi)) {
+	if (read_header(&sec, size, abi)) {
 		fuzz_outcomes[FUZZ_REFUSED]++;
-		if (umem_violations != violations)
-			die("a read outside the section, of the header");
 		return;
 	}
-	if (sec.fdes < BASE || sec.fres < sec.fdes || sec.fres > BASE + size ||
-	    sec.fre_len > BASE + size - sec.fres)
-		die("a header was accepted that leaves the section");
+	check_section(&sec, size);
 
 	for (i = 0; i < MAX_FUNCS && i < sec.num_fdes; i++)
-		find_around_func(&sec, bytes, gen_below(&seed, sec.num_fdes));
+		find_around_func(&sec, bytes, sec.num_fdes <= MAX_FUNCS ?
+				 i : gen_below(&seed, sec.num_fdes), &seed);
 	find(&sec, BASE + gen_below(&seed, 0x2000000) - 0x1000000);
 	find(&sec, gen_random(&seed) << 11 ^ gen_random(&seed));
 	find(&sec, 0);
 	find(&sec, -1UL);
 }
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+void fuzz_one(enum fuzz_target which, const u8 *data, size_t size)
 {
-	u64 seed = 0;
+	static const u16 rates[] = { 3, 16, 128, 1024 };
 	u8 *bytes;
 
 	if (size < FUZZ_CONTROL)
-		return 0;
-	memcpy(&seed, data + 1, FUZZ_CONTROL - 1);
-	/* Neither generator works from zero */
-	seed += 0x123456789;
-	mutate_state = data[0] & FUZZ_MUTATE ? seed ^ 0xfedcba : 0;
+		return;
+	target = which;
+	input_seed = 0;
+	memcpy(&input_seed, data + 1, FUZZ_CONTROL - 1);
+	page_shift = input_seed % 13;
+	missing_rate = rates[input_seed / 13 % 4];
+	/* No state of a generator may be zero, and no seed makes these so */
+	input_seed += 1ULL << 60;
 
 	size -= FUZZ_CONTROL;
 	bytes = malloc(size);
 	memcpy(bytes, data + FUZZ_CONTROL, size);
 	umem_map(BASE, bytes, size);
-	umem_set_hook(mutate_state ? mutate : NULL);
-	run(bytes, size, data[0] & 3, seed);
+	umem_set_hook(observe);
+	run(bytes, size, data[0] & 3);
 	umem_set_hook(NULL);
+	umem_set_fault(NULL);
 	umem_unmap_all();
 	free(bytes);
-	return 0;
 }

@@ -24,6 +24,7 @@ static bool holes_allowed;
 static u32 round_nr = 1;
 static unsigned long fail_at;
 static void (*read_hook)(unsigned long addr, void *val, size_t size);
+static bool (*fault_hook)(unsigned long addr, size_t size);
 
 unsigned long umem_reads, umem_rereads, umem_violations;
 
@@ -67,6 +68,11 @@ void umem_set_hook(void (*hook)(unsigned long addr, void *val, size_t size))
 	read_hook = hook;
 }
 
+void umem_set_fault(bool (*fault)(unsigned long addr, size_t size))
+{
+	fault_hook = fault;
+}
+
 static void note_bytes(struct region *r, unsigned long offset, size_t size)
 {
 	bool again = false;
@@ -94,6 +100,8 @@ int umem_get_user(void *val, unsigned long addr, size_t size)
 		if (addr < r->addr || size > r->size ||
 		    offset > r->size - size)
 			continue;
+		if (fault_hook && fault_hook(addr, size))
+			return -EFAULT;
 		note_bytes(r, offset, size);
 		memcpy(val, r->host + offset, size);
 		if (read_hook)

@@ -32,6 +32,9 @@ void umem_fail_at(unsigned long k);
 /* Let @hook change values between memory and reader; NULL: none */
 void umem_set_hook(void (*hook)(unsigned long addr, void *val, size_t size));
 
+/* Let @fault say which reads of what is mapped fail; NULL: none */
+void umem_set_fault(bool (*fault)(unsigned long addr, size_t size));
+
 int umem_get_user(void *val, unsigned long addr, size_t size);
 
 #endif /* _UNWIND_TEST_UMEM_H */
