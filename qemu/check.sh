@@ -148,7 +148,7 @@ check_host()
 			for (k = 0; k < w[i]; k++) print kind " host harness"
 		}
 	}' >>"$RESULTS/results"
-	grep -E '^not ok|# *SKIP|total:|executions' "$RESULTS/host.log" >&2 || true
+	grep -E '^not ok|# *SKIP|total:|executions|coverage of' "$RESULTS/host.log" >&2 || true
 	say "host harness: $line"
 }
 

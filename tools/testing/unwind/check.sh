@@ -4,7 +4,7 @@
 # Run the tests and add up what they report.  A program that dies, hangs, or stops
 # before its plan is done, is one failure more, whatever it printed until then.
 #
-# usage: DIRECTORY FUZZ_RUNS [ELF-FILE...]
+# usage: DIRECTORY FUZZ_RUNS [ELF-FILE...], with the name of gcov in $GCOV
 set -u
 
 dir=$1
@@ -50,6 +50,7 @@ else
 	skipped=$((skipped + 1))
 fi
 run "$dir/sframe_fuzz" -n "$runs" -o "$dir/sframe_fuzz.crash" "$here"/corpus/*
+run "$here/coverage.sh" "$dir/coverage" "$GCOV"
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]
