@@ -50,6 +50,7 @@ else
 	skipped=$((skipped + 1))
 fi
 run "$dir/sframe_fuzz" -n "$runs" -o "$dir/sframe_fuzz.crash" "$here"/corpus/*
+run "$here/mutants.sh" "$dir" 200
 run "$here/coverage.sh" "$dir/coverage" "$GCOV"
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -91,6 +91,7 @@ int main(int argc, char **argv)
 	test_lookup();
 	test_cases();
 	test_limits();
+	test_edges();
 	test_hostile();
 	return tap_finish();
 }

@@ -42,6 +42,7 @@ void test_header(void);
 void test_lookup(void);
 void test_cases(void);
 void test_limits(void);
+void test_edges(void);
 void test_hostile(void);
 
 #endif /* _UNWIND_TEST_SFRAME_TEST_H */

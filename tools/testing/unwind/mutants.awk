@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# From a file of C to one with mutants.  $UNWIND_MUTANT says at run time which
+# of them it is; lines keep their numbers.
+#
+# - A check, that is a "return" of an error in a branch of its own, is left out.
+# - A comparison is off by one: it includes equality, or excludes it.
+#
+# The number, the line and a description of each goes to the file LIST.
+#
+# usage: awk -v LIST=file -f mutants.awk sframe.c
+
+BEGIN {
+	printf "%s", "static int unwind_mutant; " \
+		"char *getenv(const char *); int atoi(const char *); " \
+		"static void __attribute__((constructor)) choose_mutant(void) " \
+		"{ const char *s = getenv(\"UNWIND_MUTANT\"); " \
+		"unwind_mutant = s ? atoi(s) : 0; } "
+}
+
+# White space is one blank, for whoever reads the list
+function text(s)
+{
+	gsub(/[ \t]+/, " ", s)
+	sub(/^ /, "", s)
+	return s
+}
+
+function note(what)
+{
+	printf "%d\t%d\t%s\n", ++num, NR, what >LIST
+	return num
+}
+
+# Each comparison of the present line; blanks around it tell it from others
+function off_by_one(	done, id, op)
+{
+	done = ""
+	while (match(line, / (<|>|<=|>=) /)) {
+		op = substr(line, RSTART, RLENGTH)
+		id = "(unwind_mutant == " note("off by one: " text($0)) ")"
+		done = done substr(line, 1, RSTART - 1) \
+			(op ~ /^ (<|>=) $/ ? op id " + " : " + " id op)
+		line = substr(line, RSTART + RLENGTH)
+	}
+	line = done line
+}
+
+{ line = $0 }
+
+# Two tabs or more, and no statement before it: the branch of something
+/^\t\t+return (ret|-E[A-Z0-9]+);$/ && before !~ /;$/ {
+	id = note("left out: " text(before) " " text($0))
+	sub(/return /, "if (unwind_mutant != " id ") return ", line)
+}
+
+/^\treturn .*\? 0 : -E[A-Z0-9]+;$/ {
+	id = note("left out: " text($0))
+	sub(/-E/, "unwind_mutant == " id " ? 0 : -E", line)
+}
+
+# A size that is not zero makes a sum greater or smaller, never equal
+/^\t/ && !/start \+ size < start/ { off_by_one() }
+
+{
+	before = $0
+	print line
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Edges of checks: what is just allowed, and what is just too much, where
+ * mutants.sh showed that no other test would notice a check that is off by one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sframe_test.h"
+
+static const struct sfb_row row[] = { SFB_ROW(0, SFB_SP, 0, 8) };
+
+/* @num empty functions at the address of one that is not, and behind it */
+static int find_behind_empty(u32 num, enum unwind_user_access access,
+			     u8 version)
+{
+	struct sfb_func *funcs = calloc(num + 1, sizeof(*funcs));
+	struct sfb_table table = {
+		.version = version, .flags = SFB_SORTED, .abi = SFB_AMD64,
+		.fixed_ra = -8, .num_funcs = num + 1, .funcs = funcs,
+	};
+	struct unwind_row found;
+	struct env env;
+	u32 i;
+	int ret;
+
+	for (i = 0; i <= num; i++)
+		funcs[i] = (struct sfb_func){ .start = 0x1000, SFB_ROWS(row) };
+	funcs[0].size = 0x10;
+	env_open(&env, &table);
+	ret = env_find(&env, 0x1008, access, &found);
+	env_close(&env);
+	free(funcs);
+	return ret;
+}
+
+/* The last entry that is looked at is the one that is not empty */
+static void empty_bound(enum unwind_user_access access, u8 version)
+{
+	u32 max = max_scan(access);
+
+	tap_begin("edges: v%u, %u empty functions", version, max - 1);
+	CHECK_EQ(find_behind_empty(max - 1, access, version), 0);
+	tap_end();
+	tap_begin("edges: v%u, %u empty functions", version, max);
+	CHECK_EQ(find_behind_empty(max, access, version), -E2BIG);
+	tap_end();
+}
+
+/* Attributes that end where the section does: a function without rows */
+static void attributes_alone(void)
+{
+	const struct sfb_func func = { .start = 0x1000, .size = 0x10 };
+	const struct sfb_table table = {
+		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64,
+		.fixed_ra = -8, .num_funcs = 1, .funcs = &func,
+	};
+	const struct unwind_row outermost = { .outermost = true };
+	struct env env;
+
+	tap_begin("edges: v3, nothing but the attributes of one function");
+	env_open(&env, &table);
+	CHECK_EQ(env.sec.fre_len, 5);
+	expect_row(&env, 0x1000, &outermost);
+	expect_row(&env, 0x100f, &outermost);
+	expect_error(&env, 0x1010, -ENOENT);
+	env_close(&env);
+	tap_end();
+}
+
+void test_edges(void)
+{
+	u8 version;
+
+	for (version = 2; version <= 3; version++) {
+		empty_bound(UNWIND_USER_NOFAULT, version);
+		empty_bound(UNWIND_USER_FAULTABLE, version);
+	}
+	attributes_alone();
+}
