@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Code that is made at run time, its table, and how the kernel is told of it.
+ *
+ * There is one function, as bytes. It notes its return address and calls what
+ * comes next, as the functions of a chain do (see chain.h), but it keeps no frame
+ * pointer: while it calls, that register holds 1. So a stack goes on beyond it
+ * only by a table that knows its frame, whose size can be chosen.
+ *
+ * What depends on the architecture is at the top of code.c.
+ */
+#ifndef SELFTEST_UNWIND_CODE_H
+#define SELFTEST_UNWIND_CODE_H
+
+#include <linux/unwind.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chain.h"
+#include "sampled.h"
+
+/* The function, as it lies in this program; the labels are those of code.c */
+extern const char fn_begin[], fn_pushed[], fn_frame[], fn_in_frame[];
+extern const char fn_frame_again[], fn_left[], fn_popped[], fn_end[];
+
+/* Functions lie this far apart */
+#define CODE_STRIDE		128
+
+/* Two sizes of frames: each table is wrong for functions of the other */
+#define CODE_FRAME		64
+#define CODE_FRAME_OTHER	96
+
+/* Write the function, at most CODE_STRIDE bytes */
+void code_write(void *to, unsigned int frame);
+
+/* Bytes of the table of so many functions */
+size_t code_table_size(unsigned int nr);
+
+/*
+ * Write a table that is to lie at @table and describes functions at @fn[], in
+ * ascending order.
+ */
+void code_table_write(void *to, uint64_t table, const uint64_t *fn,
+		      unsigned int nr, unsigned int frame);
+
+/* Functions in anonymous memory, and their table in other anonymous memory */
+struct code {
+	unsigned int	nr;
+	char		*text;
+	size_t		text_size;	/* of the functions */
+	size_t		text_mapped;
+	char		*table;
+	size_t		table_size;
+	size_t		table_mapped;
+};
+
+/*
+ * Map @nr functions, whose table claims frames of @frame_table bytes; 0, or -1
+ * with errno. With @at, the mappings are made there again, where nothing may be.
+ */
+int code_map_at(struct code *code, unsigned int nr, unsigned int frame,
+		unsigned int frame_table, const struct code *at);
+int code_map(struct code *code, unsigned int nr);
+void code_unmap(struct code *code);
+
+chain_fn code_fn(const struct code *code, unsigned int i);
+
+/* What registers all of the code, or one function of it */
+void code_attr(struct unwind_table_attr *attr, const struct code *code,
+	       uint64_t key);
+void code_attr_fn(struct unwind_table_attr *attr, const struct code *code,
+		  unsigned int i, uint64_t key);
+
+/* prctl(PR_UNWIND_TABLE, ...): what it returns, or -errno */
+int unwind_table(unsigned long op, const void *attr, size_t size);
+int unwind_table_add(const struct unwind_table_attr *attr);
+int unwind_table_del(uint64_t key);
+
+/* Register all of it */
+int code_register(const struct code *code, uint64_t key);
+
+/*
+ * Where does a stack go that leads through a function?  Anything else, as a
+ * wrong frame, is printed.
+ */
+enum through {
+	THROUGH_ERROR,
+	THROUGH_NOT,	/* it ends there: no table, and no frame pointer */
+	THROUGH,
+};
+
+enum through code_through(struct sampler *sampler, chain_fn fn);
+/* In a process that has no sampler */
+enum through code_through_here(const struct code *code, unsigned int i);
+
+#endif /* SELFTEST_UNWIND_CODE_H */

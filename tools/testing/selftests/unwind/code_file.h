@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ELF files made of the function of code.h, laid out as a test wants: several
+ * executable segments, a table before or after them, at offsets and addresses
+ * that no linker would choose.
+ */
+#ifndef SELFTEST_UNWIND_CODE_FILE_H
+#define SELFTEST_UNWIND_CODE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "code.h"
+
+#define CODE_FILE_TEXTS		3
+/* Functions in each segment, which is one page */
+#define CODE_FILE_FUNCTIONS	4
+
+/* Where a segment lies in the file and in memory; pages both */
+struct code_segment {
+	uint64_t	offset;
+	uint64_t	vaddr;
+};
+
+/*
+ * @text: executable segments in ascending order of @vaddr, @nr_texts of them
+ * @table: the segment of the table
+ * @frame, @frame_table: frame of the functions, and what the table says
+ */
+struct code_file {
+	unsigned int		nr_texts;
+	struct code_segment	text[CODE_FILE_TEXTS];
+	struct code_segment	table;
+	unsigned int		frame;
+	unsigned int		frame_table;
+};
+
+/* One executable segment, then its table, which is right */
+extern const struct code_file code_file_usual;
+
+/* Write it all; 0, or -1 with errno */
+int code_file_write(const struct code_file *file, int fd);
+int code_file_memfd(const struct code_file *file);
+
+struct code_image {
+	const struct code_file	*file;
+	char			*base;
+	size_t			size;
+};
+
+/* Map the segments of @fd, at @where if not NULL, over what is there */
+int code_image_map(struct code_image *image, const struct code_file *file,
+		   int fd, void *where);
+void code_image_unmap(struct code_image *image);
+
+/* Functions of an executable segment, all the same */
+chain_fn code_image_fn(const struct code_image *image, unsigned int text,
+		       unsigned int i);
+/* How events name an executable segment, "text=... " */
+void code_image_text(const struct code_image *image, unsigned int text,
+		     char *buf, size_t size);
+
+#endif /* SELFTEST_UNWIND_CODE_FILE_H */

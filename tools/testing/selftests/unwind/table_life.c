@@ -1,0 +1,797 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tables that are registered: used, inherited, shared, and dropped by exec.
+ *
+ * Whether a table is used is seen by stacks: the code here has no frame pointer,
+ * so a stack goes on beyond it only by a registered table. Whether a table is
+ * known is also seen by DEL, which finds its key or does not.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "code.h"
+#include "code_file.h"
+#include "trace.h"
+#include "turns.h"
+#include "../kselftest_harness.h"
+
+#define KEY		0x2001
+#define KEY_OTHER	0x2002
+
+/* Text and table of several pages each */
+#define FUNCTIONS	600
+
+/* Is the key known?  Whoever asks is left without it. */
+#define EXPECT_KNOWN(key)	EXPECT_EQ(0, unwind_table_del(key))
+#define EXPECT_UNKNOWN(key)	EXPECT_EQ(-ENOENT, unwind_table_del(key))
+
+static size_t page_size(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
+
+FIXTURE(life)
+{
+	struct sampler sampler;
+	struct code code;
+};
+
+FIXTURE_SETUP(life)
+{
+	if (sampler_open(&self->sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+	ASSERT_EQ(0, code_map(&self->code, FUNCTIONS));
+}
+
+FIXTURE_TEARDOWN(life)
+{
+	sampler_close(&self->sampler);
+	code_unmap(&self->code);
+}
+
+/* What becomes of a stack through the first function, or any other */
+static enum through through_fn(struct _test_data_life *self, unsigned int i)
+{
+	return code_through(&self->sampler, code_fn(&self->code, i));
+}
+
+static enum through through(struct _test_data_life *self)
+{
+	return through_fn(self, 0);
+}
+
+/*
+ * Used
+ */
+
+/* Also after it was remembered that there is none */
+TEST_F(life, used_while_registered)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(THROUGH_NOT, through(self));
+		ASSERT_EQ(0, code_register(&self->code, KEY));
+		EXPECT_EQ(THROUGH, through(self));
+		EXPECT_EQ(THROUGH, through_fn(self, FUNCTIONS - 1));
+		ASSERT_EQ(0, unwind_table_del(KEY));
+	}
+	EXPECT_EQ(THROUGH_NOT, through(self));
+}
+
+TEST_F(life, used_at_first_sight)
+{
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	EXPECT_EQ(THROUGH, through(self));
+}
+
+/* The range decides, not what the table has entries for */
+TEST_F(life, used_for_its_range_only)
+{
+	struct unwind_table_attr attr;
+	unsigned int i;
+
+	code_attr_fn(&attr, &self->code, 1, KEY);
+	ASSERT_EQ(0, unwind_table_add(&attr));
+	code_attr_fn(&attr, &self->code, 3, KEY_OTHER);
+	ASSERT_EQ(0, unwind_table_add(&attr));
+	for (i = 0; i < 5; i++)
+		EXPECT_EQ(i == 1 || i == 3 ? THROUGH : THROUGH_NOT,
+			  through_fn(self, i));
+	ASSERT_EQ(0, unwind_table_del(KEY));
+	for (i = 0; i < 5; i++)
+		EXPECT_EQ(i == 3 ? THROUGH : THROUGH_NOT, through_fn(self, i));
+}
+
+/* Two tables of one size for the same code, one of them wrong for it */
+TEST_F(life, used_until_replaced)
+{
+	uint64_t fn = (uintptr_t)code_fn(&self->code, 0);
+	const size_t size = code_table_size(1);
+	struct unwind_table_attr attr;
+	char *table[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		table[i] = self->code.table + i * size;
+		code_table_write(table[i], (uintptr_t)table[i], &fn, 1,
+				 i ? CODE_FRAME_OTHER : CODE_FRAME);
+	}
+	code_attr_fn(&attr, &self->code, 0, KEY);
+	attr.table_size = size;
+	for (i = 0; i < 10; i++) {
+		attr.table_start = (uintptr_t)table[i % 2];
+		ASSERT_EQ(0, unwind_table_add(&attr));
+		EXPECT_EQ(i % 2 == 0, through(self) == THROUGH);
+		ASSERT_EQ(0, unwind_table_del(KEY));
+	}
+}
+
+/* A file's own table, which is wrong, and a registered one, which is right */
+TEST_F(life, wins_over_found)
+{
+	struct code_file file = code_file_usual;
+	struct unwind_table_attr attr;
+	struct code_image image;
+	uint64_t fn[2];
+	int fd;
+
+	file.frame_table = CODE_FRAME_OTHER;
+	fd = code_file_memfd(&file);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, code_image_map(&image, &file, fd, NULL));
+	fn[0] = (uintptr_t)code_image_fn(&image, 0, 0);
+	fn[1] = (uintptr_t)code_image_fn(&image, 0, 1);
+	EXPECT_NE(THROUGH, code_through(&self->sampler, (chain_fn)fn[0]));
+
+	code_table_write(self->code.table, (uintptr_t)self->code.table, fn, 2,
+			 CODE_FRAME);
+	code_attr(&attr, &self->code, KEY);
+	attr.text_start = fn[0];
+	attr.text_size = 2 * CODE_STRIDE;
+	ASSERT_EQ(0, unwind_table_add(&attr));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, (chain_fn)fn[0]));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, (chain_fn)fn[1]));
+	/* Beside it, the file's goes on */
+	EXPECT_NE(THROUGH, code_through(&self->sampler,
+					code_image_fn(&image, 0, 2)));
+	ASSERT_EQ(0, unwind_table_del(KEY));
+	EXPECT_NE(THROUGH, code_through(&self->sampler, (chain_fn)fn[0]));
+	code_image_unmap(&image);
+	close(fd);
+}
+
+/* The other way round, and with only a part of the text registered */
+TEST_F(life, leaves_the_rest_to_found)
+{
+	struct unwind_table_attr attr;
+	struct code_image image;
+	uint64_t fn;
+	int fd, i;
+
+	fd = code_file_memfd(&code_file_usual);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, code_image_map(&image, &code_file_usual, fd, NULL));
+	fn = (uintptr_t)code_image_fn(&image, 0, 1);
+	code_table_write(self->code.table, (uintptr_t)self->code.table, &fn, 1,
+			 CODE_FRAME_OTHER);
+	code_attr(&attr, &self->code, KEY);
+	attr.text_start = fn;
+	attr.text_size = CODE_STRIDE;
+	/* Registered before the file's table is found, then after */
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, unwind_table_add(&attr));
+		EXPECT_EQ(THROUGH, code_through(&self->sampler,
+						code_image_fn(&image, 0, 0)));
+		EXPECT_NE(THROUGH, code_through(&self->sampler, (chain_fn)fn));
+		EXPECT_EQ(THROUGH, code_through(&self->sampler,
+						code_image_fn(&image, 0, 2)));
+		ASSERT_EQ(0, unwind_table_del(KEY));
+		EXPECT_EQ(THROUGH, code_through(&self->sampler, (chain_fn)fn));
+	}
+	code_image_unmap(&image);
+	close(fd);
+}
+
+/*
+ * Inherited
+ */
+
+TEST_F(life, inherited_by_fork)
+{
+	pid_t pid;
+
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		EXPECT_EQ(THROUGH, code_through_here(&self->code, 0));
+		EXPECT_EQ(-EEXIST, code_register(&self->code, KEY_OTHER));
+		EXPECT_KNOWN(KEY);
+		EXPECT_EQ(THROUGH_NOT, code_through_here(&self->code, 0));
+		CHILD_EXIT();
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	/* What the child dropped is still here */
+	EXPECT_EQ(THROUGH, through(self));
+	EXPECT_KNOWN(KEY);
+}
+
+/* A parent that was unwound before, so that it also has found tables */
+TEST_F(life, inherited_from_unwound_parent)
+{
+	pid_t pid;
+
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	EXPECT_EQ(THROUGH, through(self));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		EXPECT_EQ(THROUGH, code_through_here(&self->code, 0));
+		EXPECT_KNOWN(KEY);
+		CHILD_EXIT();
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(THROUGH, through(self));
+}
+
+TEST_F(life, added_in_child_only)
+{
+	struct unwind_table_attr attr;
+	pid_t pid;
+
+	code_attr_fn(&attr, &self->code, 0, KEY);
+	ASSERT_EQ(0, unwind_table_add(&attr));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		code_attr_fn(&attr, &self->code, 1, KEY);
+		EXPECT_EQ(0, unwind_table_add(&attr));
+		code_attr_fn(&attr, &self->code, 2, KEY_OTHER);
+		EXPECT_EQ(0, unwind_table_add(&attr));
+		EXPECT_EQ(THROUGH, code_through_here(&self->code, 0));
+		EXPECT_EQ(THROUGH, code_through_here(&self->code, 1));
+		EXPECT_EQ(THROUGH, code_through_here(&self->code, 2));
+		CHILD_EXIT();
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(THROUGH, through_fn(self, 0));
+	EXPECT_EQ(THROUGH_NOT, through_fn(self, 1));
+	EXPECT_EQ(THROUGH_NOT, through_fn(self, 2));
+	EXPECT_UNKNOWN(KEY_OTHER);
+	EXPECT_KNOWN(KEY);
+}
+
+TEST_F(life, unmapped_in_child_only)
+{
+	pid_t pid;
+
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		code_unmap(&self->code);
+		EXPECT_UNKNOWN(KEY);
+		CHILD_EXIT();
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(THROUGH, through(self));
+	EXPECT_KNOWN(KEY);
+}
+
+/* The parent drops, adds, and unmaps; the child has what there was at fork */
+TEST_F(life, changed_in_parent_only)
+{
+	struct unwind_table_attr attr;
+	struct code mapped;
+	struct turns turns;
+	pid_t pid;
+
+	ASSERT_EQ(0, code_map(&mapped, 1));
+	ASSERT_EQ(0, code_register(&mapped, KEY_OTHER));
+	code_attr_fn(&attr, &self->code, 0, KEY);
+	ASSERT_EQ(0, unwind_table_add(&attr));
+	ASSERT_EQ(0, turns_init(&turns));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		EXPECT_TRUE(turn_await(&turns, TURN_CHILD));
+		EXPECT_EQ(THROUGH, code_through_here(&self->code, 0));
+		EXPECT_EQ(THROUGH_NOT, code_through_here(&self->code, 1));
+		EXPECT_EQ(THROUGH, code_through_here(&mapped, 0));
+		EXPECT_KNOWN(KEY);
+		EXPECT_KNOWN(KEY_OTHER);
+		CHILD_EXIT();
+	}
+	EXPECT_EQ(0, unwind_table_del(KEY));
+	code_attr_fn(&attr, &self->code, 1, KEY);
+	EXPECT_EQ(0, unwind_table_add(&attr));
+	code_unmap(&mapped);
+	EXPECT_UNKNOWN(KEY_OTHER);
+	EXPECT_TRUE(turn_over(&turns, TURN_CHILD));
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(THROUGH_NOT, through_fn(self, 0));
+	EXPECT_EQ(THROUGH, through_fn(self, 1));
+}
+
+/* Down a line of processes, each of which drops one more than the one before */
+static int descend(struct _test_data_life *self,
+		   struct __test_metadata *_metadata, unsigned int depth,
+		   unsigned int max)
+{
+	unsigned int i;
+	pid_t pid;
+
+	if (depth == max)
+		return 0;
+	pid = fork();
+	if (pid < 0)
+		return -1;
+	if (!pid) {
+		for (i = 0; i < max; i++)
+			EXPECT_EQ(i < depth ? THROUGH_NOT : THROUGH,
+				  code_through_here(&self->code, i));
+		EXPECT_KNOWN(KEY + depth);
+		EXPECT_EQ(0, descend(self, _metadata, depth + 1, max));
+		/* Whatever the descendants dropped */
+		for (i = 0; i < max; i++)
+			EXPECT_EQ(i <= depth ? THROUGH_NOT : THROUGH,
+				  code_through_here(&self->code, i));
+		CHILD_EXIT();
+	}
+	return wait_for(pid);
+}
+
+TEST_F_TIMEOUT(life, inherited_by_descendants, 120)
+{
+	struct unwind_table_attr attr;
+	unsigned int i;
+
+	for (i = 0; i < 5; i++) {
+		code_attr_fn(&attr, &self->code, i, KEY + i);
+		ASSERT_EQ(0, unwind_table_add(&attr));
+	}
+	EXPECT_EQ(0, descend(self, _metadata, 0, 5));
+	for (i = 0; i < 5; i++)
+		EXPECT_EQ(THROUGH, through_fn(self, i));
+}
+
+/* What is shared outlives who registered it */
+TEST_F(life, outlives_the_parent)
+{
+	struct turns turns;
+	char result = 1;
+	pid_t pid;
+
+	ASSERT_EQ(0, turns_init(&turns));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		EXPECT_EQ(0, code_register(&self->code, KEY));
+		if (fork())
+			CHILD_EXIT();
+		/* The parent of this one is gone when this returns */
+		EXPECT_TRUE(turn_await(&turns, TURN_CHILD));
+		EXPECT_EQ(THROUGH, code_through_here(&self->code, 0));
+		EXPECT_KNOWN(KEY);
+		result = !__test_passed(_metadata);
+		_exit(write(turns.fd[TURN_PARENT][1], &result, 1) != 1);
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_TRUE(turn_over(&turns, TURN_CHILD));
+	ASSERT_EQ(1, read(turns.fd[TURN_PARENT][0], &result, 1));
+	EXPECT_EQ(0, result);
+}
+
+TEST_F(life, not_inherited_if_text_is_not)
+{
+	pid_t pid;
+
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	ASSERT_EQ(0, madvise(self->code.text, page_size(), MADV_DONTFORK));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		EXPECT_UNKNOWN(KEY);
+		EXPECT_EQ(0, code_register(&self->code, KEY));
+		CHILD_EXIT();
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(THROUGH, through(self));
+	EXPECT_KNOWN(KEY);
+}
+
+TEST_F(life, not_inherited_if_table_is_not)
+{
+	struct unwind_table_attr attr;
+	struct code other;
+	pid_t pid;
+
+	ASSERT_EQ(0, code_map(&other, 1));
+	ASSERT_EQ(0, code_register(&other, KEY_OTHER));
+	code_attr(&attr, &self->code, KEY);
+	ASSERT_EQ(0, unwind_table_add(&attr));
+	/* Its last page only */
+	ASSERT_EQ(0, madvise(self->code.table + self->code.table_mapped -
+			     page_size(), page_size(), MADV_DONTFORK));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		EXPECT_EQ(THROUGH_NOT, code_through_here(&self->code, 0));
+		EXPECT_UNKNOWN(KEY);
+		/* Others are not concerned */
+		EXPECT_EQ(THROUGH, code_through_here(&other, 0));
+		EXPECT_KNOWN(KEY_OTHER);
+		CHILD_EXIT();
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(THROUGH, through(self));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&other, 0)));
+	EXPECT_KNOWN(KEY);
+	EXPECT_KNOWN(KEY_OTHER);
+}
+
+/* Zeros in place of the table: it is known, and says nothing */
+TEST_F(life, wiped_on_fork)
+{
+	pid_t pid;
+
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	ASSERT_EQ(0, madvise(self->code.table, self->code.table_mapped,
+			     MADV_WIPEONFORK));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		EXPECT_EQ(THROUGH_NOT, code_through_here(&self->code, 0));
+		EXPECT_KNOWN(KEY);
+		CHILD_EXIT();
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(THROUGH, through(self));
+}
+
+/*
+ * Shared
+ */
+
+struct sharer {
+	struct __test_metadata	*metadata;
+	const struct code	*code;
+	struct sampler		sampler;
+};
+
+/* In the same memory, but a process of its own */
+static int share(void *arg)
+{
+	struct sharer *sharer = arg;
+	struct __test_metadata *_metadata = sharer->metadata;
+	struct unwind_table_attr attr;
+
+	EXPECT_EQ(0, sampler_open(&sharer->sampler, 0));
+	EXPECT_EQ(THROUGH, code_through(&sharer->sampler,
+					code_fn(sharer->code, 0)));
+	EXPECT_KNOWN(KEY);
+	code_attr_fn(&attr, sharer->code, 1, KEY_OTHER);
+	EXPECT_EQ(0, unwind_table_add(&attr));
+	EXPECT_EQ(THROUGH, code_through(&sharer->sampler,
+					code_fn(sharer->code, 1)));
+	sampler_close(&sharer->sampler);
+	return 0;
+}
+
+FIXTURE(shared)
+{
+	struct sampler sampler;
+	struct code code;
+	char *stack;
+};
+
+FIXTURE_VARIANT(shared)
+{
+	int flags;
+};
+
+FIXTURE_VARIANT_ADD(shared, vm) {
+	.flags = CLONE_VM,
+};
+
+FIXTURE_VARIANT_ADD(shared, vfork) {
+	.flags = CLONE_VM | CLONE_VFORK,
+};
+
+#define STACK_SIZE	(256 * 1024)
+
+FIXTURE_SETUP(shared)
+{
+	if (sampler_open(&self->sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+	ASSERT_EQ(0, code_map(&self->code, 2));
+	self->stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->stack);
+}
+
+FIXTURE_TEARDOWN(shared)
+{
+	sampler_close(&self->sampler);
+	munmap(self->stack, STACK_SIZE);
+	code_unmap(&self->code);
+}
+
+TEST_F(shared, both_ways)
+{
+	struct sharer sharer = { .metadata = _metadata, .code = &self->code };
+	struct unwind_table_attr attr;
+	pid_t pid;
+
+	code_attr_fn(&attr, &self->code, 0, KEY);
+	ASSERT_EQ(0, unwind_table_add(&attr));
+	pid = clone(share, self->stack + STACK_SIZE, variant->flags | SIGCHLD,
+		    &sharer);
+	ASSERT_LE(0, pid);
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(THROUGH_NOT, code_through(&self->sampler,
+					    code_fn(&self->code, 0)));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler,
+					code_fn(&self->code, 1)));
+	EXPECT_UNKNOWN(KEY);
+	EXPECT_KNOWN(KEY_OTHER);
+}
+
+/*
+ * Dropped by exec
+ */
+
+/* Where both programs can have the code */
+static const struct code exec_at = {
+	.text = (char *)0x20000000000,
+	.table = (char *)0x20001000000,
+};
+
+#define AFTER_EXEC	"after-exec"
+
+/* In the new program: 0 if it is as it should be, else the step that is not */
+static int after_exec(void)
+{
+	struct code code;
+
+	if (unwind_table_del(KEY) != -ENOENT)
+		return 1;
+	if (code_map_at(&code, 2, CODE_FRAME, CODE_FRAME, &exec_at))
+		return 2;
+	if (code_through_here(&code, 0) != THROUGH_NOT)
+		return 3;
+	if (code_register(&code, KEY))
+		return 4;
+	return code_through_here(&code, 0) != THROUGH ? 5 : 0;
+}
+
+/* Runs before main(), so that the harness need not know */
+static void __attribute__((constructor)) is_after_exec(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], AFTER_EXEC))
+		_exit(after_exec());
+}
+
+TEST_F(life, dropped_by_exec)
+{
+	struct code code;
+	pid_t pid;
+
+	ASSERT_EQ(0, code_map_at(&code, 2, CODE_FRAME, CODE_FRAME, &exec_at));
+	ASSERT_EQ(0, code_register(&code, KEY));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&code, 0)));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		execl("/proc/self/exe", "table_life", AFTER_EXEC, NULL);
+		_exit(127);
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&code, 0)));
+	EXPECT_KNOWN(KEY);
+}
+
+/* Not this process's, though the one that execs had the same memory */
+TEST_F(life, kept_by_who_called_vfork)
+{
+	struct code code;
+	pid_t pid;
+
+	ASSERT_EQ(0, code_map_at(&code, 2, CODE_FRAME, CODE_FRAME, &exec_at));
+	ASSERT_EQ(0, code_register(&code, KEY));
+	pid = vfork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		execl("/proc/self/exe", "table_life", AFTER_EXEC, NULL);
+		_exit(127);
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&code, 0)));
+	EXPECT_KNOWN(KEY);
+}
+
+TEST_F(life, kept_by_failed_exec)
+{
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	ASSERT_EQ(-1, execl("/proc/self/nothing", "nothing", NULL));
+	ASSERT_EQ(-1, execl("/dev/null", "null", NULL));
+	EXPECT_EQ(THROUGH, through(self));
+	EXPECT_KNOWN(KEY);
+}
+
+/*
+ * Threads
+ */
+
+#define THREADS		4
+#define THREAD_ROUNDS	50
+
+struct worker {
+	pthread_t	thread;
+	struct code	code;
+	uint64_t	key;
+	unsigned long	failed;	/* line of the first failure */
+	pthread_barrier_t *barrier;
+};
+
+/* Register, take a stack, and drop: by DEL, or by munmap; a line, or 0 */
+static unsigned long live(struct worker *worker, struct sampler *sampler,
+			  bool del)
+{
+	struct code code;
+
+	if (code_map(&code, 2) || code_register(&code, worker->key))
+		return __LINE__;
+	if (code_through(sampler, code_fn(&code, 1)) != THROUGH)
+		return __LINE__;
+	if (code_register(&code, worker->key) != -EEXIST)
+		return __LINE__;
+	if (del && unwind_table_del(worker->key))
+		return __LINE__;
+	if (del && code_through(sampler, code_fn(&code, 1)) != THROUGH_NOT)
+		return __LINE__;
+	code_unmap(&code);
+	return unwind_table_del(worker->key) == -ENOENT ? 0 : __LINE__;
+}
+
+static void *work(void *arg)
+{
+	struct worker *worker = arg;
+	struct sampler sampler;
+	int i;
+
+	worker->failed = sampler_open(&sampler, 0) ? __LINE__ : 0;
+	pthread_barrier_wait(worker->barrier);
+	for (i = 0; i < THREAD_ROUNDS && !worker->failed; i++)
+		worker->failed = live(worker, &sampler, i % 2);
+	sampler_close(&sampler);
+	return NULL;
+}
+
+TEST_F_TIMEOUT(life, threads_do_not_disturb_each_other, 120)
+{
+	struct worker worker[THREADS] = {};
+	pthread_barrier_t barrier;
+	int i;
+
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	ASSERT_EQ(0, pthread_barrier_init(&barrier, NULL, THREADS));
+	for (i = 0; i < THREADS; i++) {
+		worker[i].key = 0x3000 + i;
+		worker[i].barrier = &barrier;
+		ASSERT_EQ(0, pthread_create(&worker[i].thread, NULL, work,
+					    &worker[i]));
+	}
+	for (i = 0; i < THREADS; i++) {
+		ASSERT_EQ(0, pthread_join(worker[i].thread, NULL));
+		EXPECT_EQ(0, worker[i].failed)
+			TH_LOG("thread %d failed at line %lu", i,
+			       worker[i].failed);
+	}
+	EXPECT_EQ(THROUGH, through(self));
+	EXPECT_KNOWN(KEY);
+}
+
+static struct unwind_table_attr contended;
+static unsigned int winners;
+
+static void *contend(void *arg)
+{
+	struct worker *worker = arg;
+	struct unwind_table_attr attr = contended;
+	int i, ret;
+
+	attr.key = worker->key;
+	for (i = 0; i < THREAD_ROUNDS; i++) {
+		pthread_barrier_wait(worker->barrier);
+		ret = unwind_table_add(&attr);
+		if (!ret)
+			__atomic_add_fetch(&winners, 1, __ATOMIC_RELAXED);
+		else if (ret != -EEXIST)
+			worker->failed = __LINE__;
+		pthread_barrier_wait(worker->barrier);
+		if (unwind_table_del(attr.key) != (ret ? -ENOENT : 0))
+			worker->failed = __LINE__;
+	}
+	return NULL;
+}
+
+/* All want the same text: each time exactly one gets it */
+TEST_F_TIMEOUT(life, threads_want_the_same, 120)
+{
+	struct worker worker[THREADS] = {};
+	pthread_barrier_t barrier;
+	int i;
+
+	code_attr(&contended, &self->code, KEY);
+	winners = 0;
+	ASSERT_EQ(0, pthread_barrier_init(&barrier, NULL, THREADS));
+	for (i = 0; i < THREADS; i++) {
+		worker[i].key = KEY + i;
+		worker[i].barrier = &barrier;
+		ASSERT_EQ(0, pthread_create(&worker[i].thread, NULL, contend,
+					    &worker[i]));
+	}
+	for (i = 0; i < THREADS; i++) {
+		ASSERT_EQ(0, pthread_join(worker[i].thread, NULL));
+		EXPECT_EQ(0, worker[i].failed);
+	}
+	EXPECT_EQ(THREAD_ROUNDS, winners);
+}
+
+/*
+ * Never used
+ */
+
+/* A process that nobody profiles has nothing to find, and nothing to drop */
+TEST(never_unwound)
+{
+	struct turns turns;
+	struct trace trace;
+	char message[256];
+	pid_t pid;
+
+	if (trace_start(&trace))
+		SKIP(return, "no tracepoints unwind:*, or not root");
+	ASSERT_EQ(0, turns_init(&turns));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		int status, i;
+
+		if (!turn_await(&turns, TURN_CHILD))
+			_exit(1);
+		for (i = 0; i < 10; i++) {
+			char *p = mmap(NULL, page_size(), PROT_READ,
+				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+			munmap(p, page_size());
+		}
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		waitpid(pid, &status, 0);
+		execl("/bin/true", "true", NULL);
+		_exit(127);
+	}
+	ASSERT_EQ(0, trace_of(&trace, pid));
+	ASSERT_EQ(0, trace_clear(&trace));
+	ASSERT_TRUE(turn_over(&turns, TURN_CHILD));
+	EXPECT_EQ(0, wait_for(pid));
+	ASSERT_EQ(0, trace_read(&trace));
+	EXPECT_EQ(0, trace_count(&trace, "table_found", NULL, message,
+				 sizeof(message)));
+	EXPECT_EQ(0, trace_count(&trace, "table_invalid", NULL, NULL, 0));
+	EXPECT_EQ(0, trace_count(&trace, "table_added", NULL, NULL, 0));
+	EXPECT_EQ(0, trace_count(&trace, "table_dropped", NULL, NULL, 0));
+	trace_stop(&trace);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ten thousand registered ranges: all are found, all can be dropped at once, and
+ * the memory that they take returns to where it was.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "code.h"
+#include "turns.h"
+#include "../kselftest_harness.h"
+
+#define KEY		0x2001
+#define MANY		10000
+
+FIXTURE(many)
+{
+	struct sampler sampler;
+	struct code code;
+	char *tables;	/* one for each function */
+};
+
+/* @own: has each range a table of its own? */
+FIXTURE_VARIANT(many)
+{
+	bool own;
+};
+
+FIXTURE_VARIANT_ADD(many, one_table) {
+	.own = false,
+};
+
+FIXTURE_VARIANT_ADD(many, tables) {
+	.own = true,
+};
+
+FIXTURE_SETUP(many)
+{
+	const size_t size = code_table_size(1);
+	unsigned int i;
+
+	if (sampler_open(&self->sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+	ASSERT_EQ(0, code_map(&self->code, MANY));
+	self->tables = mmap(NULL, MANY * size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->tables);
+	for (i = 0; i < MANY; i++) {
+		char *table = self->tables + i * size;
+		uint64_t fn = (uintptr_t)code_fn(&self->code, i);
+
+		code_table_write(table, (uintptr_t)table, &fn, 1, CODE_FRAME);
+	}
+}
+
+FIXTURE_TEARDOWN(many)
+{
+	sampler_close(&self->sampler);
+}
+
+/* In an order that is neither ascending nor descending; 0 or the first error */
+static int add_many(struct _test_data_many *self, bool own, uint64_t keys)
+{
+	const size_t size = code_table_size(1);
+	struct unwind_table_attr attr;
+	unsigned int i, nr;
+	int ret = 0;
+
+	for (i = 0; i < MANY && !ret; i++) {
+		nr = (i * 7919UL) % MANY;
+		code_attr_fn(&attr, &self->code, nr, KEY + nr % keys);
+		if (own) {
+			attr.table_start = (uintptr_t)self->tables + nr * size;
+			attr.table_size = size;
+		}
+		ret = unwind_table_add(&attr);
+	}
+	return ret;
+}
+
+/* Is each of them known, and a sample of them used? */
+static bool all_there(struct _test_data_many *self)
+{
+	struct unwind_table_attr attr;
+	unsigned int i;
+
+	for (i = 0; i < MANY; i++) {
+		code_attr_fn(&attr, &self->code, i, KEY);
+		if (unwind_table_add(&attr) != -EEXIST)
+			return false;
+	}
+	for (i = 0; i < MANY; i += 97)
+		if (code_through(&self->sampler, code_fn(&self->code, i)) !=
+		    THROUGH)
+			return false;
+	return code_through(&self->sampler, code_fn(&self->code, MANY - 1)) ==
+	       THROUGH;
+}
+
+TEST_F_TIMEOUT(many, of_one_key, 180)
+{
+	ASSERT_EQ(0, add_many(self, variant->own, 1));
+	EXPECT_TRUE(all_there(self));
+	EXPECT_EQ(0, unwind_table_del(KEY));
+	EXPECT_EQ(-ENOENT, unwind_table_del(KEY));
+	EXPECT_EQ(THROUGH_NOT, code_through(&self->sampler,
+					    code_fn(&self->code, 5000)));
+	EXPECT_EQ(0, add_many(self, variant->own, 1));
+	EXPECT_TRUE(all_there(self));
+}
+
+TEST_F_TIMEOUT(many, of_as_many_keys, 180)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, add_many(self, variant->own, MANY));
+	EXPECT_TRUE(all_there(self));
+	for (i = 0; i < MANY; i += 2)
+		ASSERT_EQ(0, unwind_table_del(KEY + i));
+	for (i = 0; i < MANY; i += 131)
+		EXPECT_EQ(i % 2 ? THROUGH : THROUGH_NOT,
+			  code_through(&self->sampler, code_fn(&self->code, i)));
+	for (i = 1; i < MANY; i += 2)
+		ASSERT_EQ(0, unwind_table_del(KEY + i));
+	EXPECT_EQ(0, add_many(self, variant->own, 1));
+}
+
+TEST_F_TIMEOUT(many, inherited, 180)
+{
+	unsigned int i;
+	pid_t pid;
+
+	ASSERT_EQ(0, add_many(self, variant->own, 100));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		/* The first change is what makes them the child's own */
+		EXPECT_EQ(0, unwind_table_del(KEY + 42));
+		for (i = 0; i < MANY; i += 271)
+			EXPECT_EQ(i % 100 == 42 ? THROUGH_NOT : THROUGH,
+				  code_through_here(&self->code, i));
+		for (i = 0; i < 100; i++)
+			EXPECT_EQ(i == 42 ? -ENOENT : 0,
+				  unwind_table_del(KEY + i));
+		CHILD_EXIT();
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_TRUE(all_there(self));
+}
+
+TEST_F_TIMEOUT(many, unmapped_at_once, 180)
+{
+	ASSERT_EQ(0, add_many(self, variant->own, 100));
+	ASSERT_EQ(0, munmap(self->code.text, self->code.text_mapped));
+	EXPECT_EQ(-ENOENT, unwind_table_del(KEY));
+	EXPECT_EQ(-ENOENT, unwind_table_del(KEY + 99));
+	self->code.table_mapped = 0;
+}
+
+/*
+ * Memory.  A control group counts what the process makes the kernel allocate.
+ */
+
+#define CGROUP		"/sys/fs/cgroup"
+#define ROUNDS		10
+/* Counters are kept per CPU, and summed up now and then */
+#define TOLERANCE	(768 * 1024)
+#define RANGE_MIN	64	/* bytes: no range can be smaller */
+
+static int write_file(const char *dir, const char *name, const char *value)
+{
+	char path[PATH_MAX];
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	len = write(fd, value, strlen(value));
+	close(fd);
+	return len == (ssize_t)strlen(value) ? 0 : -1;
+}
+
+FIXTURE(memory)
+{
+	char dir[64];
+};
+
+FIXTURE_SETUP(memory)
+{
+	if (access(CGROUP "/cgroup.controllers", F_OK) ||
+	    write_file(CGROUP, "cgroup.subtree_control", "+memory"))
+		SKIP(return, "no memory control groups (v2), or not root");
+	snprintf(self->dir, sizeof(self->dir), CGROUP "/unwind-%d", getpid());
+	ASSERT_EQ(0, mkdir(self->dir, 0700));
+}
+
+/* Later, as all tasks of the group are gone then */
+FIXTURE_TEARDOWN_PARENT(memory)
+{
+	if (self->dir[0])
+		rmdir(self->dir);
+}
+
+/* Bytes of slab objects that are charged to the group, or -1 */
+static long slab_bytes(const struct _test_data_memory *self)
+{
+	char path[PATH_MAX], line[128];
+	long bytes = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/memory.stat", self->dir);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "slab_unreclaimable %ld", &bytes) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return bytes;
+}
+
+static long seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/*
+ * Wait until not much more than @start is in use: what was dropped is freed after
+ * a grace period, in batches.  The figure that it came to.
+ */
+static long settled_bytes(const struct _test_data_memory *self, long start)
+{
+	long end = seconds() + 60, bytes;
+
+	do {
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+		bytes = slab_bytes(self);
+	} while (bytes > start + TOLERANCE && seconds() < end);
+	return bytes;
+}
+
+static int register_many(const struct code *code)
+{
+	struct unwind_table_attr attr;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < MANY && !ret; i++) {
+		code_attr_fn(&attr, code, i, KEY + i % 10);
+		ret = unwind_table_add(&attr);
+	}
+	return ret;
+}
+
+static int drop_many(void)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < 10 && !ret; i++)
+		ret = unwind_table_del(KEY + i);
+	return ret;
+}
+
+/* A child that inherits all, changes them, and leaves them to its exit */
+static int fork_and_change(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(unwind_table_del(KEY));
+	return pid < 0 ? -1 : wait_for(pid);
+}
+
+/* In the group: one step at each turn */
+static int consume(struct turns *turns)
+{
+	struct code code;
+	int i;
+
+	if (!turn_await(turns, TURN_CHILD) || code_map(&code, MANY) ||
+	    register_many(&code) || !turn_over(turns, TURN_PARENT))
+		return 1;
+	if (!turn_await(turns, TURN_CHILD) || drop_many() || !turn_over(turns, TURN_PARENT))
+		return 3;
+	if (!turn_await(turns, TURN_CHILD))
+		return 4;
+	for (i = 0; i < ROUNDS; i++)
+		if (register_many(&code) || fork_and_change() || drop_many())
+			return 5;
+	if (!turn_over(turns, TURN_PARENT))
+		return 6;
+	if (!turn_await(turns, TURN_CHILD))
+		return 7;
+	for (i = 0; i < ROUNDS; i++) {
+		if (register_many(&code))
+			return 8;
+		code_unmap(&code);
+		if (code_map(&code, MANY))
+			return 9;
+	}
+	if (!turn_over(turns, TURN_PARENT))
+		return 10;
+	/* And once more, for exit() to free */
+	return !turn_await(turns, TURN_CHILD) || register_many(&code) ? 11 : 0;
+}
+
+TEST_F_TIMEOUT(memory, returns_to_where_it_was, 600)
+{
+	struct turns both, *turns = &both;
+	long start, bytes;
+	char tasks[16];
+	pid_t pid;
+
+	ASSERT_EQ(0, turns_init(turns));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(consume(turns));
+	snprintf(tasks, sizeof(tasks), "%d", pid);
+	ASSERT_EQ(0, write_file(self->dir, "cgroup.procs", tasks));
+	start = slab_bytes(self);
+	ASSERT_LE(0, start);
+	TH_LOG("at the start: %ld kB", start >> 10);
+
+	ASSERT_TRUE(turn_over(turns, TURN_CHILD) && turn_await(turns, TURN_PARENT));
+	bytes = slab_bytes(self);
+	TH_LOG("with %d ranges: %ld kB", MANY, bytes >> 10);
+	/* It is the process that pays for them */
+	EXPECT_LT(start + MANY * RANGE_MIN, bytes);
+
+	ASSERT_TRUE(turn_over(turns, TURN_CHILD) && turn_await(turns, TURN_PARENT));
+	bytes = settled_bytes(self, start);
+	TH_LOG("without them: %ld kB", bytes >> 10);
+	EXPECT_GE(start + TOLERANCE, bytes);
+
+	ASSERT_TRUE(turn_over(turns, TURN_CHILD) && turn_await(turns, TURN_PARENT));
+	bytes = settled_bytes(self, start);
+	TH_LOG("after %d rounds with fork: %ld kB", ROUNDS, bytes >> 10);
+	EXPECT_GE(start + TOLERANCE, bytes);
+
+	ASSERT_TRUE(turn_over(turns, TURN_CHILD) && turn_await(turns, TURN_PARENT));
+	bytes = settled_bytes(self, start);
+	TH_LOG("after %d rounds with munmap: %ld kB", ROUNDS, bytes >> 10);
+	EXPECT_GE(start + TOLERANCE, bytes);
+
+	ASSERT_TRUE(turn_over(turns, TURN_CHILD));
+	EXPECT_EQ(0, wait_for(pid));
+	bytes = settled_bytes(self, start);
+	TH_LOG("after exit: %ld kB", bytes >> 10);
+	EXPECT_GE(start + TOLERANCE, bytes);
+}
+
+TEST_HARNESS_MAIN
