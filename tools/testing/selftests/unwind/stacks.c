@@ -348,9 +348,11 @@ FIXTURE(program)
 	struct trace trace;
 };
 
+/* @interpreter: what runs instead of the program, as a dynamic loader would */
 FIXTURE_VARIANT(program)
 {
 	const char *file;
+	const char *interpreter;
 	const char *end;
 	long getppid;
 };
@@ -358,6 +360,22 @@ FIXTURE_VARIANT(program)
 FIXTURE_VARIANT_ADD(program, table) {
 	.file = "prog_table", .end = "reason=\"end of stack\"",
 	.getppid = SYS_getppid,
+};
+
+FIXTURE_VARIANT_ADD(program, pie) {
+	.file = "prog_table_pie", .end = "reason=\"end of stack\"",
+	.getppid = SYS_getppid,
+};
+
+/* Mapped by the kernel, and started by the system's dynamic loader */
+FIXTURE_VARIANT_ADD(program, dynamic) {
+	.file = "prog_table_dynamic", .end = "reason=\"end of stack\"",
+	.getppid = SYS_getppid,
+};
+
+FIXTURE_VARIANT_ADD(program, interpreter) {
+	.file = "prog_table_dynamic", .interpreter = "prog_table_pie",
+	.end = "reason=\"end of stack\"", .getppid = SYS_getppid,
 };
 
 FIXTURE_VARIANT_ADD(program, both) {
@@ -391,19 +409,41 @@ FIXTURE_TEARDOWN(program)
 	trace_stop(&self->trace);
 }
 
+/* Write an interpreter, and its name into the program; 0 or -1 */
+static int set_interpreter(struct elf *elf, const char *file, char *path,
+			   size_t size)
+{
+	struct elf64_phdr *phdr = elf_phdr(elf, PT_INTERP, 0);
+	struct elf interpreter;
+	int ret;
+
+	if (!phdr || elf_read(&interpreter, file))
+		return -1;
+	ret = elf_program(&interpreter, path, size);
+	elf_free(&interpreter);
+	if (!ret && strlen(path) < phdr->p_filesz)
+		memcpy(elf->data + phdr->p_offset, path, strlen(path) + 1);
+	else
+		ret = -1;
+	return ret;
+}
+
 TEST_F(program, has_its_whole_stack)
 {
 	struct stack stack, expected = {};
 	struct sampler sampler;
 	int go[2], out[2], status;
 	uint64_t ip[NOTES_MAX];
-	char path[64], message[256], c;
+	char path[64], loader[64] = "", message[256], c;
 	struct elf elf;
 	ssize_t len;
 	pid_t pid;
 
 	if (elf_read(&elf, variant->file))
 		SKIP(return, "%s could not be built", variant->file);
+	if (variant->interpreter)
+		ASSERT_EQ(0, set_interpreter(&elf, variant->interpreter, loader,
+					     sizeof(loader)));
 	ASSERT_EQ(0, elf_program(&elf, path, sizeof(path)));
 	elf_free(&elf);
 	ASSERT_EQ(0, pipe(go));
@@ -420,6 +460,7 @@ TEST_F(program, has_its_whole_stack)
 	ASSERT_EQ(1, write(go[1], "", 1));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	unlink(path);
+	unlink(loader);
 	if (WEXITSTATUS(status) == 126)
 		SKIP(return, "the kernel does not run 32-bit programs");
 	ASSERT_EQ(0, status);
