@@ -113,7 +113,7 @@ TEST_F_TIMEOUT(many, of_one_key, 180)
 	EXPECT_EQ(0, unwind_table_del(KEY));
 	EXPECT_EQ(-ENOENT, unwind_table_del(KEY));
 	EXPECT_EQ(THROUGH_NOT, code_through(&self->sampler,
-					    code_fn(&self->code, 5000)));
+					    code_fn(&self->code, MANY / 2)));
 	EXPECT_EQ(0, add_many(self, variant->own, 1));
 	EXPECT_TRUE(all_there(self));
 }
