@@ -506,6 +506,59 @@ TEST(memfd_that_is_sealed)
 }
 
 /*
+ * Many mappings, each with its own answer
+ */
+
+#define MANY	2000
+
+FIXTURE(many)
+{
+	struct env env;
+	struct code_image image[MANY];
+};
+
+FIXTURE_SETUP(many)
+{
+	const char *why = env_setup(&self->env);
+	unsigned int i;
+
+	if (why)
+		SKIP(return, "%s", why);
+	self->env.fd = code_file_memfd(&code_file_usual);
+	ASSERT_LE(0, self->env.fd);
+	for (i = 0; i < MANY; i++)
+		ASSERT_EQ(0, code_image_map(&self->image[i], &code_file_usual,
+					    self->env.fd, NULL));
+}
+
+/* They go with the process, all at once */
+FIXTURE_TEARDOWN(many)
+{
+	env_teardown(&self->env);
+}
+
+TEST_F_TIMEOUT(many, mappings, 180)
+{
+	struct env *env = &self->env;
+	unsigned int i;
+
+	for (i = 0; i < MANY; i++)
+		ASSERT_EQ(THROUGH, through(env, &self->image[i]))
+			TH_LOG("mapping %u", i);
+	ASSERT_EQ(0, trace_clear(&env->trace));
+	for (i = 0; i < MANY; i += 2)
+		code_image_unmap(&self->image[i]);
+	for (i = 1; i < MANY; i += 14)
+		ASSERT_EQ(THROUGH, through(env, &self->image[i]))
+			TH_LOG("mapping %u", i);
+	/* Those that stayed did not have to be looked for again */
+	ASSERT_EQ(0, trace_read(&env->trace));
+	EXPECT_EQ(MANY / 2, trace_count(&env->trace, "table_dropped", NULL,
+					NULL, 0));
+	EXPECT_EQ(0, trace_count(&env->trace, "table_found", NULL, NULL, 0));
+}
+
+/*
  * Overlay file systems: the process sees one file, and has another one mapped
  */
 

@@ -68,14 +68,15 @@ FIXTURE_TEARDOWN(many)
 }
 
 /* In an order that is neither ascending nor descending; 0 or the first error */
-static int add_many(struct _test_data_many *self, bool own, uint64_t keys)
+static int add_some(struct _test_data_many *self, bool own, unsigned int max,
+		    uint64_t keys)
 {
 	const size_t size = code_table_size(1);
 	struct unwind_table_attr attr;
 	unsigned int i, nr;
 	int ret = 0;
 
-	for (i = 0; i < MANY && !ret; i++) {
+	for (i = 0; i < max && !ret; i++) {
 		nr = (i * 7919UL) % MANY;
 		code_attr_fn(&attr, &self->code, nr, KEY + nr % keys);
 		if (own) {
@@ -85,6 +86,11 @@ static int add_many(struct _test_data_many *self, bool own, uint64_t keys)
 		ret = unwind_table_add(&attr);
 	}
 	return ret;
+}
+
+static int add_many(struct _test_data_many *self, bool own, uint64_t keys)
+{
+	return add_some(self, own, MANY, keys);
 }
 
 /* Is each of them known, and a sample of them used? */
@@ -164,6 +170,23 @@ TEST_F_TIMEOUT(many, unmapped_at_once, 180)
 	EXPECT_EQ(-ENOENT, unwind_table_del(KEY));
 	EXPECT_EQ(-ENOENT, unwind_table_del(KEY + 99));
 	self->code.table_mapped = 0;
+}
+
+/* Trees of any size and shape are freed by exit */
+TEST_F_TIMEOUT(many, or_any_number, 180)
+{
+	unsigned int nr;
+	pid_t pid;
+
+	for (nr = 10; nr < MANY; nr += nr / 10) {
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (!pid)
+			_exit(!!add_some(self, variant->own, nr, 3));
+		ASSERT_EQ(0, wait_for(pid));
+	}
+	/* Memory is freed after a grace period, and that should be seen here */
+	EXPECT_EQ(0, syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0));
 }
 
 /*
