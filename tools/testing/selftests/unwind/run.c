@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What runs begin and end with, see run.h.
+ */
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "call.h"
+#include "run.h"
+
+#if defined(__x86_64__)
+
+asm(".pushsection .text\n"
+	".globl run_enter, run_base, run_probe, run_probe_end\n"
+	".type run_enter, @function\n"
+	"run_enter:\n"
+	"	pushq	%rbp\n"
+	"	movl	$1, %ebp\n"
+	"	call	*%rsi\n"
+	"run_base:\n"
+	"	popq	%rbp\n"
+	"	ret\n"
+	".size run_enter, . - run_enter\n"
+	".type run_probe, @function\n"
+	"run_probe:\n"
+	"	pushq	%rbp\n"
+	"	movq	%rdi, %rbp\n"
+	"1:	movl	$110, %eax\n"
+	"	syscall\n"
+	"	decq	%rsi\n"
+	"	jnz	1b\n"
+	"	popq	%rbp\n"
+	"	ret\n"
+	"run_probe_end:\n"
+	".size run_probe, . - run_probe\n"
+	".popsection\n");
+
+_Static_assert(SYS_getppid == 110, "run_probe() calls getppid()");
+
+#endif
+
+#define SPIN	200
+
+void run_leaf(struct run *run)
+{
+	unsigned long i, ip;
+	unsigned int j;
+
+	/* It calls nobody, but shall have a frame pointer all the same */
+	asm volatile("" : : "r"(__builtin_frame_address(0)));
+	for (i = 0; i < run->rounds; i++) {
+		syscall0_at(SYS_getppid, &ip);
+		for (j = 0; j < SPIN; j++)
+			asm volatile("");
+	}
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Libraries come and go at one address while they are sampled: no frame is ever
+ * decoded with the table of the one before.
+ *
+ * The libraries are twins (see twin.c), so an old table is wrong and seen to be
+ * wrong.  In some tests other threads have the unwinder look for tables at that
+ * address all the time, by stacks that are lies: so that what it finds, it finds
+ * in the middle of the change.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "twins.h"
+#include "../kselftest_harness.h"
+
+#define ROUNDS		300
+#define CALLS		4
+#define PROBERS		2
+#define PAGES		128
+
+#define WATCH	(WATCH_CALLS | WATCH_CLOCK)
+
+struct prober {
+	const struct truth	*truth;
+	unsigned int		i;
+	pthread_t		thread;
+	atomic_bool		*stop;
+	struct tally		tally;
+	bool			failed;
+};
+
+FIXTURE(dl)
+{
+	struct twins twins;
+	struct truth truth;
+	struct watch watch;
+	struct tally tally;
+	struct prober prober[PROBERS];
+	atomic_bool stop;
+	/* Rounds in which no stack went through the library */
+	unsigned int missed;
+};
+
+FIXTURE_VARIANT(dl)
+{
+	unsigned int probers;
+};
+
+FIXTURE_VARIANT_ADD(dl, quiet) {
+	.probers = 0,
+};
+
+FIXTURE_VARIANT_ADD(dl, probed) {
+	.probers = PROBERS,
+};
+
+/* Look for tables in the middle of each of the functions, all the time */
+static void *probe(void *arg)
+{
+	struct prober *prober = arg;
+	const struct truth *truth = prober->truth;
+	unsigned long record[2] = {};
+	struct watch watch;
+	unsigned int i;
+
+	if (watch_open(&watch, 0, -1, WATCH_CALLS, PAGES) ||
+	    watch_enable(&watch)) {
+		prober->failed = true;
+		return NULL;
+	}
+	for (i = prober->i; !atomic_load(prober->stop); i++) {
+		const struct truth_func *func = &truth->func[i % truth->nr];
+
+		record[1] = func->start + (func->end - func->start) / 2;
+		run_probe(record, 4);
+		watch_judge(&watch, truth, &prober->tally);
+	}
+	watch_close(&watch);
+	return NULL;
+}
+
+static int start_probers(struct _test_data_dl *self, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		struct prober *prober = &self->prober[i];
+
+		prober->truth = &self->truth;
+		prober->stop = &self->stop;
+		prober->i = i;
+		if (pthread_create(&prober->thread, NULL, probe, prober))
+			return -1;
+	}
+	return 0;
+}
+
+static bool stop_probers(struct _test_data_dl *self, unsigned int nr)
+{
+	bool good = true;
+	unsigned int i;
+
+	atomic_store(&self->stop, true);
+	for (i = 0; i < nr; i++) {
+		pthread_join(self->prober[i].thread, NULL);
+		good &= !self->prober[i].failed &&
+			self->prober[i].tally.probes;
+	}
+	return good;
+}
+
+FIXTURE_SETUP(dl)
+{
+	ASSERT_EQ(0, twins_open(&self->twins));
+	ASSERT_EQ(0, twins_truth(&self->twins, PLACE(0), &self->truth));
+	if (watch_open(&self->watch, 0, -1, WATCH, PAGES))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+}
+
+FIXTURE_TEARDOWN(dl)
+{
+	watch_close(&self->watch);
+	twins_close(&self->twins);
+}
+
+/* Run what was mapped, under sampling; did a stack go all the way through? */
+static bool run_once(struct _test_data_dl *self, run_fn fn,
+		     const struct truth *truth)
+{
+	unsigned long right = self->tally.right;
+
+	if (watch_enable(&self->watch))
+		return false;
+	twins_run(NULL, fn, CALLS);
+	if (watch_disable(&self->watch))
+		return false;
+	watch_judge(&self->watch, truth, &self->tally);
+	self->missed += self->tally.right == right;
+	return true;
+}
+
+static void judge(struct __test_metadata *_metadata, struct _test_data_dl *self,
+		  const struct _fixture_variant_dl *variant)
+{
+	const struct tally *tally = &self->tally;
+
+	TH_LOG("right %lu, ended %lu, wrong %lu, elsewhere %lu, lost %lu",
+	       tally->right, tally->ended, tally->wrong, tally->elsewhere,
+	       tally->lost);
+	TH_LOG("%u of %u rounds without a right one", self->missed, ROUNDS);
+	EXPECT_EQ(0, tally->wrong);
+	EXPECT_EQ(0, tally->lost);
+	EXPECT_LT(0, tally->right);
+	/* Each new one is found, unless it was looked for before it was there */
+	if (!variant->probers) {
+		EXPECT_EQ(0, self->missed);
+		EXPECT_LE(ROUNDS * CALLS, tally->right);
+	} else {
+		EXPECT_GT(ROUNDS / 2, self->missed);
+	}
+}
+
+/* A table that is the twin's is told: otherwise, no test here could fail */
+TEST(a_wrong_table_is_told)
+{
+	struct tally tally = {};
+	struct truth truth = {};
+	struct twins twins;
+	struct watch watch;
+	struct image image;
+	struct run run;
+	size_t size;
+	run_fn fn;
+	int fd;
+
+	ASSERT_EQ(0, twins_open(&twins));
+	ASSERT_EQ(0, twins_truth(&twins, PLACE(0), &truth));
+	size = elf_phdr(&twins.elf[0], PT_GNU_SFRAME, 0)->p_memsz;
+	ASSERT_EQ(size, elf_phdr(&twins.elf[1], PT_GNU_SFRAME, 0)->p_memsz);
+	EXPECT_EQ(elf_phdr(&twins.elf[0], PT_GNU_SFRAME, 0)->p_vaddr,
+		  elf_phdr(&twins.elf[1], PT_GNU_SFRAME, 0)->p_vaddr);
+	ASSERT_NE(0, memcmp(elf_sframe(&twins.elf[0]),
+			    elf_sframe(&twins.elf[1]), size));
+	memcpy(elf_sframe(&twins.elf[0]), elf_sframe(&twins.elf[1]), size);
+	fd = elf_memfd(&twins.elf[0]);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, image_map(&image, &twins.elf[0], fd, PLACE(0)));
+	fn = (run_fn)image.entry;
+
+	if (watch_open(&watch, 0, -1, WATCH_CALLS, PAGES))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+	ASSERT_EQ(0, watch_enable(&watch));
+	TH_LOG("the next one is meant to be wrong");
+	twins_run(&run, fn, 1);
+	ASSERT_EQ(0, watch_disable(&watch));
+	watch_judge(&watch, &truth, &tally);
+	EXPECT_EQ(1, tally.wrong);
+	EXPECT_EQ(0, tally.right);
+	watch_close(&watch);
+	twins_close(&twins);
+}
+
+TEST_F_TIMEOUT(dl, mapped_over, 120)
+{
+	struct image image;
+	unsigned int i;
+	run_fn fn;
+
+	ASSERT_EQ(0, start_probers(self, variant->probers));
+	for (i = 0; i < ROUNDS; i++) {
+		fn = twins_map(&self->twins, i % TWINS, &image, PLACE(0));
+		ASSERT_NE(NULL, fn);
+		ASSERT_TRUE(run_once(self, fn, &self->truth));
+	}
+	EXPECT_TRUE(stop_probers(self, variant->probers));
+	judge(_metadata, self, variant);
+}
+
+TEST_F_TIMEOUT(dl, unmapped_and_mapped, 120)
+{
+	struct image image;
+	unsigned int i;
+	run_fn fn;
+
+	ASSERT_EQ(0, start_probers(self, variant->probers));
+	for (i = 0; i < ROUNDS; i++) {
+		fn = twins_map(&self->twins, i % TWINS, &image, PLACE(0));
+		ASSERT_NE(NULL, fn);
+		ASSERT_TRUE(run_once(self, fn, &self->truth));
+		image_unmap(&image);
+	}
+	EXPECT_TRUE(stop_probers(self, variant->probers));
+	judge(_metadata, self, variant);
+}
+
+/* Segment after segment, the last first, so that a table precedes its text */
+static bool move(const struct image *image, void *to)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	size_t i;
+
+	for (i = image->size; i; i -= page)
+		if (mremap(image->base + i - page, page, page,
+			   MREMAP_MAYMOVE | MREMAP_FIXED,
+			   (char *)to + i - page) == MAP_FAILED)
+			return false;
+	return true;
+}
+
+TEST_F_TIMEOUT(dl, moved_over, 120)
+{
+	struct image image;
+	ptrdiff_t entry;
+	unsigned int i;
+
+	ASSERT_EQ(0, start_probers(self, variant->probers));
+	for (i = 0; i < ROUNDS; i++) {
+		ASSERT_NE(NULL, twins_map(&self->twins, i % TWINS, &image,
+					  PLACE(1)));
+		entry = (char *)image.entry - image.base;
+		ASSERT_TRUE(move(&image, PLACE(0)));
+		ASSERT_TRUE(run_once(self, (run_fn)((char *)PLACE(0) + entry),
+				     &self->truth));
+	}
+	EXPECT_TRUE(stop_probers(self, variant->probers));
+	judge(_metadata, self, variant);
+}
+
+/* As programs do it: by files, at an address that the dynamic loader chooses */
+TEST_F_TIMEOUT(dl, opened, 120)
+{
+	char exe[PATH_MAX] = "", path[2 * PATH_MAX];
+	struct truth truth = { .base = self->truth.base };
+	unsigned int i, same = 0;
+	struct run run = {};
+	void *lib;
+	run_fn fn;
+
+	ASSERT_LT(0, readlink("/proc/self/exe", exe, sizeof(exe) - 1));
+	*strrchr(exe, '/') = 0;
+	for (i = 0; i < ROUNDS; i++) {
+		snprintf(path, sizeof(path), "%s/%s", exe, twin_names[i % TWINS]);
+		lib = dlopen(path, RTLD_NOW);
+		ASSERT_NE(NULL, lib)
+			TH_LOG("%s", dlerror());
+		fn = (run_fn)dlsym(lib, "twin");
+		ASSERT_NE(NULL, fn);
+		/* Its functions, before they are sampled */
+		twins_run(&run, fn, 1);
+		same += i && truth.func[0].start == run.func[0].start;
+		truth.nr = 0;
+		truth_add(&truth, run.func, run.nr);
+		if (!i) {
+			/* Where the next ones will be, most likely */
+			self->truth = truth;
+			ASSERT_EQ(0, start_probers(self, variant->probers));
+		}
+		ASSERT_TRUE(run_once(self, fn, &truth));
+		ASSERT_EQ(0, dlclose(lib));
+	}
+	EXPECT_TRUE(stop_probers(self, variant->probers));
+	judge(_metadata, self, variant);
+	TH_LOG("%u of %u at the address of the one before", same, ROUNDS);
+	EXPECT_LT(0, same);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Many sampled stacks, judged by what is known of the functions in them.
+ *
+ * Of each function that is listed here, it is known which instructions are its
+ * own and where it returns to: it is called from one place only.  So any stack
+ * that an address of it appears in is either right, or ends there, or is wrong.
+ * Nothing depends on when the sample was taken.
+ */
+#ifndef SELFTEST_UNWIND_TRUTH_H
+#define SELFTEST_UNWIND_TRUTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Instructions from @start up to @end; it returns to @ra */
+struct truth_func {
+	unsigned long	start;
+	unsigned long	end;
+	unsigned long	ra;
+};
+
+#define TRUTH_MAX	128
+
+/* @base: what the outermost functions return to, and nothing else does */
+struct truth {
+	unsigned int		nr;
+	struct truth_func	func[TRUTH_MAX];
+	unsigned long		base;
+};
+
+void truth_add(struct truth *truth, const struct truth_func *func,
+	       unsigned int nr);
+
+/*
+ * Numbers of stacks.  @right: went from one of the functions up to the base;
+ * @ended: stopped in one; @wrong: went on to where it does not return to, or to
+ * a decoy.  @elsewhere has the others, which say nothing, and @probes those of
+ * run_probe(), which are nonsense.  @lost: records that did not fit into the
+ * buffer.
+ */
+struct tally {
+	unsigned long	right;
+	unsigned long	ended;
+	unsigned long	wrong;
+	unsigned long	elsewhere;
+	unsigned long	probes;
+	unsigned long	lost;
+};
+
+/* Count one stack, innermost first; the first wrong ones are printed */
+void truth_judge(const struct truth *truth, const uint64_t *ip, uint64_t nr,
+		 struct tally *tally);
+
+void tally_add(struct tally *sum, const struct tally *more);
+
+/*
+ * Events whose stacks are to be judged: system call getppid(), page faults,
+ * context switches and a clock, all into one buffer.
+ */
+struct ring;
+struct watch {
+	int		fd[4];
+	struct ring	*ring;
+};
+
+#define WATCH_CALLS	0x1	/* getppid() */
+#define WATCH_CLOCK	0x2	/* every 100 us, or as often as is possible */
+#define WATCH_FAULTS	0x4
+#define WATCH_SWITCHES	0x8
+#define WATCH_SYSCALLS	0x10	/* all of them, in place of WATCH_CALLS */
+#define WATCH_ALL	(WATCH_CLOCK | WATCH_FAULTS | WATCH_SWITCHES | \
+			 WATCH_SYSCALLS)
+
+/*
+ * Of a task (0: this thread), disabled; or with a CPU, of the task and all that
+ * come from it while they are on that CPU.  0, or -1 and errno.
+ */
+int watch_open(struct watch *watch, int pid, int cpu, unsigned int what,
+	       size_t pages);
+void watch_close(struct watch *watch);
+int watch_enable(struct watch *watch);
+int watch_disable(struct watch *watch);
+
+/* Judge all that is in the buffer; false if nothing was */
+bool watch_judge(struct watch *watch, const struct truth *truth,
+		 struct tally *tally);
+
+#endif /* SELFTEST_UNWIND_TRUTH_H */
