@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The code that the sample JIT generates, as far as an architecture matters.
+ *
+ * A function has locals on the stack, does some work and makes one call.  It
+ * keeps no frame pointer, so only a table leads from its frame to its caller's.
+ * The code generator therefore says how far the stack pointer is from where it
+ * was, for each range of instructions: these are the rows of the table.
+ *
+ * jit_x86_64.c implements this; another architecture is one more such file.
+ */
+#ifndef SAMPLES_UNWIND_JIT_CODE_H
+#define SAMPLES_UNWIND_JIT_CODE_H
+
+#include <linux/types.h>
+#include <stddef.h>
+
+#define JIT_ROWS_MAX	4
+
+/*
+ * All locals have this value while the function works.  It is an address where
+ * nothing is, so that an unwinder that mistakes a local for a return address
+ * can be told from one that is right.
+ */
+#define JIT_DECOY	0xdec0de0000UL
+
+/**
+ * struct jit_func - a function to generate
+ * @callee: what it calls; the function's only argument is passed on
+ * @locals: bytes of locals; a multiple of 16, at most JIT_LOCALS_MAX
+ * @work: bytes of instructions that do nothing, in place of what a function is
+ *	for
+ */
+struct jit_func {
+	const void	*callee;
+	__u32	locals;
+	__u32	work;
+};
+
+#define JIT_LOCALS_MAX	16384
+
+/**
+ * struct jit_row - where the canonical frame address (CFA) is
+ * @start: offset of the first instruction for which this is true
+ * @cfa: the CFA's distance from the stack pointer
+ */
+struct jit_row {
+	__u32	start;
+	__s16		cfa;
+};
+
+/**
+ * struct jit_code - what was generated
+ * @size: bytes of code
+ * @ra: offset of the instruction after the call
+ * @nr_rows: number of @rows
+ * @rows: in the order of their addresses
+ */
+struct jit_code {
+	__u32	size;
+	__u32	ra;
+	unsigned int	nr_rows;
+	struct jit_row	rows[JIT_ROWS_MAX];
+};
+
+/* The fields of the table's header that depend on the architecture */
+extern const __u8 jit_code_abi;
+extern const __s8 jit_code_fixed_ra;
+
+/* Bytes that the code of a function takes */
+__u32 jit_code_size(const struct jit_func *func);
+
+/* Write the code; it runs at the address that it is written to */
+void jit_code_emit(void *to, const struct jit_func *func, struct jit_code *code);
+
+#endif /* SAMPLES_UNWIND_JIT_CODE_H */
