@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Everything at once: threads register, unregister, map, unmap, fork, exec and
+ * exit, while every event samples them as often as it can.
+ *
+ *	table_stress [seconds]
+ *
+ * takes 10 seconds without an argument (or what UNWIND_STRESS_SECONDS says), and
+ * prints figures.  Ten minutes on a kernel with all checkers is the long form.
+ *
+ * One process judges the stacks of the other and of all that come from it.  It
+ * needs not know what they do: all code lies at places of its own, where twins
+ * (see twin.c) follow each other, or functions of the sample JIT that differ in
+ * their frames only.  So what a function returns to is the same at any time,
+ * while a table of before, or of the parent or the program of before, is wrong.
+ *
+ * The program is linked statically, to fixed addresses: after exec, too, what is
+ * known of it is true.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/unwind.h>
+
+#include "../../../../samples/unwind/jit.h"
+#include "perf.h"
+#include "twins.h"
+#include "../kselftest.h"
+
+#define SECONDS		10
+#define MAX_CPUS	64
+#define PAGES		1024
+
+/* Each worker has a place of its own, for twins, for their tables, and for a JIT */
+#define WORKERS		4
+#define TEXT_AT(i)	PLACE(4 * (i))
+#define TABLE_AT(i)	PLACE(4 * (i) + 1)
+#define CODE_AT(i)	PLACE(4 * (i) + 2)
+#define ROWS_AT(i)	PLACE(4 * (i) + 3)
+
+#define JIT_SIZE	16384
+#define JIT_DEPTH	4
+
+/* What a thread does before it exits and another one takes its place */
+#define STEPS		20
+#define CALLS		2
+
+enum figure { MAPS, UNMAPS, ADDS, DELS, WINDOWS, FORKS, VFORKS, EXECS, THREADS,
+	      RUNS, PROBES, FIGURES };
+
+static const char * const figure_names[] = {
+	"maps", "unmaps", "registered", "unregistered", "JIT windows", "forks",
+	"vforks", "execs", "threads", "runs", "probes",
+};
+
+static struct shared {
+	atomic_ulong	figure[FIGURES];
+	atomic_ulong	errors;
+	atomic_bool	stop;
+} *shared;
+
+static struct twins twins;
+static struct truth truth;
+
+static void count(enum figure figure)
+{
+	atomic_fetch_add(&shared->figure[figure], 1);
+}
+
+/* Say what should not have happened */
+static void failed(const char *what)
+{
+	if (atomic_fetch_add(&shared->errors, 1) < 8)
+		ksft_print_msg("went wrong: %s: %s\n", what, strerror(errno));
+}
+
+/*
+ * A worker
+ */
+
+struct worker {
+	unsigned int		i;
+	unsigned int		seed;
+	struct image		image;
+};
+
+static unsigned int choose(struct worker *worker, unsigned int of)
+{
+	return rand_r(&worker->seed) / 7 % of;
+}
+
+static void run(run_fn fn)
+{
+	twins_run(NULL, fn, CALLS);
+	count(RUNS);
+}
+
+/* A twin over what is there, or where nothing is any more */
+static unsigned int map_twin(struct worker *worker)
+{
+	unsigned int which = choose(worker, TWINS);
+
+	if (worker->image.size && choose(worker, 2)) {
+		image_unmap(&worker->image);
+		count(UNMAPS);
+	}
+	if (!twins_map(&twins, which, &worker->image, TEXT_AT(worker->i)))
+		failed("mapping a library");
+	count(MAPS);
+	return which;
+}
+
+static void run_twin(struct worker *worker)
+{
+	run((run_fn)worker->image.entry);
+}
+
+/* The twin's own table, but elsewhere: entries count from where they lie */
+static void *copy_table(struct worker *worker, unsigned int which, size_t *size)
+{
+	const struct elf *elf = &twins.elf[which];
+	const struct elf64_phdr *phdr = elf_phdr(elf, PT_GNU_SFRAME, 0);
+	uintptr_t orig = (uintptr_t)worker->image.base + phdr->p_vaddr;
+	struct sframe_header *hdr;
+	char *table;
+	uint32_t i;
+
+	*size = phdr->p_memsz;
+	table = mmap(TABLE_AT(worker->i), *size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (table == MAP_FAILED) {
+		failed("mapping a table");
+		return NULL;
+	}
+	hdr = elf_sframe(elf);
+	memcpy(table, hdr, *size);
+	for (i = 0; i < hdr->num_fdes; i++) {
+		struct sframe_fde *fde = elf_fde(elf, i);
+		ptrdiff_t offset = (char *)fde - (char *)hdr;
+
+		fde = (struct sframe_fde *)(table + offset);
+		fde->start_offset += orig - (uintptr_t)table;
+	}
+	return table;
+}
+
+static int tell_kernel(const struct worker *worker, int op, void *table,
+		       size_t size)
+{
+	struct unwind_table_attr attr = {
+		.format = UNWIND_FORMAT_SFRAME,
+		.key = worker->i + 1,
+		.table_start = (uintptr_t)table,
+		.table_size = size,
+		.text_start = worker->image.text,
+		.text_size = worker->image.text_end - worker->image.text,
+	};
+
+	return prctl(PR_UNWIND_TABLE, op, &attr, sizeof(attr), 0);
+}
+
+/*
+ * A registered table beside the one of the file; it is dropped in any of the
+ * ways that there are.  Those that drop it with its memory leave nothing that
+ * could be unregistered.
+ */
+static void registered(struct worker *worker)
+{
+	unsigned int which = map_twin(worker);
+	size_t size;
+	void *table = copy_table(worker, which, &size);
+	bool gone = true;
+
+	if (!table)
+		return;
+	if (tell_kernel(worker, PR_UNWIND_TABLE_ADD, table, size))
+		failed("registering");
+	count(ADDS);
+	run_twin(worker);
+
+	switch (choose(worker, 4)) {
+	case 0:
+		gone = false;
+		break;
+	case 1:
+		munmap(table, size);
+		break;
+	case 2:
+		image_unmap(&worker->image);
+		map_twin(worker);
+		break;
+	default:
+		map_twin(worker);
+		break;
+	}
+	if (tell_kernel(worker, PR_UNWIND_TABLE_DEL, NULL, 0) ?
+	    !gone || errno != ENOENT : gone)
+		failed("unregistering");
+	count(DELS);
+	/* The file's own table is found now */
+	run_twin(worker);
+	munmap(TABLE_AT(worker->i), size);
+}
+
+/* A window of the JIT, of functions whose places do not depend on their frames */
+static int fill_window(struct jit_window *win, unsigned int seed,
+		       struct jit_entry *entry)
+{
+	unsigned int i;
+
+	for (i = 0; i < JIT_DEPTH; i++) {
+		struct jit_func func = {
+			.callee = i ? entry[i - 1].code :
+				      (const void *)(uintptr_t)run_leaf,
+			.locals = 64 + 16 * (seed % 31 + i),
+		};
+
+		if (jit_add(win, &func, &entry[i]) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int map_window(struct jit_window *win, unsigned int i)
+{
+	void *code = mmap(CODE_AT(i), JIT_SIZE,
+			  PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	void *table = mmap(ROWS_AT(i), JIT_SIZE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	if (code == MAP_FAILED || table == MAP_FAILED)
+		return -1;
+	return jit_window_init(win, code, JIT_SIZE, table, JIT_SIZE, i % 2);
+}
+
+static void unmap_window(unsigned int i)
+{
+	munmap(CODE_AT(i), JIT_SIZE);
+	munmap(ROWS_AT(i), JIT_SIZE);
+}
+
+static void jit(struct worker *worker)
+{
+	struct jit_entry entry[JIT_DEPTH];
+	struct jit_window win;
+	unsigned int i;
+
+	if (map_window(&win, worker->i)) {
+		failed("mapping a window");
+		return;
+	}
+	for (i = 0; i < 3; i++) {
+		if (jit_window_register(&win) ||
+		    fill_window(&win, choose(worker, 1000), entry))
+			failed("a JIT's window");
+		count(WINDOWS);
+		run((run_fn)(uintptr_t)entry[JIT_DEPTH - 1].code);
+		if (jit_window_retire(&win))
+			failed("retiring a window");
+	}
+	unmap_window(worker->i);
+}
+
+static void step(struct worker *worker)
+{
+	switch (choose(worker, 3)) {
+	case 0:
+		map_twin(worker);
+		run_twin(worker);
+		break;
+	case 1:
+		registered(worker);
+		break;
+	default:
+		jit(worker);
+		break;
+	}
+}
+
+static void *work(void *arg)
+{
+	struct worker *worker = arg;
+	unsigned int i;
+
+	for (i = 0; i < STEPS && !atomic_load(&shared->stop); i++)
+		step(worker);
+	return NULL;
+}
+
+/* Have tables looked for everywhere, whatever is there at the moment */
+static void *probe(void *arg)
+{
+	struct worker *worker = arg;
+	unsigned long record[2] = {};
+	unsigned int i;
+
+	for (i = 0; i < 100 * STEPS && !atomic_load(&shared->stop); i++) {
+		const struct truth_func *func =
+			&truth.func[choose(worker, truth.nr)];
+
+		record[1] = func->start + (func->end - func->start) / 2;
+		run_probe(record, 2);
+		count(PROBES);
+	}
+	return NULL;
+}
+
+/* The program of before must have left no table */
+static void exec_again(const struct worker *worker)
+{
+	char place[16], seed[16];
+
+	snprintf(place, sizeof(place), "%u", worker->i);
+	snprintf(seed, sizeof(seed), "%u", worker->seed);
+	count(EXECS);
+	execl("/proc/self/exe", "table_stress", "again", place, seed, NULL);
+	_exit(1);
+}
+
+static void child(struct worker *worker)
+{
+	unsigned int i;
+
+	/* As it was inherited; it is another's from now on */
+	run_twin(worker);
+	for (i = 0; i < 3; i++)
+		step(worker);
+	if (choose(worker, 2))
+		exec_again(worker);
+	_exit(0);
+}
+
+static void wait_for(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid || status)
+		failed("a child");
+}
+
+static void *fork_and_exec(void *arg)
+{
+	struct worker *worker = arg;
+	size_t size;
+	void *table;
+	pid_t pid;
+
+	table = copy_table(worker, map_twin(worker), &size);
+	if (!table || tell_kernel(worker, PR_UNWIND_TABLE_ADD, table, size))
+		failed("registering");
+	count(ADDS);
+	worker->seed++;
+	if (choose(worker, 3)) {
+		pid = fork();
+		if (!pid) {
+			/* Its own copy of what its parent registered */
+			run_twin(worker);
+			if (tell_kernel(worker, PR_UNWIND_TABLE_DEL, NULL, 0))
+				failed("unregistering in a child");
+			child(worker);
+		}
+		count(FORKS);
+	} else {
+		pid = vfork();
+		if (!pid)
+			exec_again(worker);
+		count(VFORKS);
+	}
+	if (pid < 0)
+		failed("fork");
+	/* Nothing of what the child did is seen here */
+	run_twin(worker);
+	wait_for(pid);
+	run_twin(worker);
+	if (tell_kernel(worker, PR_UNWIND_TABLE_DEL, NULL, 0))
+		failed("unregistering");
+	return NULL;
+}
+
+/*
+ * The stressed process: its threads come and go
+ */
+
+static void *(* const jobs[])(void *) = { work, work, fork_and_exec, probe };
+
+_Static_assert(sizeof(jobs) / sizeof(*jobs) == WORKERS, "a job for each");
+
+/* One thread after another for a job */
+static void *employ(void *arg)
+{
+	struct worker *worker = arg;
+	pthread_t thread;
+
+	while (!atomic_load(&shared->stop)) {
+		worker->seed = atomic_load(&shared->figure[THREADS]);
+		if (pthread_create(&thread, NULL, jobs[worker->i], worker)) {
+			failed("a thread");
+			break;
+		}
+		pthread_join(thread, NULL);
+		count(THREADS);
+	}
+	return NULL;
+}
+
+static void stress(void)
+{
+	struct worker worker[WORKERS] = {};
+	pthread_t thread[WORKERS];
+	unsigned int i;
+
+	for (i = 0; i < WORKERS; i++) {
+		worker[i].i = i;
+		if (pthread_create(&thread[i], NULL, employ, &worker[i]))
+			_exit(1);
+	}
+	for (i = 0; i < WORKERS; i++)
+		pthread_join(thread[i], NULL);
+	_exit(0);
+}
+
+/* After exec: other frames at the same place, and no figures */
+static int again(char **argv)
+{
+	struct worker worker = { .i = atoi(argv[2]), .seed = atoi(argv[3]) };
+
+	shared = calloc(1, sizeof(*shared));
+	if (!shared || twins_open(&twins))
+		return 1;
+	map_twin(&worker);
+	run_twin(&worker);
+	registered(&worker);
+	jit(&worker);
+	return atomic_load(&shared->errors) != 0;
+}
+
+/*
+ * The judge
+ */
+
+/* All that can be at a worker's place */
+static int place_truth(unsigned int i)
+{
+	struct jit_entry entry[JIT_DEPTH];
+	struct jit_window win;
+	unsigned int j;
+
+	if (twins_truth(&twins, TEXT_AT(i), &truth) || map_window(&win, i) ||
+	    fill_window(&win, 0, entry))
+		return -1;
+	for (j = 0; j < JIT_DEPTH; j++) {
+		struct truth_func func = {
+			.start = (uintptr_t)entry[j].code,
+			.end = (uintptr_t)entry[j].code + entry[j].size,
+			.ra = j + 1 < JIT_DEPTH ? (uintptr_t)entry[j + 1].ra :
+						  truth.base,
+		};
+
+		truth_add(&truth, &func, 1);
+	}
+	unmap_window(i);
+	return 0;
+}
+
+static int make_truth(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < WORKERS; i++)
+		if (place_truth(i))
+			return -1;
+	return 0;
+}
+
+/* A table of before would be told: here is one */
+static bool wrong_is_told(void)
+{
+	struct worker worker = {};
+	struct tally tally = {};
+	struct watch watch;
+	size_t size;
+	void *table;
+
+	if (watch_open(&watch, 0, -1, WATCH_CALLS, PAGES / 8))
+		return false;
+	if (!twins_map(&twins, 0, &worker.image, TEXT_AT(0)))
+		return false;
+	table = copy_table(&worker, 1, &size);
+	if (!table || tell_kernel(&worker, PR_UNWIND_TABLE_ADD, table, size) ||
+	    watch_enable(&watch))
+		return false;
+	ksft_print_msg("the next ones are meant to be wrong\n");
+	run_twin(&worker);
+	watch_disable(&watch);
+	watch_judge(&watch, &truth, &tally);
+	watch_close(&watch);
+	image_unmap(&worker.image);
+	munmap(table, size);
+	return tally.wrong == CALLS;
+}
+
+static pid_t start(int *go)
+{
+	int fds[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(fds))
+		return -1;
+	fflush(NULL);
+	pid = fork();
+	if (pid) {
+		close(fds[0]);
+		*go = fds[1];
+		return pid;
+	}
+	close(fds[1]);
+	if (read(fds[0], &c, 1) == 1)
+		stress();
+	_exit(1);
+}
+
+static void judge_all(struct watch *watch, int cpus, struct tally *tally)
+{
+	struct pollfd poll_fd[MAX_CPUS];
+	int cpu;
+
+	for (cpu = 0; cpu < cpus; cpu++) {
+		watch_judge(&watch[cpu], &truth, tally);
+		poll_fd[cpu] = (struct pollfd){ watch[cpu].fd[0], POLLIN };
+	}
+	/* Until a buffer is half full */
+	poll(poll_fd, cpus, 50);
+}
+
+static void print_figures(const struct tally *tally, unsigned int seconds)
+{
+	unsigned int i;
+
+	ksft_print_msg("%u seconds\n", seconds);
+	for (i = 0; i < FIGURES; i++)
+		ksft_print_msg("%s: %lu\n", figure_names[i],
+			       atomic_load(&shared->figure[i]));
+	ksft_print_msg("stacks: %lu right, %lu ended, %lu wrong, %lu elsewhere, %lu probes\n",
+		       tally->right, tally->ended, tally->wrong,
+		       tally->elsewhere, tally->probes);
+	ksft_print_msg("records lost: %lu\n", tally->lost);
+}
+
+static bool all_done(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < FIGURES; i++)
+		if (!atomic_load(&shared->figure[i]))
+			return false;
+	return true;
+}
+
+static unsigned int seconds(int argc, char **argv)
+{
+	const char *arg = argc > 1 ? argv[1] : getenv("UNWIND_STRESS_SECONDS");
+
+	return arg && atoi(arg) > 0 ? atoi(arg) : SECONDS;
+}
+
+int main(int argc, char **argv)
+{
+	const int cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	const unsigned int how_long = seconds(argc, argv);
+	struct watch watch[MAX_CPUS];
+	struct tally tally = {};
+	int cpu, go, status;
+	time_t end;
+	pid_t pid;
+
+	if (argc == 4 && !strcmp(argv[1], "again"))
+		return again(argv);
+
+	ksft_print_header();
+	ksft_set_plan(5);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED || cpus > MAX_CPUS || twins_open(&twins) ||
+	    make_truth())
+		ksft_exit_fail_msg("setup: %s\n", strerror(errno));
+	ksft_test_result(wrong_is_told(), "a wrong table is told\n");
+	pid = start(&go);
+	for (cpu = 0; cpu < cpus; cpu++)
+		if (watch_open(&watch[cpu], pid, cpu, WATCH_ALL, PAGES) ||
+		    watch_enable(&watch[cpu]))
+			ksft_exit_skip("no perf events for all, or not root\n");
+
+	end = time(NULL) + how_long;
+	if (pid < 0 || write(go, "", 1) != 1)
+		ksft_exit_fail_msg("start: %s\n", strerror(errno));
+	while (time(NULL) < end)
+		judge_all(watch, cpus, &tally);
+	atomic_store(&shared->stop, true);
+	while (!waitpid(pid, &status, WNOHANG))
+		judge_all(watch, cpus, &tally);
+	judge_all(watch, cpus, &tally);
+
+	print_figures(&tally, how_long);
+	ksft_test_result(!status && !atomic_load(&shared->errors),
+			 "all worked as it should\n");
+	ksft_test_result(all_done(), "something of everything was done\n");
+	ksft_test_result(tally.right > 0, "stacks are right\n");
+	ksft_test_result(!tally.wrong, "no stack is wrong\n");
+	ksft_finished();
+}
