@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Registers the tables of all that the dynamic loader maps, for a C library that
+ * does not do so by itself:
+ *
+ *	LD_AUDIT=/path/to/unwind_audit.so program
+ *
+ * The kernel finds tables of mapped files without help.  This is for those who
+ * do not want it to read files, and for files that it cannot read.
+ *
+ * The loader calls la_objopen() for each object when it has mapped it, and
+ * la_objclose() before it unmaps it.  The address of the object's link map names
+ * what was registered: there is one for each object as long as it is mapped.
+ *
+ * Nothing here can fail in a way that the program would notice.  What the kernel
+ * refuses it says with its tracepoint unwind:unwind_table_invalid.
+ */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <linux/unwind.h>
+
+#ifndef PT_GNU_SFRAME
+#define PT_GNU_SFRAME	0x6474e554
+#endif
+
+/* What the loader looks up by name */
+#define __public	__attribute__((visibility("default")))
+
+struct headers {
+	const Elf64_Phdr	*phdr;
+	unsigned int		nr;
+};
+
+/*
+ * May memory be read?  The kernel looks at the signal set (of 8 bytes) before it
+ * finds that it does not know what to do with it.
+ */
+static bool readable(uintptr_t addr)
+{
+	return syscall(SYS_rt_sigprocmask, -1, addr, NULL, 8) &&
+	       errno != EFAULT;
+}
+
+/* The program headers of an object whose file begins where it is mapped */
+static bool headers_at(uintptr_t start, struct headers *headers)
+{
+	const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)start;
+
+	if (!readable(start) || memcmp(ehdr->e_ident, ELFMAG, SELFMAG) ||
+	    ehdr->e_phentsize != sizeof(*headers->phdr) || !ehdr->e_phnum)
+		return false;
+	headers->phdr = (const Elf64_Phdr *)(start + ehdr->e_phoff);
+	headers->nr = ehdr->e_phnum;
+	return readable((uintptr_t)headers->phdr) &&
+	       readable((uintptr_t)(headers->phdr + headers->nr) - 8);
+}
+
+/*
+ * A program that is linked to a fixed address does not begin at its load bias;
+ * the kernel has told where its program headers are.
+ */
+static bool headers_of_program(uintptr_t bias, struct headers *headers)
+{
+	unsigned int i;
+
+	headers->phdr = (const Elf64_Phdr *)getauxval(AT_PHDR);
+	headers->nr = getauxval(AT_PHNUM);
+	for (i = 0; i < headers->nr; i++)
+		if (headers->phdr[i].p_type == PT_PHDR)
+			return (uintptr_t)headers->phdr ==
+			       bias + headers->phdr[i].p_vaddr;
+	return false;
+}
+
+static void add(const struct link_map *map, const Elf64_Phdr *sframe,
+		const Elf64_Phdr *text)
+{
+	struct unwind_table_attr attr = {
+		.format = UNWIND_FORMAT_SFRAME,
+		.key = (uintptr_t)map,
+		.table_start = map->l_addr + sframe->p_vaddr,
+		.table_size = sframe->p_memsz,
+		.text_start = map->l_addr + text->p_vaddr,
+		.text_size = text->p_memsz,
+	};
+
+	prctl(PR_UNWIND_TABLE, PR_UNWIND_TABLE_ADD, &attr, sizeof(attr), 0);
+}
+
+/* Each executable segment is described by the object's one table */
+static void add_all(const struct link_map *map, const struct headers *headers)
+{
+	const Elf64_Phdr *phdr = headers->phdr, *sframe = NULL;
+	unsigned int i;
+
+	for (i = 0; i < headers->nr; i++)
+		if (phdr[i].p_type == PT_GNU_SFRAME)
+			sframe = &phdr[i];
+	for (i = 0; sframe && i < headers->nr; i++)
+		if (phdr[i].p_type == PT_LOAD && phdr[i].p_flags & PF_X)
+			add(map, sframe, &phdr[i]);
+}
+
+/*
+ * The loader's side
+ */
+
+/* 0 means: do without this library */
+__public unsigned int la_version(unsigned int version)
+{
+	if (prctl(PR_UNWIND_TABLE, PR_UNWIND_TABLE_VERSION, NULL, 0, 0) < 1)
+		return 0;
+	return version < LAV_CURRENT ? version : LAV_CURRENT;
+}
+
+/* 0 means: calls from and to the object are of no interest */
+__public unsigned int la_objopen(struct link_map *map, Lmid_t lmid,
+				 uintptr_t *cookie)
+{
+	struct headers headers;
+
+	*cookie = (uintptr_t)map;
+	if (headers_at(map->l_addr, &headers) ||
+	    headers_of_program(map->l_addr, &headers))
+		add_all(map, &headers);
+	return 0;
+}
+
+__public unsigned int la_objclose(uintptr_t *cookie)
+{
+	struct unwind_table_attr attr = {
+		.format = UNWIND_FORMAT_SFRAME,
+		.key = *cookie,
+	};
+
+	/* Most objects have no table: then there is none to drop */
+	prctl(PR_UNWIND_TABLE, PR_UNWIND_TABLE_DEL, &attr, sizeof(attr), 0);
+	return 0;
+}
