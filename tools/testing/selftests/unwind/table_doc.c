@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The examples of Documentation/userspace-api/unwind.rst, which were cut out and
+ * compiled, do what they are there for: all of them succeed.
+ *
+ * EXAMPLES has their names, as strings.
+ */
+#include <libgen.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../kselftest.h"
+
+static const char * const examples[] = { EXAMPLES };
+
+/* What it prints becomes comments */
+static bool run(const char *dir, const char *name)
+{
+	char command[PATH_MAX + 64];
+	char line[256];
+	FILE *output;
+
+	snprintf(command, sizeof(command), "'%s/doc_%s' 2>&1", dir, name);
+	output = popen(command, "r");
+	if (!output)
+		return false;
+	while (fgets(line, sizeof(line), output))
+		ksft_print_msg("%s: %s", name, line);
+	return pclose(output) == 0;
+}
+
+int main(void)
+{
+	const unsigned int nr = sizeof(examples) / sizeof(*examples);
+	char exe[PATH_MAX] = "";
+	const char *dir;
+	unsigned int i;
+
+	ksft_print_header();
+	ksft_set_plan(nr);
+	if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0)
+		ksft_exit_fail_msg("no /proc\n");
+	dir = dirname(exe);
+	for (i = 0; i < nr; i++)
+		ksft_test_result(run(dir, examples[i]), "example %s\n",
+				 examples[i]);
+	ksft_finished();
+}
