@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "twins.h"
@@ -242,34 +241,19 @@ TEST_F_TIMEOUT(dl, unmapped_and_mapped, 120)
 	judge(_metadata, self, variant);
 }
 
-/* Segment after segment, the last first, so that a table precedes its text */
-static bool move(const struct image *image, void *to)
-{
-	const size_t page = sysconf(_SC_PAGESIZE);
-	size_t i;
-
-	for (i = image->size; i; i -= page)
-		if (mremap(image->base + i - page, page, page,
-			   MREMAP_MAYMOVE | MREMAP_FIXED,
-			   (char *)to + i - page) == MAP_FAILED)
-			return false;
-	return true;
-}
-
 TEST_F_TIMEOUT(dl, moved_over, 120)
 {
 	struct image image;
-	ptrdiff_t entry;
 	unsigned int i;
+	run_fn fn;
 
 	ASSERT_EQ(0, start_probers(self, variant->probers));
 	for (i = 0; i < ROUNDS; i++) {
 		ASSERT_NE(NULL, twins_map(&self->twins, i % TWINS, &image,
 					  PLACE(1)));
-		entry = (char *)image.entry - image.base;
-		ASSERT_TRUE(move(&image, PLACE(0)));
-		ASSERT_TRUE(run_once(self, (run_fn)((char *)PLACE(0) + entry),
-				     &self->truth));
+		fn = twins_move(&image, PLACE(0));
+		ASSERT_NE(NULL, fn);
+		ASSERT_TRUE(run_once(self, fn, &self->truth));
 	}
 	EXPECT_TRUE(stop_probers(self, variant->probers));
 	judge(_metadata, self, variant);

@@ -39,6 +39,7 @@
 #include "../kselftest.h"
 
 #define SECONDS		10
+#define PATIENCE	100
 #define MAX_CPUS	64
 #define PAGES		1024
 
@@ -56,11 +57,11 @@
 #define STEPS		20
 #define CALLS		2
 
-enum figure { MAPS, UNMAPS, ADDS, DELS, WINDOWS, FORKS, VFORKS, EXECS, THREADS,
+enum figure { MAPS, MOVES, UNMAPS, ADDS, DELS, WINDOWS, FORKS, VFORKS, EXECS, THREADS,
 	      RUNS, PROBES, FIGURES };
 
 static const char * const figure_names[] = {
-	"maps", "unmaps", "registered", "unregistered", "JIT windows", "forks",
+	"maps", "moves", "unmaps", "registered", "unregistered", "JIT windows", "forks",
 	"vforks", "execs", "threads", "runs", "probes",
 };
 
@@ -106,18 +107,27 @@ static void run(run_fn fn)
 	count(RUNS);
 }
 
-/* A twin over what is there, or where nothing is any more */
+/* A twin over what is there, or where nothing is any more; mapped or moved there */
 static unsigned int map_twin(struct worker *worker)
 {
 	unsigned int which = choose(worker, TWINS);
+	void *where = TEXT_AT(worker->i);
 
 	if (worker->image.size && choose(worker, 2)) {
 		image_unmap(&worker->image);
 		count(UNMAPS);
 	}
-	if (!twins_map(&twins, which, &worker->image, TEXT_AT(worker->i)))
-		failed("mapping a library");
-	count(MAPS);
+	if (choose(worker, 4)) {
+		if (!twins_map(&twins, which, &worker->image, where))
+			failed("mapping a library");
+		count(MAPS);
+	} else {
+		if (!twins_map(&twins, which, &worker->image,
+			       ROWS_AT(worker->i)) ||
+		    !twins_move(&worker->image, where))
+			failed("moving a library");
+		count(MOVES);
+	}
 	return which;
 }
 
@@ -331,7 +341,13 @@ static void exec_again(const struct worker *worker)
 
 static void child(struct worker *worker)
 {
+	struct worker other = { .i = 0, .seed = worker->seed };
+	pthread_t thread;
 	unsigned int i;
+
+	/* It will be in the middle of something when the process exits or execs */
+	if (choose(worker, 2) && pthread_create(&thread, NULL, work, &other))
+		failed("a thread of a fork");
 
 	/* As it was inherited; it is another's from now on */
 	run_twin(worker);
@@ -606,7 +622,9 @@ int main(int argc, char **argv)
 	end = time(NULL) + how_long;
 	if (pid < 0 || write(go, "", 1) != 1)
 		ksft_exit_fail_msg("start: %s\n", strerror(errno));
-	while (time(NULL) < end)
+	/* On a slow machine, until there is something to say */
+	while (time(NULL) < end ||
+	       (!all_done() && time(NULL) < end + PATIENCE))
 		judge_all(watch, cpus, &tally);
 	atomic_store(&shared->stop, true);
 	while (!waitpid(pid, &status, WNOHANG))

@@ -3,6 +3,7 @@
  * Mapping twins, see twins.h.
  */
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "twins.h"
@@ -42,6 +43,25 @@ run_fn twins_map(const struct twins *twins, unsigned int i,
 {
 	if (image_map(image, &twins->elf[i], twins->fd[i], where))
 		return NULL;
+	return (run_fn)image->entry;
+}
+
+/* Page after page, the last first, so that the table precedes its text */
+run_fn twins_move(struct image *image, void *to)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	ptrdiff_t by = (char *)to - image->base;
+	size_t i;
+
+	for (i = image->size; i; i -= page)
+		if (mremap(image->base + i - page, page, page,
+			   MREMAP_MAYMOVE | MREMAP_FIXED,
+			   (char *)to + i - page) == MAP_FAILED)
+			return NULL;
+	image->base = to;
+	image->text += by;
+	image->text_end += by;
+	image->entry = (char *)image->entry + by;
 	return (run_fn)image->entry;
 }
 

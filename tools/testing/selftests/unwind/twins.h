@@ -33,6 +33,9 @@ void twins_close(struct twins *twins);
 run_fn twins_map(const struct twins *twins, unsigned int i,
 		 struct image *image, void *where);
 
+/* Move it as a whole, over what is there; where its code begins, or NULL */
+run_fn twins_move(struct image *image, void *to);
+
 /*
  * The functions of a twin at @where, which it is mapped at for that, and what
  * they return to; -1 if that is not the same for all of them.
