@@ -127,6 +127,25 @@ TEST_F(op, unknown_high_bit)
 	EXPECT_EQ(-ENOENT, unwind_table_del(KEY));
 }
 
+/* It is about the process's own stacks, so anybody may */
+TEST_F(op, unprivileged)
+{
+	pid_t pid = fork();
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		/* Nothing to give up if it is nobody already */
+		EXPECT_TRUE(geteuid() || (!setgid(65534) && !setuid(65534)));
+		EXPECT_EQ(UNWIND_TABLE_ABI_VERSION,
+			  unwind_table(PR_UNWIND_TABLE_VERSION, NULL, 0));
+		EXPECT_EQ(0, op(self, PR_UNWIND_TABLE_ADD));
+		EXPECT_EQ(0, op(self, PR_UNWIND_TABLE_DEL));
+		EXPECT_EQ(-ENOENT, op(self, PR_UNWIND_TABLE_DEL));
+		CHILD_EXIT();
+	}
+	EXPECT_EQ(0, wait_for(pid));
+}
+
 /*
  * The structure, for both operations that have one
  */

@@ -17,6 +17,7 @@
 
 #include "code.h"
 #include "code_file.h"
+#include "image.h"
 #include "trace.h"
 #include "turns.h"
 #include "../kselftest_harness.h"
@@ -107,6 +108,30 @@ TEST_F(life, used_for_its_range_only)
 	ASSERT_EQ(0, unwind_table_del(KEY));
 	for (i = 0; i < 5; i++)
 		EXPECT_EQ(i == 3 ? THROUGH : THROUGH_NOT, through_fn(self, i));
+}
+
+/* A table that cannot be read says nothing, but it is not forgotten */
+TEST_F(life, used_while_readable)
+{
+	const size_t size = self->code.table_mapped;
+
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	ASSERT_EQ(0, mprotect(self->code.table, size, PROT_NONE));
+	EXPECT_EQ(THROUGH_NOT, through(self));
+	ASSERT_EQ(0, mprotect(self->code.table, size, PROT_READ));
+	EXPECT_EQ(THROUGH, through(self));
+	EXPECT_KNOWN(KEY);
+}
+
+/* What was checked is not read again, unless the table was said to change */
+TEST_F(life, used_by_the_header_that_was_checked)
+{
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	memset(self->code.table, 0, sizeof(struct sframe_header));
+	EXPECT_EQ(THROUGH, through(self));
+	ASSERT_EQ(0, unwind_table_del(KEY));
+	EXPECT_EQ(-ENOEXEC, code_register(&self->code, KEY));
+	EXPECT_EQ(THROUGH_NOT, through(self));
 }
 
 /* Two tables of one size for the same code, one of them wrong for it */
