@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bounds.h"
 #include "call.h"
 #include "run.h"
 
@@ -41,7 +42,9 @@ _Static_assert(SYS_getppid == 110, "run_probe() calls getppid()");
 
 #define SPIN	200
 
-void run_leaf(struct run *run)
+SECTION_BOUNDS(text_leaf);
+
+void __section("text_leaf") run_leaf(struct run *run)
 {
 	unsigned long i, ip;
 	unsigned int j;
@@ -53,4 +56,16 @@ void run_leaf(struct run *run)
 		for (j = 0; j < SPIN; j++)
 			asm volatile("");
 	}
+}
+
+bool run_in_leaf(unsigned long ip)
+{
+	return ip >= (unsigned long)__start_text_leaf &&
+	       ip < (unsigned long)__stop_text_leaf;
+}
+
+bool run_in_probe(unsigned long ip)
+{
+	return ip >= (unsigned long)run_probe &&
+	       ip < (unsigned long)run_probe_end;
 }

@@ -39,6 +39,7 @@ extern const char run_base[];
 
 /* Makes @rounds system calls, getppid(), and computes a little for each */
 void run_leaf(struct run *run);
+bool run_in_leaf(unsigned long ip);
 
 /*
  * Make @rounds system calls, getppid(), with a frame record that is a lie:
@@ -47,5 +48,6 @@ void run_leaf(struct run *run);
  */
 void run_probe(const unsigned long *record, unsigned long rounds);
 extern const char run_probe_end[];
+bool run_in_probe(unsigned long ip);
 
 #endif /* SELFTEST_UNWIND_RUN_H */

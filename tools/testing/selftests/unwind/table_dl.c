@@ -21,7 +21,7 @@
 #include "twins.h"
 #include "../kselftest_harness.h"
 
-#define ROUNDS		300
+#define ROUNDS		120
 #define CALLS		4
 #define PROBERS		2
 #define PAGES		128

@@ -41,12 +41,6 @@ static const struct truth_func *find(const struct truth *truth,
 	return NULL;
 }
 
-static bool in_probe(unsigned long ip)
-{
-	return ip >= (unsigned long)run_probe &&
-	       ip < (unsigned long)run_probe_end;
-}
-
 /* In one piece, as several threads may judge */
 static void print_wrong(const uint64_t *ip, uint64_t nr, uint64_t at,
 			const struct truth_func *func)
@@ -58,41 +52,42 @@ static void print_wrong(const uint64_t *ip, uint64_t nr, uint64_t at,
 	for (i = 0; i < nr && i < 32; i++)
 		len += snprintf(line + len, sizeof(line) - len, " %s%#llx",
 				i == at ? "!" : "", (unsigned long long)ip[i]);
-	printf("# wrong, should be %#lx:%s\n", func ? func->ra : 0, line);
+	printf("# wrong, should be %#lx:%s\n", func->ra, line);
 	fflush(stdout);
 }
 
 void truth_judge(const struct truth *truth, const uint64_t *ip, uint64_t nr,
 		 struct tally *tally)
 {
-	const struct truth_func *func = NULL;
-	bool any = false;
-	uint64_t i;
+	const struct truth_func *func;
+	uint64_t i = 0;
 
-	if (nr && in_probe(ip[0])) {
+	if (nr && run_in_probe(ip[0])) {
 		tally->probes++;
 		return;
 	}
-	for (i = 0; i < nr; i++) {
-		bool bad = func ? ip[i] != func->ra :
-				  i && ip[i] == truth->base;
-
-		if (bad || ip[i] == RUN_DECOY) {
+	/* From one of the functions, or from what it calls, which has a frame */
+	func = nr ? find(truth, ip[0]) : NULL;
+	if (!func && nr > 1 && run_in_leaf(ip[0]))
+		func = find(truth, ip[++i] - 1);
+	if (!func) {
+		tally->elsewhere++;
+		return;
+	}
+	while (func) {
+		if (++i == nr) {
+			tally->ended++;
+			return;
+		}
+		if (ip[i] != func->ra) {
 			if (tally->wrong++ < PRINT_MAX)
 				print_wrong(ip, nr, i, func);
 			return;
 		}
-		/* A return address may belong to the next function already */
-		func = find(truth, i ? ip[i] - 1 : ip[i]);
-		if (func)
-			any = true;
+		/* It may belong to the next function already */
+		func = find(truth, ip[i] - 1);
 	}
-	if (!any)
-		tally->elsewhere++;
-	else if (func)
-		tally->ended++;
-	else
-		tally->right++;
+	tally->right++;
 }
 
 void tally_add(struct tally *sum, const struct tally *more)

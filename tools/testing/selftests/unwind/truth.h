@@ -3,9 +3,13 @@
  * Many sampled stacks, judged by what is known of the functions in them.
  *
  * Of each function that is listed here, it is known which instructions are its
- * own and where it returns to: it is called from one place only.  So any stack
- * that an address of it appears in is either right, or ends there, or is wrong.
- * Nothing depends on when the sample was taken.
+ * own and where it returns to: it is called from one place only.  So a stack that
+ * comes from one of them is either right, or ends in one, or is wrong.  Nothing
+ * depends on when the sample was taken.
+ *
+ * A stack that comes from elsewhere says nothing: the C library has neither tables
+ * nor frame pointers, and what is in that register leads anywhere, by what earlier
+ * calls left on the stack into these functions, too.
  */
 #ifndef SELFTEST_UNWIND_TRUTH_H
 #define SELFTEST_UNWIND_TRUTH_H
@@ -23,7 +27,7 @@ struct truth_func {
 
 #define TRUTH_MAX	128
 
-/* @base: what the outermost functions return to, and nothing else does */
+/* @base: what the outermost functions return to */
 struct truth {
 	unsigned int		nr;
 	struct truth_func	func[TRUTH_MAX];
@@ -35,10 +39,9 @@ void truth_add(struct truth *truth, const struct truth_func *func,
 
 /*
  * Numbers of stacks.  @right: went from one of the functions up to the base;
- * @ended: stopped in one; @wrong: went on to where it does not return to, or to
- * a decoy.  @elsewhere has the others, which say nothing, and @probes those of
- * run_probe(), which are nonsense.  @lost: records that did not fit into the
- * buffer.
+ * @ended: stopped in one; @wrong: went on to where it does not return to.
+ * @elsewhere: came from elsewhere; @probes: from run_probe(), which lies.
+ * @lost: records that did not fit into the buffer.
  */
 struct tally {
 	unsigned long	right;

@@ -11,8 +11,8 @@
  */
 #include <linux/compiler.h>
 
+#include "bounds.h"
 #include "run.h"
-#include "twin.h"
 
 #ifndef FRAME
 #error "FRAME must be the number of bytes of locals"
