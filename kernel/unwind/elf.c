@@ -56,8 +56,8 @@ static int read_image(const struct unwind_mapping *map, void *buf, size_t size,
 		return -ENOEXEC;
 	/*
 	 * Without the permission hooks of kernel_read(): the process mapped the
-	 * file, and must not be seen, or made, to wait for a read that it did
-	 * not ask for.
+	 * file, and whoever decides on such hooks must not be able to make it
+	 * wait for a read that it did not ask for.
 	 */
 	ret = __kernel_read(map->file, buf, size, &pos);
 	if (ret < 0)

@@ -15,6 +15,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <asm/unwind_user.h>
 #include <trace/events/unwind.h>
@@ -121,23 +122,27 @@ out_free:
 	return ret;
 }
 
+/* No linker writes as large a table; what a file says beyond is not looked at */
+#define UNWIND_MAX_TABLE	SZ_1G
+
 /*
  * A file that has no table, or a bad one, is not asked again; unless what is
- * mapped where the table should be changes, as it does while a dynamic loader
- * maps a file's segments one after another.
+ * mapped where the table should be is replaced, as it is while a dynamic loader
+ * maps a file's segments over each other.
  */
 static int remember_none(struct mm_struct *mm, const struct unwind_mapping *map,
 			 const struct unwind_elf_table *where)
 {
-	const struct unwind_table none = {
+	struct unwind_table none = {
 		.format = UNWIND_TABLE_NONE,
 		.text_start = map->start,
 		.text_end = map->end,
-		.sframe = {
-			.start = where->addr,
-			.end = where->addr + where->size,
-		},
 	};
+
+	if (where->size <= UNWIND_MAX_TABLE) {
+		none.sframe.start = where->addr;
+		none.sframe.end = where->addr + where->size;
+	}
 
 	remember(mm, map, NULL, &none);
 	return -ENOENT;
@@ -146,8 +151,18 @@ static int remember_none(struct mm_struct *mm, const struct unwind_mapping *map,
 /* May it be different the next time, with the same mapping? */
 static bool is_transient(int err)
 {
-	return err == -EINTR || err == -ERESTARTSYS || err == -ENOMEM ||
-	       err == -EAGAIN;
+	switch (err) {
+	case -EAGAIN:
+	case -EINTR:
+	case -ERESTARTSYS:
+	case -EIO:
+	case -ESTALE:
+	case -ENOMEM:
+	case -ENOSPC:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static int find_sframe(struct mm_struct *mm, const struct unwind_mapping *map,

@@ -169,7 +169,7 @@ static void take_out(struct unwind_ranges *set, struct unwind_range *range)
 	trace_unwind_table_dropped(range->table.text_start,
 				   range->table.text_end);
 	mas_lock(&mas);
-	mas_store_gfp(&mas, NULL, GFP_KERNEL | __GFP_NOFAIL);
+	mas_store_gfp(&mas, NULL, GFP_KERNEL_ACCOUNT | __GFP_NOFAIL);
 	mas_unlock(&mas);
 
 	if (has_memory(range))
@@ -198,16 +198,53 @@ static struct unwind_range *first_in_memory(struct unwind_ranges *set,
 }
 
 /**
+ * unwind_ranges_overlap - does any range lie in there, in part at least?
+ * @set: the set
+ * @start: first address
+ * @end: first address after it
+ *
+ * Return: true if one does.
+ */
+bool unwind_ranges_overlap(struct unwind_ranges *set, unsigned long start,
+			   unsigned long end)
+{
+	return first_in_text(set, start, end);
+}
+
+/**
  * unwind_ranges_touch - does any range, or the table of one, lie in there?
  * @set: the set
  * @start: first address
  * @end: first address after it
+ *
+ * Return: true if one does.
  */
 bool unwind_ranges_touch(struct unwind_ranges *set, unsigned long start,
 			 unsigned long end)
 {
 	return first_in_text(set, start, end) ||
 	       first_in_memory(set, start, end);
+}
+
+/**
+ * unwind_ranges_drop_text - remove each range that lies in there
+ * @set: the set
+ * @start: first address
+ * @end: first address after it
+ *
+ * What lies there in part goes as a whole.
+ *
+ * Context: task; may sleep.
+ */
+void unwind_ranges_drop_text(struct unwind_ranges *set, unsigned long start,
+			     unsigned long end)
+{
+	struct unwind_range *range;
+
+	while ((range = first_in_text(set, start, end))) {
+		take_out(set, range);
+		cond_resched();
+	}
 }
 
 /**
@@ -225,8 +262,8 @@ void unwind_ranges_drop(struct unwind_ranges *set, unsigned long start,
 {
 	struct unwind_range *range;
 
-	while ((range = first_in_text(set, start, end)) ||
-	       (range = first_in_memory(set, start, end))) {
+	unwind_ranges_drop_text(set, start, end);
+	while ((range = first_in_memory(set, start, end))) {
 		take_out(set, range);
 		cond_resched();
 	}
@@ -244,6 +281,8 @@ static struct unwind_range *first_of_key(const struct unwind_ranges *set,
  * unwind_ranges_has_key - is any range registered under this name?
  * @set: the set
  * @key: the name
+ *
+ * Return: true if one is.
  */
 bool unwind_ranges_has_key(const struct unwind_ranges *set, u64 key)
 {

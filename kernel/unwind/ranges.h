@@ -48,8 +48,12 @@ struct unwind_range *unwind_range_alloc(const struct unwind_table *table,
 					u64 key);
 int unwind_ranges_insert(struct unwind_ranges *set, struct unwind_range *range);
 int unwind_ranges_copy(struct unwind_ranges *to, struct unwind_ranges *from);
+bool unwind_ranges_overlap(struct unwind_ranges *set, unsigned long start,
+			   unsigned long end);
 bool unwind_ranges_touch(struct unwind_ranges *set, unsigned long start,
 			 unsigned long end);
+void unwind_ranges_drop_text(struct unwind_ranges *set, unsigned long start,
+			     unsigned long end);
 void unwind_ranges_drop(struct unwind_ranges *set, unsigned long start,
 			unsigned long end);
 bool unwind_ranges_has_key(const struct unwind_ranges *set, u64 key);

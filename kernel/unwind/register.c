@@ -145,6 +145,10 @@ int unwind_table_prctl(unsigned long op, unsigned long uattr,
 	if (arg5)
 		return -EINVAL;
 
+	/* SFrame describes 64-bit programs only */
+	if (in_compat_syscall())
+		return -EOPNOTSUPP;
+
 	switch (op) {
 	case PR_UNWIND_TABLE_VERSION:
 		return uattr || size ? -EINVAL : UNWIND_TABLE_ABI_VERSION;
@@ -154,9 +158,6 @@ int unwind_table_prctl(unsigned long op, unsigned long uattr,
 	default:
 		return -EINVAL;
 	}
-	/* SFrame describes 64-bit programs only */
-	if (in_compat_syscall())
-		return -EOPNOTSUPP;
 	ret = read_attr(&attr, (const void __user *)uattr, size);
 	if (ret)
 		return ret;

@@ -705,8 +705,8 @@ static int find_row(const struct sframe_section *sec, unsigned long ip,
  * Sections that change
  *
  * Their writer adds FREs, then an entry, then counts it; takes an entry back by
- * setting its size to 0, and makes it anew by setting the size last.  FREs stay
- * as they are while anything refers to them.
+ * setting its size to 0 and a full fence, and makes it anew by setting the size
+ * last.  FREs stay as they are while anything refers to them.
  */
 
 /* The section as it is now.  The count covers entries and FREs before it. */
@@ -730,7 +730,10 @@ static int refresh_counts(struct sframe_section *sec)
 	return 0;
 }
 
-/* Does the entry still say what was used of it? */
+/*
+ * Does the entry still say where the function and its rows are?  If so, then what
+ * else was read of it belongs to the same function.
+ */
 static int entry_unchanged(const struct sframe_section *sec,
 			   const struct sframe_func *func)
 {

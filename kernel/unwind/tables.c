@@ -15,8 +15,8 @@
  * in which nothing was registered, has a NULL pointer, and all that it pays is
  * the test of that pointer.
  *
- * Ranges are removed with the mmap lock held for writing when their text, or the
- * memory of their table, is unmapped: before anything else can be mapped there.
+ * Ranges are removed when their text, or the memory of their table, is unmapped,
+ * with the mmap lock held for writing: before anything else is there.
  * So no range outlives its mapping, whatever threads do meanwhile.
  *
  * Changes of either set are made with the tables' own lock, which is taken inside
@@ -35,9 +35,17 @@
 #include <linux/slab.h>
 #include <linux/unwind_user.h>
 #include <linux/workqueue.h>
+#include <trace/events/unwind.h>
 
 #include "ranges.h"
 #include "tables.h"
+
+/*
+ * Ranges that are remembered for one address space.  More than it can have
+ * mappings, unless mappings are made executable, sampled, and made something else
+ * by the million.
+ */
+#define UNWIND_MAX_FOUND	65536
 
 /**
  * struct unwind_registry - what a process registered
@@ -177,6 +185,11 @@ int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
 	registry = registry_of(tables);
 	if ((registry ? registry->ranges.nr : 0) >= max)
 		return -ENOSPC;
+	/* Before a shared one is copied for nothing */
+	if (registry && unwind_ranges_overlap(&registry->ranges,
+					      range->table.text_start,
+					      range->table.text_end))
+		return -EEXIST;
 	registry = own_registry(tables);
 	if (!registry)
 		return -ENOMEM;
@@ -223,7 +236,7 @@ int unwind_tables_unregister(struct mm_struct *mm, u64 key)
  * What was found before there is replaced: mappings merge and split.
  *
  * Context: task; may sleep.
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOSPC when too much was remembered already; -ENOMEM.
  */
 int unwind_tables_remember(struct mm_struct *mm, struct unwind_range *range)
 {
@@ -234,8 +247,10 @@ int unwind_tables_remember(struct mm_struct *mm, struct unwind_range *range)
 		return -ENOMEM;
 
 	guard(mutex)(&tables->lock);
-	unwind_ranges_drop(&tables->found, range->table.text_start,
-			   range->table.text_end);
+	unwind_ranges_drop_text(&tables->found, range->table.text_start,
+				range->table.text_end);
+	if (tables->found.nr >= UNWIND_MAX_FOUND)
+		return -ENOSPC;
 	return unwind_ranges_insert(&tables->found, range);
 }
 
@@ -256,10 +271,12 @@ static void drop_registered(struct unwind_tables *tables, unsigned long start,
 	if (!registry || !unwind_ranges_touch(&registry->ranges, start, end))
 		return;
 	registry = own_registry(tables);
-	if (registry)
+	if (registry) {
 		unwind_ranges_drop(&registry->ranges, start, end);
-	else
+	} else {
+		trace_unwind_table_dropped(0, TASK_SIZE);
 		replace_registry(tables, NULL);
+	}
 }
 
 void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,

@@ -139,7 +139,7 @@ static int tell_kernel(const struct jit_window *win, int op)
 		.text_size = win->code_size,
 	};
 
-	return prctl(PR_UNWIND_TABLE, op, &attr, sizeof(attr), 0);
+	return prctl(PR_UNWIND_TABLE, op, &attr, sizeof(attr), 0UL);
 }
 
 int jit_window_register(struct jit_window *win)

@@ -93,7 +93,7 @@ static void add(const struct link_map *map, const Elf64_Phdr *sframe,
 		.text_size = text->p_memsz,
 	};
 
-	prctl(PR_UNWIND_TABLE, PR_UNWIND_TABLE_ADD, &attr, sizeof(attr), 0);
+	prctl(PR_UNWIND_TABLE, PR_UNWIND_TABLE_ADD, &attr, sizeof(attr), 0UL);
 }
 
 /* Each executable segment is described by the object's one table */
@@ -117,7 +117,7 @@ static void add_all(const struct link_map *map, const struct headers *headers)
 /* 0 means: do without this library */
 __public unsigned int la_version(unsigned int version)
 {
-	if (prctl(PR_UNWIND_TABLE, PR_UNWIND_TABLE_VERSION, NULL, 0, 0) < 1)
+	if (prctl(PR_UNWIND_TABLE, PR_UNWIND_TABLE_VERSION, NULL, 0UL, 0UL) < 1)
 		return 0;
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
@@ -143,6 +143,6 @@ __public unsigned int la_objclose(uintptr_t *cookie)
 	};
 
 	/* Most objects have no table: then there is none to drop */
-	prctl(PR_UNWIND_TABLE, PR_UNWIND_TABLE_DEL, &attr, sizeof(attr), 0);
+	prctl(PR_UNWIND_TABLE, PR_UNWIND_TABLE_DEL, &attr, sizeof(attr), 0UL);
 	return 0;
 }

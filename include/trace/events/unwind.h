@@ -148,7 +148,7 @@ TRACE_EVENT(unwind_table_invalid,
  * unwind_entry_invalid - a table has no usable row for an address
  * @ip: the address that was looked up
  * @table: address of the table
- * @error: -EINVAL, -EFAULT or -E2BIG; the frame pointer is tried instead
+ * @error: -EINVAL, -EFAULT, -E2BIG or -EAGAIN; the frame pointer is tried instead
  */
 TRACE_EVENT(unwind_entry_invalid,
 	TP_PROTO(unsigned long ip, unsigned long table, int error),
