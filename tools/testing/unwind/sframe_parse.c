@@ -141,7 +141,11 @@ bool model_parse(struct model *model, const u8 *bytes, u32 size)
 	num = min_t(u32, get(&in, SFB_HDR_NUM_FDES, 4), MODEL_MAX_FUNCS);
 	for (i = 0; i < num && fdes + (i + 1) * fde_size <= in.size; i++)
 		parse_func(model, &in, fdes + i * fde_size);
-	table->fre_gap = in.fres - (fdes + i * fde_size);
+	fdes += i * fde_size;
+	/* What overlaps, or has room for gigabytes, is nothing to be put together */
+	if (in.fres < fdes || in.fres > in.size)
+		return false;
+	table->fre_gap = in.fres - fdes;
 	return table->num_funcs;
 }
 
