@@ -13,7 +13,8 @@ Q := qemu
 
 PARTS := check-series check-host check-kunit check-selftests check-perf check-demo
 
-.PHONY: help demo check $(PARTS) fuzz guest root tree kernel perf programs carry discard
+.PHONY: help demo check $(PARTS) fuzz bench guest root tree kernel perf programs \
+	carry discard
 
 help:
 	@echo "make demo             full stacks of a real program, beside what others give"
@@ -25,6 +26,7 @@ help:
 	@echo "  make check-perf     the perf tool's own tests of the feature"
 	@echo "  make check-demo     the demo's figures"
 	@echo "make fuzz             fuzz the decoder (FUZZ_SECONDS=60)"
+	@echo "make bench            what it costs: tables, and build/bench/bench.json"
 	@echo "make guest CMD='...'  boot and run one command (SHARE= APPEND= KERNEL=debug CPUS= MEM=)"
 	@echo "make tree             bring the working tree up to date with the repository"
 	@echo "make carry            carry edits in the working tree back into patches/"
@@ -66,3 +68,6 @@ check:
 # By name: make looks for no pattern rule where a target is phony
 $(PARTS): check-%:
 	@$(Q)/check.sh $*
+
+bench:
+	@$(Q)/bench.sh decoder

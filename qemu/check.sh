@@ -120,6 +120,8 @@ ignored()
 	case $1 in
 	# The layout of trace headers is given by the macros
 	include/trace/*) echo "--ignore SPACING,PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE,COMPLEX_MACRO,MACRO_ARG_UNUSED,TRAILING_SEMICOLON" ;;
+	# The label in unsafe_get_user() is the kernel's idea
+	tools/testing/unwind/*/uaccess.h) echo "--ignore MACRO_WITH_FLOW_CONTROL,MACRO_ARG_REUSE" ;;
 	# User space: names of libelf, libFuzzer and inttypes.h
 	tools/*) echo "--ignore CAMELCASE,EMBEDDED_FILENAME" ;;
 	# The arguments of test macros are names

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Reads of user memory for sframe_bench: loads of the host's memory, on x86 by
+ * the very instructions that the kernel's unsafe_get_user() has there.
+ *
+ * What the kernel executes besides, to open and to close user memory once per
+ * lookup, is about ten instructions; they are not counted here.
+ */
+#ifndef _UNWIND_BENCH_UACCESS_H
+#define _UNWIND_BENCH_UACCESS_H
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+static __always_inline int bench_load(void *val, unsigned long addr,
+				      unsigned int size)
+{
+#ifdef __x86_64__
+	switch (size) {
+	case 1:
+		asm volatile("movb %1, %0" : "=q" (*(u8 *)val)
+			     : "m" (*(const u8 *)addr));
+		break;
+	case 2:
+		asm volatile("movw %1, %0" : "=r" (*(u16 *)val)
+			     : "m" (*(const u16 *)addr));
+		break;
+	case 4:
+		asm volatile("movl %1, %0" : "=r" (*(u32 *)val)
+			     : "m" (*(const u32 *)addr));
+		break;
+	default:
+		asm volatile("movq %1, %0" : "=r" (*(u64 *)val)
+			     : "m" (*(const u64 *)addr));
+	}
+#else
+	__builtin_memcpy(val, (const void *)addr, size);
+#endif
+	return 0;
+}
+
+#define get_user(x, ptr) \
+	bench_load(&(x), (unsigned long)(ptr), sizeof(x))
+
+#define unsafe_get_user(x, ptr, label) do {				\
+	if (bench_load(&(x), (unsigned long)(ptr), sizeof(x)))		\
+		goto label;						\
+} while (0)
+
+#define might_fault()			((void)0)
+#define user_read_access_begin(ptr, size) ((void)(ptr), (void)(size), true)
+#define user_read_access_end()		((void)0)
+
+#endif /* _UNWIND_BENCH_UACCESS_H */
