@@ -7,11 +7,15 @@
  * (see unwind_mem.h).  The file follows a lookup: check the header, find the
  * function (FDE), find the row (FRE), turn its data words into rules.
  *
+ * User memory is opened once per lookup.  While it is, no function may be called,
+ * so all that reads is inlined: see the end of the file.
+ *
  * The section is hostile.  What the decoder promises all the same:
  *
  * - It reads nothing outside the section.  Bounds come from the header as it
  *   was checked once; every position is computed in 64 bits from values of at
  *   most 32 bits, so that nothing wraps, and compared before it is read.
+ *   Those of a section that changes are checked anew by each lookup.
  * - It reads each value that it uses once.  A section that changes between two
  *   reads yields a wrong row at worst; the iterator trusts no row.
  * - It ends.  A lookup reads at most 32 index entries of a sorted section and
@@ -36,54 +40,62 @@
 #include "sframe_format.h"
 #include "unwind_mem.h"
 
-/* Index entries of an unsorted section that one lookup looks at */
-#define SFRAME_MAX_SCAN			16384
-#define SFRAME_MAX_SCAN_NOFAULT		256
-
-/* Rows of one function that one lookup looks at */
-#define SFRAME_MAX_FRES			65536
-#define SFRAME_MAX_FRES_NOFAULT		1024
+/*
+ * What one lookup looks at: index entries besides those of a binary search, and
+ * rows of one function.
+ */
+static const struct sframe_limits {
+	u32	scan;
+	u32	fres;
+} limits[] = {
+	[UNWIND_USER_FAULTABLE]	= { .scan = 16384, .fres = 65536 },
+	[UNWIND_USER_NOFAULT]	= { .scan = 256, .fres = 1024 },
+};
 
 /* A function, put together from what either version says about it */
 struct sframe_func {
-	u64	start;		/* of its code */
-	u32	size;		/* of its code */
-	u32	index;		/* of its entry */
-	u32	fre_off;	/* as the entry has it */
-	u32	fre_pos;	/* next byte to read in the FRE sub-section */
-	u32	num_fres;
-	u8	info;
-	u8	type;
-	u8	rep_size;
+	unsigned long	fde;		/* its entry in the index */
+	u64		index;		/* which one that is */
+	s64		start;		/* of its code, from the section's origin */
+	u64		offset;		/* of the address, from its start */
+	u32		size;		/* of its code */
+	u32		fre_off;	/* as its entry has it */
+	unsigned long	rep_size;	/* where that is, if it is needed */
+	u64		fre_pos;	/* of its rows in the FRE sub-section */
+	u32		num_fres;
+	u32		type;
+	u8		info;
 };
 
-/* A row's fixed part, and where its data words are */
+/* A row: what follows its start */
 struct sframe_fre {
-	u32	start;		/* offset of its first instruction */
-	u32	words_pos;	/* in the FRE sub-section */
+	u64	words;		/* in the FRE sub-section; never 0 */
+	u64	end;		/* of its words */
 	u8	info;
 };
 
-static unsigned int fre_num_words(const struct sframe_fre *fre)
+/* One of SFRAME_FRE_DATAWORD_*, or 3, which walk_rows() refuses */
+static __always_inline unsigned int fre_word_size(u8 info)
 {
-	return FIELD_GET(SFRAME_FRE_DATAWORD_COUNT, fre->info);
+	return FIELD_GET(SFRAME_FRE_DATAWORD_SIZE, info);
 }
 
-static unsigned int fre_word_size(const struct sframe_fre *fre)
+static __always_inline size_t fde_size(bool v2)
 {
-	return 1U << FIELD_GET(SFRAME_FRE_DATAWORD_SIZE, fre->info);
+	return v2 ? sizeof(struct sframe_fde_v2) : sizeof(struct sframe_fde_v3);
 }
 
-static bool fre_word_size_valid(const struct sframe_fre *fre)
+static __always_inline struct unwind_rule saved_at(s32 offset)
 {
-	return FIELD_GET(SFRAME_FRE_DATAWORD_SIZE, fre->info) <=
-	       SFRAME_FRE_DATAWORD_4B;
+	return (struct unwind_rule){
+		.base = UNWIND_RULE_CFA, .deref = true, .offset = offset,
+	};
 }
 
-static size_t fde_size(const struct sframe_section *sec)
+static bool abi_is_aarch64(u8 abi)
 {
-	return sec->version == SFRAME_VERSION_2 ?
-	       sizeof(struct sframe_fde_v2) : sizeof(struct sframe_fde_v3);
+	return abi == SFRAME_ABI_AARCH64_ENDIAN_LITTLE ||
+	       abi == SFRAME_ABI_AARCH64_ENDIAN_BIG;
 }
 
 /*
@@ -161,16 +173,25 @@ int sframe_read_header(struct sframe_section *sec, unsigned long start,
 	sec->abi = hdr.abi_arch;
 	sec->fixed_fp = hdr.cfa_fixed_fp_offset;
 	sec->fixed_ra = hdr.cfa_fixed_ra_offset;
+	sec->aarch64 = abi_is_aarch64(abi);
+	sec->fixed = (struct unwind_row){};	/* SAME, unless: */
+	if (sec->fixed_ra)
+		sec->fixed.ra = saved_at(sec->fixed_ra);
+	if (sec->fixed_fp)
+		sec->fixed.fp = saved_at(sec->fixed_fp);
 
 	/* Sums of three 32-bit values, and a product of 32 bits and 5: no wrap */
 	base = sizeof(hdr) + hdr.auxhdr_len;
-	fdes_end = base + hdr.fdeoff + (u64)hdr.num_fdes * fde_size(sec);
+	fdes_end = base + hdr.fdeoff + (u64)hdr.num_fdes *
+		   fde_size(hdr.version == SFRAME_VERSION_2);
 	if (fdes_end > base + hdr.freoff ||
 	    base + hdr.freoff + hdr.fre_len > size)
 		return -ENOEXEC;
 
 	sec->fdes = start + base + hdr.fdeoff;
 	sec->fres = start + base + hdr.freoff;
+	sec->origin = hdr.flags & SFRAME_F_FDE_FUNC_START_PCREL ? sec->fdes :
+								  start;
 	return 0;
 }
 
@@ -179,42 +200,55 @@ int sframe_read_header(struct sframe_section *sec, unsigned long start,
  */
 
 /*
- * Where function @i starts, relative to the section.  @i is below num_fdes, so
- * the entry lies within the section.
+ * The index as one lookup sees it.  Starts of functions are compared as offsets
+ * from the section's @origin: where they count from their own entries, an entry's
+ * position in the index makes an offset of the value in it.
  */
-static int read_func_start(const struct sframe_section *sec, u32 i, s64 *start)
+struct sframe_index {
+	unsigned long	fdes;
+	u32		num;
+	const struct sframe_limits *max;
+	bool		v2;
+	bool		pcrel;
+	bool		changes;
+};
+
+/* @changes as in @sec, as a constant: whoever looks up knows which it is */
+static __always_inline struct sframe_index
+index_of(const struct sframe_section *sec, const struct sframe_limits *max,
+	 bool changes)
 {
-	unsigned long addr = sec->fdes + i * fde_size(sec);
-	s64 offset;
-	int ret;
-
-	if (sec->version == SFRAME_VERSION_2) {
-		u32 val;
-
-		ret = unwind_read_u32(&val, addr);
-		offset = (s32)val;
-	} else {
-		u64 val;
-
-		ret = unwind_read_u64(&val, addr);
-		offset = (s64)val;
-	}
-	if (ret)
-		return ret;
-
-	if (sec->flags & SFRAME_F_FDE_FUNC_START_PCREL)
-		offset = (u64)offset + (addr - sec->start);
-	*start = offset;
-	return 0;
+	return (struct sframe_index){
+		.fdes = sec->fdes,
+		.num = sec->num_fdes,
+		.max = max,
+		.v2 = sec->version == SFRAME_VERSION_2,
+		.pcrel = sec->flags & SFRAME_F_FDE_FUNC_START_PCREL,
+		.changes = changes,
+	};
 }
 
-/* Where function @i has its size */
-static unsigned long func_size_addr(const struct sframe_section *sec, u32 i)
+static __always_inline u64 fde_pos(const struct sframe_index *idx, u64 i)
 {
-	return sec->fdes + i * fde_size(sec) +
-	       (sec->version == SFRAME_VERSION_2 ?
-		offsetof(struct sframe_fde_v2, size) :
-		offsetof(struct sframe_fde_v3, size));
+	return i * fde_size(idx->v2);
+}
+
+/* @i is below the number of entries, so this one lies within the section */
+static __always_inline int read_func_start(const struct sframe_index *idx,
+					   u64 i, s64 *start)
+{
+	u64 pos = fde_pos(idx, i), val64 = 0;
+	u32 val32 = 0;
+	int ret;
+
+	if (idx->v2) {
+		ret = unwind_unsafe_read_u32(&val32, idx->fdes + pos);
+		val64 = (s32)val32;
+	} else {
+		ret = unwind_unsafe_read_u64(&val64, idx->fdes + pos);
+	}
+	*start = val64 + (idx->pcrel ? pos : 0);
+	return ret;
 }
 
 /*
@@ -222,199 +256,230 @@ static unsigned long func_size_addr(const struct sframe_section *sec, u32 i)
  * that is taken back first: what is read before the size is at least as old, and
  * what is read after it at least as new.
  */
-static int read_func_size(const struct sframe_section *sec, u32 i, u32 *size)
+static __always_inline int read_func_size(const struct sframe_index *idx,
+					  u64 i, u32 *size)
 {
+	unsigned long addr = idx->fdes + fde_pos(idx, i) +
+			     (idx->v2 ? offsetof(struct sframe_fde_v2, size) :
+					offsetof(struct sframe_fde_v3, size));
 	int ret;
 
-	/* The start before it, see above */
-	if (sec->changes)
-		smp_rmb();
-	ret = unwind_read_u32(size, func_size_addr(sec, i));
-	/* All else after it */
-	if (sec->changes)
-		smp_rmb();
+	if (idx->changes)
+		smp_rmb();	/* the start before it, see above */
+	ret = unwind_unsafe_read_u32(size, addr);
+	if (idx->changes)
+		smp_rmb();	/* all else after it */
 	return ret;
 }
 
-/*
- * The size of function @index, or of one before it with the same start if that
- * one is empty: functions whose code was unreachable have entries at the address
- * of the next function, on either side of its own.
- */
-static int step_over_empty(const struct sframe_section *sec, s64 start,
-			   enum unwind_user_access access, u32 *index,
-			   u32 *size)
+static __always_inline int read_fre_off(const struct sframe_index *idx,
+					u64 i, u32 *fre_off)
 {
-	u32 max = access == UNWIND_USER_NOFAULT ? SFRAME_MAX_SCAN_NOFAULT :
-						  SFRAME_MAX_SCAN;
-	u32 i;
-
-	for (i = 0; i < max; i++) {
-		s64 prev;
-		int ret;
-
-		ret = read_func_size(sec, *index, size);
-		if (ret || *size || !*index)
-			return ret;
-		ret = read_func_start(sec, *index - 1, &prev);
-		if (ret || prev != start)
-			return ret;
-		(*index)--;
-	}
-	return -E2BIG;
+	return unwind_unsafe_read_u32(fre_off, idx->fdes + fde_pos(idx, i) +
+				      (idx->v2 ?
+				       offsetof(struct sframe_fde_v2, fre_off) :
+				       offsetof(struct sframe_fde_v3, fre_off)));
 }
 
-/* The last function that starts at or before @target */
-static int search_sorted(const struct sframe_section *sec, s64 target,
-			 enum unwind_user_access access, u32 *index, s64 *start,
-			 u32 *size)
+/* How many functions start at or before @target, and where the last of them */
+static __always_inline int search(struct sframe_index idx, bool v2, bool pcrel,
+				  s64 target, u64 *num, s64 *start)
 {
-	u32 lo = 0, hi = sec->num_fdes;
-	bool found = false;
+	u64 lo = 0, hi = idx.num;
 
+	/* Constants when compiled: the loop does not ask */
+	idx.v2 = v2;
+	idx.pcrel = pcrel;
 	while (lo < hi) {
-		u32 mid = lo + (hi - lo) / 2;
+		u64 mid = (lo + hi) / 2;
 		s64 val;
 		int ret;
 
-		ret = read_func_start(sec, mid, &val);
+		ret = read_func_start(&idx, mid, &val);
 		if (ret)
 			return ret;
 		if (val <= target) {
-			*index = mid;
 			*start = val;
-			found = true;
 			lo = mid + 1;
 		} else {
 			hi = mid;
 		}
 	}
-	return found ? step_over_empty(sec, *start, access, index, size) :
-		       -ENOENT;
+	*num = lo;
+	return 0;
+}
+
+/*
+ * Function @index is empty: one before it with the same start may not be.
+ * Functions whose code was unreachable have entries at the address of the next
+ * function, on either side of its own.
+ */
+static __always_inline int step_over_empty(const struct sframe_index *idx,
+					   s64 start, u64 *index, u32 *size)
+{
+	u32 i;
+
+	for (i = 1; *index; i++) {
+		s64 prev;
+		int ret;
+
+		ret = read_func_start(idx, *index - 1, &prev);
+		if (ret)
+			return ret;
+		if (prev != start)
+			break;
+		if (i >= idx->max->scan)
+			return -E2BIG;
+		(*index)--;
+		ret = read_func_size(idx, *index, size);
+		if (ret || *size)
+			return ret;
+	}
+	return -ENOENT;
+}
+
+/* The last function that starts at or before @target */
+static __always_inline int find_sorted(const struct sframe_index *idx,
+				       s64 target, u64 *index, s64 *start,
+				       u32 *size)
+{
+	u64 num = 0;
+	int ret;
+
+	if (idx->v2 && idx->pcrel)
+		ret = search(*idx, true, true, target, &num, start);
+	else if (idx->v2)
+		ret = search(*idx, true, false, target, &num, start);
+	else if (idx->pcrel)
+		ret = search(*idx, false, true, target, &num, start);
+	else
+		ret = search(*idx, false, false, target, &num, start);
+	if (ret)
+		return ret;
+	if (!num)
+		return -ENOENT;
+	*index = num - 1;
+	ret = read_func_size(idx, *index, size);
+	if (ret || *size)
+		return ret;
+	return step_over_empty(idx, *start, index, size);
 }
 
 /* The first function that covers @target */
-static int search_unsorted(const struct sframe_section *sec, s64 target,
-			   enum unwind_user_access access, u32 *index,
-			   s64 *start, u32 *size)
+static __always_inline int find_unsorted(const struct sframe_index *idx,
+					 s64 target, u64 *index, s64 *start,
+					 u32 *size)
 {
-	u32 max = access == UNWIND_USER_NOFAULT ? SFRAME_MAX_SCAN_NOFAULT :
-						  SFRAME_MAX_SCAN;
 	u32 i;
 
-	for (i = 0; i < sec->num_fdes; i++) {
-		s64 val;
+	for (i = 0; i < idx->num; i++) {
 		int ret;
 
-		if (i >= max)
+		if (i >= idx->max->scan)
 			return -E2BIG;
-		ret = read_func_start(sec, i, &val);
+		ret = read_func_start(idx, i, start);
 		if (ret)
 			return ret;
-		if (val > target)
+		if (*start > target)
 			continue;
-		ret = read_func_size(sec, i, size);
+		ret = read_func_size(idx, i, size);
 		if (ret)
 			return ret;
-		if ((u64)target - (u64)val < *size) {
+		if ((u64)target - (u64)*start < *size) {
 			*index = i;
-			*start = val;
 			return 0;
 		}
 	}
 	return -ENOENT;
 }
 
-static int read_func_v2(unsigned long addr, struct sframe_func *func)
+/* Fill in what the index says */
+static __always_inline int find_fde(const struct sframe_section *sec,
+				    const struct sframe_index *idx,
+				    unsigned long ip, struct sframe_func *func)
+{
+	s64 target = (u64)ip - sec->origin;
+	int ret;
+
+	func->index = 0;
+	func->start = 0;
+	if (sec->flags & SFRAME_F_FDE_SORTED)
+		ret = find_sorted(idx, target, &func->index, &func->start,
+				  &func->size);
+	else
+		ret = find_unsorted(idx, target, &func->index, &func->start,
+				    &func->size);
+	if (ret)
+		return ret;
+
+	func->offset = (u64)target - (u64)func->start;
+	if (func->offset >= func->size)
+		return -ENOENT;
+	func->fde = idx->fdes + fde_pos(idx, func->index);
+	return read_fre_off(idx, func->index, &func->fre_off);
+}
+
+static __always_inline int read_func_v2(struct sframe_func *func)
 {
 	int ret;
 
-	ret = unwind_read_u32(&func->num_fres,
-			      addr + offsetof(struct sframe_fde_v2, num_fres));
+	ret = unwind_unsafe_read_u32(&func->num_fres, func->fde +
+				     offsetof(struct sframe_fde_v2, num_fres));
 	if (!ret)
-		ret = unwind_read_u8(&func->info,
-				     addr + offsetof(struct sframe_fde_v2, info));
-	if (!ret)
-		ret = unwind_read_u8(&func->rep_size,
-				     addr + offsetof(struct sframe_fde_v2, rep_size));
+		ret = unwind_unsafe_read_u8(&func->info, func->fde +
+					    offsetof(struct sframe_fde_v2, info));
 	/* Bit 7 has no meaning in version 2 */
 	func->info &= ~SFRAME_FDE_SIGNAL;
 	func->type = SFRAME_FDE_TYPE_DEFAULT;
+	func->rep_size = func->fde + offsetof(struct sframe_fde_v2, rep_size);
+	func->fre_pos = func->fre_off;
 	return ret;
 }
 
-static int read_func_attr_v3(const struct sframe_section *sec,
-			     struct sframe_func *func)
+static __always_inline int read_func_attr_v3(const struct sframe_section *sec,
+					     struct sframe_func *func)
 {
-	unsigned long addr = sec->fres + func->fre_pos;
+	unsigned long addr = sec->fres + func->fre_off;
 	u16 num_fres = 0;
 	u8 info2 = 0;
 	int ret;
 
-	if (sec->fre_len < sizeof(struct sframe_fde_attr_v3) ||
-	    func->fre_pos > sec->fre_len - sizeof(struct sframe_fde_attr_v3))
+	func->fre_pos = (u64)func->fre_off + sizeof(struct sframe_fde_attr_v3);
+	if (func->fre_pos > sec->fre_len)
 		return -EINVAL;
 
-	ret = unwind_read_u16(&num_fres,
-			      addr + offsetof(struct sframe_fde_attr_v3, num_fres));
+	ret = unwind_unsafe_read_u16(&num_fres, addr +
+				     offsetof(struct sframe_fde_attr_v3, num_fres));
 	if (!ret)
-		ret = unwind_read_u8(&func->info,
-				     addr + offsetof(struct sframe_fde_attr_v3, info));
+		ret = unwind_unsafe_read_u8(&func->info, addr +
+					    offsetof(struct sframe_fde_attr_v3, info));
 	if (!ret)
-		ret = unwind_read_u8(&info2,
-				     addr + offsetof(struct sframe_fde_attr_v3, info2));
-	if (!ret)
-		ret = unwind_read_u8(&func->rep_size,
-				     addr + offsetof(struct sframe_fde_attr_v3, rep_size));
+		ret = unwind_unsafe_read_u8(&info2, addr +
+					    offsetof(struct sframe_fde_attr_v3, info2));
 	func->num_fres = num_fres;
 	func->type = FIELD_GET(SFRAME_FDE_TYPE, info2);
-	func->fre_pos += sizeof(struct sframe_fde_attr_v3);
+	func->rep_size = addr + offsetof(struct sframe_fde_attr_v3, rep_size);
 	return ret;
 }
 
-/* In both versions the FREs' offset follows the size */
-static int read_fre_off(const struct sframe_section *sec, u32 i, u32 *fre_off)
+static __always_inline int find_func(const struct sframe_section *sec,
+				     const struct sframe_index *idx,
+				     unsigned long ip, struct sframe_func *func)
 {
-	return unwind_read_u32(fre_off, func_size_addr(sec, i) + sizeof(u32));
-}
-
-static int find_func(const struct sframe_section *sec, unsigned long ip,
-		     enum unwind_user_access access, struct sframe_func *func)
-{
-	s64 target = (s64)((u64)ip - sec->start), start;
-	unsigned long addr;
-	u32 index;
 	int ret;
 
-	if (sec->flags & SFRAME_F_FDE_SORTED)
-		ret = search_sorted(sec, target, access, &index, &start,
-				    &func->size);
-	else
-		ret = search_unsorted(sec, target, access, &index, &start,
-				      &func->size);
+	ret = find_fde(sec, idx, ip, func);
 	if (ret)
 		return ret;
-
-	func->start = sec->start + (u64)start;
-	if (ip - func->start >= func->size)
-		return -ENOENT;
-
-	ret = read_fre_off(sec, index, &func->fre_off);
-	if (ret)
-		return ret;
-	func->index = index;
-	func->fre_pos = func->fre_off;
-
-	addr = sec->fdes + index * fde_size(sec);
-	return sec->version == SFRAME_VERSION_2 ?
-	       read_func_v2(addr, func) : read_func_attr_v3(sec, func);
+	return idx->v2 ? read_func_v2(func) : read_func_attr_v3(sec, func);
 }
 
 /*
  * The row
  */
 
-static int read_fre_start(unsigned long addr, u8 fre_type, u32 *start)
+static __always_inline int read_fre_start(unsigned long addr, u8 fre_type,
+					  u32 *start)
 {
 	u16 val16 = 0;
 	u8 val8 = 0;
@@ -422,177 +487,167 @@ static int read_fre_start(unsigned long addr, u8 fre_type, u32 *start)
 
 	switch (fre_type) {
 	case SFRAME_FRE_TYPE_ADDR1:
-		ret = unwind_read_u8(&val8, addr);
+		ret = unwind_unsafe_read_u8(&val8, addr);
 		*start = val8;
 		return ret;
 	case SFRAME_FRE_TYPE_ADDR2:
-		ret = unwind_read_u16(&val16, addr);
+		ret = unwind_unsafe_read_u16(&val16, addr);
 		*start = val16;
 		return ret;
 	default:
-		return unwind_read_u32(start, addr);
+		return unwind_unsafe_read_u32(start, addr);
 	}
 }
 
 /*
- * Walk the function's rows to the last one that starts at or before @ip.  Rows
- * differ in size, so there is no other way than one after another.
+ * Walk the function's rows to the last one that starts at or before @offset.
+ * Rows differ in size, so there is no other way than one after another.
+ * There is one at least.  @fre_type is a constant: there is a loop for each.
  */
-static int find_fre(const struct sframe_section *sec,
-		    const struct sframe_func *func, unsigned long ip,
-		    enum unwind_user_access access, struct sframe_fre *found)
+static __always_inline int walk_rows(const struct sframe_section *sec,
+				     const struct sframe_func *func,
+				     u8 fre_type, u32 offset, u32 max,
+				     struct sframe_fre *fre)
 {
-	u32 max = access == UNWIND_USER_NOFAULT ? SFRAME_MAX_FRES_NOFAULT :
-						  SFRAME_MAX_FRES;
-	u8 fre_type = FIELD_GET(SFRAME_FDE_FRE_TYPE, func->info);
-	u32 offset = ip - func->start, pos = func->fre_pos, i;
-	unsigned int start_size = 1U << fre_type;
-	bool any = false;
+	const unsigned int fixed_size = (1U << fre_type) + sizeof(u8);
+	u32 left = min(func->num_fres, max);
 
-	if (fre_type > SFRAME_FRE_TYPE_ADDR4)
-		return -EINVAL;
-	if (func->info & SFRAME_FDE_PCTYPE_MASK) {
-		if (!func->rep_size)
-			return -EINVAL;
-		offset %= func->rep_size;
-	}
-
-	for (i = 0; i < func->num_fres; i++) {
-		struct sframe_fre fre;
+	fre->words = 0;
+	fre->end = func->fre_pos;
+	do {
+		unsigned long addr = sec->fres + fre->end;
+		u32 start = 0;
+		u8 info = 0;
 		int ret;
 
-		if (i >= max)
-			return -E2BIG;
-		if (pos > sec->fre_len || sec->fre_len - pos < start_size + 1)
+		/* In 64 bits, and no more than 65 beyond fre_len: no wrap */
+		if (fre->end + fixed_size > sec->fre_len)
 			return -EINVAL;
-		ret = read_fre_start(sec->fres + pos, fre_type, &fre.start);
+		ret = read_fre_start(addr, fre_type, &start);
 		if (ret)
 			return ret;
-		if (fre.start > offset)
-			break;
-		ret = unwind_read_u8(&fre.info, sec->fres + pos + start_size);
+		if (start > offset)
+			return fre->words ? 0 : -ENOENT;
+		ret = unwind_unsafe_read_u8(&info, addr + (1U << fre_type));
 		if (ret)
 			return ret;
-		if (!fre_word_size_valid(&fre))
+		fre->info = info;
+		if (fre_word_size(info) > SFRAME_FRE_DATAWORD_4B)
 			return -EINVAL;
-
-		/* At most fre_len; what follows can wrap by at most 60 */
-		fre.words_pos = pos + start_size + 1;
-		pos = fre.words_pos + fre_num_words(&fre) * fre_word_size(&fre);
-		if (pos < fre.words_pos)
-			return -EINVAL;
-		*found = fre;
-		any = true;
-	}
-	return any ? 0 : -ENOENT;
+		fre->words = fre->end + fixed_size;
+		fre->end = fre->words +
+			   (FIELD_GET(SFRAME_FRE_DATAWORD_COUNT, info) <<
+			    fre_word_size(info));
+	} while (--left);
+	return func->num_fres > max ? -E2BIG : 0;
 }
 
-/* Data word @i of a row; the caller has checked that the row has it */
-static int read_word(const struct sframe_section *sec,
-		     const struct sframe_fre *fre, unsigned int i, s32 *word)
+static __always_inline int find_fre(const struct sframe_section *sec,
+				    const struct sframe_func *func, u32 max,
+				    struct sframe_fre *found)
 {
-	unsigned int size = fre_word_size(fre);
-	unsigned long addr = sec->fres + fre->words_pos + i * size;
+	u32 offset = func->offset;
+	u8 rep_size = 0, fre_type;
+	int ret;
+
+	if (func->info & SFRAME_FDE_PCTYPE_MASK) {
+		ret = unwind_unsafe_read_u8(&rep_size, func->rep_size);
+		if (ret)
+			return ret;
+		if (!rep_size)
+			return -EINVAL;
+		offset %= rep_size;
+	}
+
+	fre_type = FIELD_GET(SFRAME_FDE_FRE_TYPE, func->info);
+	if (fre_type == SFRAME_FRE_TYPE_ADDR1)
+		return walk_rows(sec, func, SFRAME_FRE_TYPE_ADDR1, offset, max,
+				 found);
+	if (fre_type == SFRAME_FRE_TYPE_ADDR2)
+		return walk_rows(sec, func, SFRAME_FRE_TYPE_ADDR2, offset, max,
+				 found);
+	if (fre_type == SFRAME_FRE_TYPE_ADDR4)
+		return walk_rows(sec, func, SFRAME_FRE_TYPE_ADDR4, offset, max,
+				 found);
+	return -EINVAL;
+}
+
+/*
+ * The next data word of a row, at @pos; the caller has checked that it is one.
+ * @word_size is the row's, or a constant where that is known.
+ */
+static __always_inline int read_word(const struct sframe_section *sec,
+				     u8 word_size, u64 *pos, s32 *word)
+{
+	unsigned long addr = sec->fres + *pos;
 	u32 val32 = 0;
 	u16 val16 = 0;
 	u8 val8 = 0;
 	int ret;
 
-	switch (size) {
-	case 1:
-		ret = unwind_read_u8(&val8, addr);
+	*pos += 1U << word_size;
+	if (word_size == SFRAME_FRE_DATAWORD_1B) {
+		ret = unwind_unsafe_read_u8(&val8, addr);
 		*word = (s8)val8;
-		return ret;
-	case 2:
-		ret = unwind_read_u16(&val16, addr);
+	} else if (word_size == SFRAME_FRE_DATAWORD_2B) {
+		ret = unwind_unsafe_read_u16(&val16, addr);
 		*word = (s16)val16;
-		return ret;
-	default:
-		ret = unwind_read_u32(&val32, addr);
+	} else {
+		ret = unwind_unsafe_read_u32(&val32, addr);
 		*word = (s32)val32;
-		return ret;
 	}
-}
-
-static int read_words(const struct sframe_section *sec,
-		      const struct sframe_fre *fre, s32 *words)
-{
-	unsigned int num = fre_num_words(fre), i;
-	u32 bytes = num * fre_word_size(fre);
-	int ret;
-
-	/* find_fre() left words_pos within the sub-section */
-	if (sec->fre_len - fre->words_pos < bytes)
-		return -EINVAL;
-	for (i = 0; i < num; i++) {
-		ret = read_word(sec, fre, i, &words[i]);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return ret;
 }
 
 /*
  * The rules
  */
 
-static struct unwind_rule saved_at(s32 offset)
-{
-	return (struct unwind_rule){
-		.base = UNWIND_RULE_CFA, .deref = true, .offset = offset,
-	};
-}
-
-/* RA and FP as the header has them for all rows; SAME where it does not */
-static void fixed_rules(const struct sframe_section *sec,
-			struct unwind_row *row)
-{
-	row->ra = (struct unwind_rule){ .base = UNWIND_RULE_SAME };
-	row->fp = (struct unwind_rule){ .base = UNWIND_RULE_SAME };
-	if (sec->fixed_ra)
-		row->ra = saved_at(sec->fixed_ra);
-	if (sec->fixed_fp)
-		row->fp = saved_at(sec->fixed_fp);
-}
-
-static bool abi_is_aarch64(const struct sframe_section *sec)
-{
-	return sec->abi == SFRAME_ABI_AARCH64_ENDIAN_LITTLE ||
-	       sec->abi == SFRAME_ABI_AARCH64_ENDIAN_BIG;
-}
-
 /* Default FDE Type Interpretation: CFA, then RA where it is not fixed, then FP */
-static int default_rules(const struct sframe_section *sec,
-			 const struct sframe_fre *fre, const s32 *words,
-			 struct unwind_row *row)
+static __always_inline int default_rules(const struct sframe_section *sec,
+					 const struct sframe_fre *fre,
+					 u8 word_size, struct unwind_row *row)
 {
-	unsigned int num = fre_num_words(fre), i = 0;
+	u64 pos = fre->words;
+	s32 offset;
+	int ret;
 
-	row->cfa = (struct unwind_rule){
-		.base = fre->info & SFRAME_FRE_BASE_SP ? UNWIND_RULE_SP :
-							 UNWIND_RULE_FP,
-		.offset = words[i++],
-	};
-	if (!sec->fixed_ra && i < num)
-		row->ra = saved_at(words[i++]);
-	if (!sec->fixed_fp && i < num)
-		row->fp = saved_at(words[i++]);
-	return i == num ? 0 : -EINVAL;
+	ret = read_word(sec, word_size, &pos, &offset);
+	if (ret)
+		return ret;
+	row->cfa.base = fre->info & SFRAME_FRE_BASE_SP ? UNWIND_RULE_SP :
+							 UNWIND_RULE_FP;
+	row->cfa.offset = offset;
+	if (pos < fre->end && !sec->fixed_ra) {
+		ret = read_word(sec, word_size, &pos, &offset);
+		if (ret)
+			return ret;
+		row->ra = saved_at(offset);
+	}
+	if (pos < fre->end && !sec->fixed_fp) {
+		ret = read_word(sec, word_size, &pos, &offset);
+		if (ret)
+			return ret;
+		row->fp = saved_at(offset);
+	}
+	return pos == fre->end ? 0 : -EINVAL;
 }
 
 /* "Encoding of Data Word 1": DWARF numbers of the two registers we track */
-static u8 rule_base_of_reg(const struct sframe_section *sec, u32 reg)
+static __always_inline u8 rule_base_of_reg(const struct sframe_section *sec,
+					   u32 reg)
 {
-	u32 fp = abi_is_aarch64(sec) ? 29 : 6;
-	u32 sp = abi_is_aarch64(sec) ? 31 : 7;
+	u32 fp = sec->aarch64 ? 29 : 6;
+	u32 sp = sec->aarch64 ? 31 : 7;
 
 	if (reg == sp)
 		return UNWIND_RULE_SP;
 	return reg == fp ? UNWIND_RULE_FP : UNWIND_RULE_REG;
 }
 
-static int flex_rule(const struct sframe_section *sec, u32 control, s32 offset,
-		     struct unwind_rule *rule)
+static __always_inline int flex_rule(const struct sframe_section *sec,
+				     u32 control, s32 offset,
+				     struct unwind_rule *rule)
 {
 	u32 reg = control >> SFRAME_FLEX_REGNUM_SHIFT;
 
@@ -611,94 +666,108 @@ static int flex_rule(const struct sframe_section *sec, u32 control, s32 offset,
 	return 0;
 }
 
+/* What the data words of a flexible row are about, in turn */
+static __always_inline struct unwind_rule *
+flex_entity(struct unwind_row *row, unsigned int i)
+{
+	switch (i) {
+	case 0:
+		return &row->cfa;
+	case 1:
+		return &row->ra;
+	case 2:
+		return &row->fp;
+	default:
+		return NULL;
+	}
+}
+
 /*
  * Flexible FDE Type Interpretation: for CFA, RA and FP in turn either a pair of
  * control and offset words, or one padding word (0) where the fixed rule holds.
+ * Words that pad the row to its end say nothing.
  */
-static int flex_rules(const struct sframe_section *sec,
-		      const struct sframe_fre *fre, const s32 *words,
-		      struct unwind_row *row)
+static __always_inline int flex_rules(const struct sframe_section *sec,
+				      const struct sframe_fre *fre,
+				      struct unwind_row *row)
 {
-	struct unwind_rule *rules[] = { &row->cfa, &row->ra, &row->fp };
-	u32 control_mask = GENMASK(8 * fre_word_size(fre) - 1, 0);
-	unsigned int num = fre_num_words(fre), i = 0, r;
+	u32 control_mask = GENMASK((8 << fre_word_size(fre->info)) - 1, 0);
+	u64 pos = fre->words;
+	s32 control, offset;
+	unsigned int i;
 	int ret;
 
-	for (r = 0; r < ARRAY_SIZE(rules) && i < num; r++) {
-		u32 control = (u32)words[i++] & control_mask;
+	for (i = 0; pos < fre->end; i++) {
+		struct unwind_rule *rule = flex_entity(row, i);
 
+		ret = read_word(sec, fre_word_size(fre->info), &pos, &control);
+		if (ret)
+			return ret;
 		if (!control)
 			continue;
-		if (i == num)
+		if (!rule || pos == fre->end)
 			return -EINVAL;
-		ret = flex_rule(sec, control, words[i++], rules[r]);
+		ret = read_word(sec, fre_word_size(fre->info), &pos, &offset);
+		if (!ret)
+			ret = flex_rule(sec, control & control_mask, offset,
+					rule);
 		if (ret)
 			return ret;
 	}
-	/* Words that pad the row to its end say nothing */
-	while (i < num)
-		if (words[i++])
-			return -EINVAL;
 	/* A CFA relative to the CFA, or none at all */
 	return row->cfa.base == UNWIND_RULE_CFA ||
 	       row->cfa.base == UNWIND_RULE_SAME ? -EINVAL : 0;
 }
 
-static int make_row(const struct sframe_section *sec,
-		    const struct sframe_func *func,
-		    const struct sframe_fre *fre, struct unwind_row *row)
+static __always_inline int read_row(const struct sframe_section *sec,
+				    const struct sframe_func *func,
+				    const struct sframe_fre *fre,
+				    struct unwind_row *row)
 {
-	s32 words[SFRAME_FRE_MAX_DATAWORDS];
-	int ret;
-
 	/* Errata 2 of version 2, and version 3: no data words, RA undefined */
-	if (!fre_num_words(fre)) {
+	if (fre->words == fre->end) {
 		row->outermost = true;
 		return 0;
 	}
-	ret = read_words(sec, fre, words);
-	if (ret)
-		return ret;
-
-	fixed_rules(sec, row);
-	row->mangled_ra = abi_is_aarch64(sec) && fre->info & SFRAME_FRE_MANGLED_RA;
-
-	switch (func->type) {
-	case SFRAME_FDE_TYPE_DEFAULT:
-		return default_rules(sec, fre, words, row);
-	case SFRAME_FDE_TYPE_FLEX:
-		return flex_rules(sec, fre, words, row);
-	default:
+	if (fre->end > sec->fre_len)
 		return -EINVAL;
-	}
+	if (fre->info & SFRAME_FRE_MANGLED_RA)
+		row->mangled_ra = sec->aarch64;
+
+	if (func->type != SFRAME_FDE_TYPE_DEFAULT)
+		return func->type == SFRAME_FDE_TYPE_FLEX ?
+		       flex_rules(sec, fre, row) : -EINVAL;
+	if (fre_word_size(fre->info) == SFRAME_FRE_DATAWORD_1B)
+		return default_rules(sec, fre, SFRAME_FRE_DATAWORD_1B, row);
+	return default_rules(sec, fre, fre_word_size(fre->info), row);
 }
 
-static int find_row(const struct sframe_section *sec, unsigned long ip,
-		    enum unwind_user_access access, struct sframe_func *func,
-		    struct unwind_row *row)
+static __always_inline int find_row(const struct sframe_section *sec,
+				    const struct sframe_index *idx,
+				    unsigned long ip, struct sframe_func *func,
+				    struct unwind_row *row)
 {
 	struct sframe_fre fre;
 	int ret;
 
-	*row = (struct unwind_row){};
-
-	ret = find_func(sec, ip, access, func);
+	ret = find_func(sec, idx, ip, func);
 	if (ret)
 		return ret;
-	row->signal = func->info & SFRAME_FDE_SIGNAL;
-	row->pauth_key_b = abi_is_aarch64(sec) &&
-			   func->info & SFRAME_FDE_PAUTH_KEY_B;
+	if (func->info & (SFRAME_FDE_SIGNAL | SFRAME_FDE_PAUTH_KEY_B)) {
+		row->signal = func->info & SFRAME_FDE_SIGNAL;
+		row->pauth_key_b = sec->aarch64 &&
+				   func->info & SFRAME_FDE_PAUTH_KEY_B;
+	}
 
 	/* The SFrame FDE Types: a default FDE without FREs is an outermost frame */
-	if (!func->num_fres && func->type == SFRAME_FDE_TYPE_DEFAULT &&
-	    sec->version != SFRAME_VERSION_2) {
+	if (!func->num_fres) {
+		if (idx->v2 || func->type != SFRAME_FDE_TYPE_DEFAULT)
+			return -ENOENT;
 		row->outermost = true;
 		return 0;
 	}
-	ret = find_fre(sec, func, ip, access, &fre);
-	if (ret)
-		return ret;
-	return make_row(sec, func, &fre, row);
+	ret = find_fre(sec, func, idx->max->fres, &fre);
+	return ret ?: read_row(sec, func, &fre, row);
 }
 
 /*
@@ -710,21 +779,24 @@ static int find_row(const struct sframe_section *sec, unsigned long ip,
  */
 
 /* The section as it is now.  The count covers entries and FREs before it. */
-static int refresh_counts(struct sframe_section *sec)
+static __always_inline int refresh_counts(struct sframe_section *sec)
 {
+	u64 fdes_len;
 	int ret;
 
-	ret = unwind_read_u32(&sec->num_fdes, sec->start +
-			      offsetof(struct sframe_header, num_fdes));
+	ret = unwind_unsafe_read_u32(&sec->num_fdes, sec->start +
+				     offsetof(struct sframe_header, num_fdes));
 	if (ret)
 		return ret;
 	/* What is counted was written before the count */
 	smp_rmb();
-	ret = unwind_read_u32(&sec->fre_len, sec->start +
-			      offsetof(struct sframe_header, fre_len));
+	ret = unwind_unsafe_read_u32(&sec->fre_len, sec->start +
+				     offsetof(struct sframe_header, fre_len));
 	if (ret)
 		return ret;
-	if ((u64)sec->num_fdes * fde_size(sec) > sec->fres - sec->fdes ||
+	fdes_len = (u64)sec->num_fdes *
+		   fde_size(sec->version == SFRAME_VERSION_2);
+	if (fdes_len > sec->fres - sec->fdes ||
 	    sec->fre_len > sec->end - sec->fres)
 		return -EINVAL;
 	return 0;
@@ -734,38 +806,77 @@ static int refresh_counts(struct sframe_section *sec)
  * Does the entry still say where the function and its rows are?  If so, then what
  * else was read of it belongs to the same function.
  */
-static int entry_unchanged(const struct sframe_section *sec,
-			   const struct sframe_func *func)
+static __always_inline int entry_unchanged(const struct sframe_index *idx,
+					   const struct sframe_func *func)
 {
-	u32 size, fre_off;
+	u32 size = 0, fre_off = 0;
 	s64 start;
 	int ret;
 
 	/* First all that was used of it, then whether it still says so */
 	smp_rmb();
-	ret = read_func_start(sec, func->index, &start);
+	ret = read_func_start(idx, func->index, &start);
 	if (!ret)
-		ret = read_func_size(sec, func->index, &size);
+		ret = read_func_size(idx, func->index, &size);
 	if (!ret)
-		ret = read_fre_off(sec, func->index, &fre_off);
+		ret = read_fre_off(idx, func->index, &fre_off);
 	if (ret)
 		return ret;
-	return sec->start + (u64)start == func->start && size == func->size &&
+	return start == func->start && size == func->size &&
 	       fre_off == func->fre_off ? 0 : -EAGAIN;
 }
 
-static int find_row_changing(const struct sframe_section *sec, unsigned long ip,
-			     enum unwind_user_access access,
-			     struct unwind_row *row)
+static __always_inline int find_row_changing(struct sframe_section *sec,
+					     unsigned long ip,
+					     const struct sframe_limits *max,
+					     struct unwind_row *row)
 {
-	struct sframe_section now = *sec;
-	struct sframe_func func = {};
+	struct sframe_index idx;
+	struct sframe_func func;
 	int ret;
 
-	ret = refresh_counts(&now);
-	if (!ret)
-		ret = find_row(&now, ip, access, &func, row);
-	return ret ?: entry_unchanged(&now, &func);
+	ret = refresh_counts(sec);
+	if (ret)
+		return ret;
+	idx = index_of(sec, max, true);
+	ret = find_row(sec, &idx, ip, &func, row);
+	return ret ?: entry_unchanged(&idx, &func);
+}
+
+/*
+ * The whole lookup, from the opening of user memory to its end.  It is there
+ * twice, so that sections that do not change need not ask whether they do.
+ */
+static noinline int lookup_changing(const struct sframe_section *sec,
+				    unsigned long ip,
+				    const struct sframe_limits *max,
+				    struct unwind_row *row)
+{
+	struct sframe_section now = *sec;
+	int ret;
+
+	if (!unwind_read_begin(sec->start, sec->end - sec->start))
+		return -EFAULT;
+	ret = find_row_changing(&now, ip, max, row);
+	unwind_read_end();
+	return ret;
+}
+
+static __always_inline int lookup(const struct sframe_section *sec,
+				  unsigned long ip,
+				  const struct sframe_limits *max,
+				  struct unwind_row *row)
+{
+	struct sframe_index idx = index_of(sec, max, false);
+	struct sframe_func func;
+	int ret;
+
+	if (!unwind_read_begin(sec->start,
+			       sec->fres + sec->fre_len - sec->start))
+		return -EFAULT;
+	ret = find_row(sec, &idx, ip, &func, row);
+	unwind_read_end();
+	return ret;
 }
 
 /**
@@ -784,9 +895,9 @@ static int find_row_changing(const struct sframe_section *sec, unsigned long ip,
 int sframe_find_row(const struct sframe_section *sec, unsigned long ip,
 		    enum unwind_user_access access, struct unwind_row *row)
 {
-	struct sframe_func func = {};
+	const struct sframe_limits *max = &limits[access];
 
-	if (sec->changes)
-		return find_row_changing(sec, ip, access, row);
-	return find_row(sec, ip, access, &func, row);
+	*row = sec->fixed;
+	return sec->changes ? lookup_changing(sec, ip, max, row) :
+			      lookup(sec, ip, max, row);
 }

@@ -13,6 +13,8 @@
  * @end: first address after it
  * @fdes: address of the first FDE
  * @fres: address of the first FRE
+ * @origin: starts of functions are compared as offsets from here: from @fdes if
+ *	they count from their own entries, else from @start
  * @num_fdes: number of FDEs
  * @fre_len: bytes of the FRE sub-section
  * @version: SFRAME_VERSION_2 or SFRAME_VERSION_3
@@ -22,6 +24,9 @@
  * @fixed_ra: offset of the RA from the CFA where it is fixed, else 0
  * @changes: the section may grow and change while it is used; set by whoever
  *	was told so, after the header was read
+ * @aarch64: @abi is one of AArch64: registers' numbers, pointer authentication
+ * @fixed: every row before anything is known of it: RA and FP where they are
+ *	fixed, UNWIND_RULE_SAME where they are not
  *
  * The header is read once, here; lookups use what was found then, so that a
  * section that changes under them cannot move their bounds.  Only for one that
@@ -33,6 +38,7 @@ struct sframe_section {
 	unsigned long	end;
 	unsigned long	fdes;
 	unsigned long	fres;
+	unsigned long	origin;
 	u32		num_fdes;
 	u32		fre_len;
 	u8		version;
@@ -41,6 +47,8 @@ struct sframe_section {
 	s8		fixed_fp;
 	s8		fixed_ra;
 	bool		changes;
+	bool		aarch64;
+	struct unwind_row fixed;
 };
 
 int sframe_read_header(struct sframe_section *sec, unsigned long start,

@@ -104,6 +104,8 @@ struct sframe_fde_attr_v3 {
 #define SFRAME_FRE_DATAWORD_SIZE	GENMASK(6, 5)	/* bytes are 1 << size */
 #define SFRAME_FRE_MANGLED_RA		BIT(7)
 
+#define SFRAME_FRE_DATAWORD_1B		0
+#define SFRAME_FRE_DATAWORD_2B		1
 #define SFRAME_FRE_DATAWORD_4B		2
 #define SFRAME_FRE_MAX_DATAWORDS	15
 

@@ -7,12 +7,15 @@
  * get_user() fails at once instead of sleeping.  The host harness in
  * tools/testing/unwind supplies its own get_user().
  *
+ * Who reads much in one place opens user memory once: unwind_read_begin().
+ *
  * Every accessor reads the value once.  What it returns is hostile: it may be
  * anything, and the next read of the same address may return something else.
  */
 #ifndef _KERNEL_UNWIND_MEM_H
 #define _KERNEL_UNWIND_MEM_H
 
+#include <linux/errno.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
 
@@ -34,6 +37,70 @@ static __always_inline int unwind_read_u32(u32 *val, unsigned long addr)
 static __always_inline int unwind_read_u64(u64 *val, unsigned long addr)
 {
 	return get_user(*val, (const u64 __user *)addr);
+}
+
+/**
+ * unwind_read_begin - open a stretch of memory for many reads
+ * @start: its address
+ * @size: its size in bytes
+ *
+ * get_user() checks an address, opens user memory, reads and closes it again.
+ * Who reads much in one place does all but the reading once:
+ *
+ *	if (!unwind_read_begin(start, size))
+ *		return -EFAULT;
+ *	ret = reads_by_unwind_unsafe_read();
+ *	unwind_read_end();
+ *
+ * In between, user memory is open, hence no function may be called: what reads
+ * is inlined as a whole (objtool checks that).  It keeps within the stretch by
+ * itself.  A read that is only speculated may not; positions of 32 bits, even
+ * times the size of an entry, lead from there to no kernel address.
+ *
+ * Return: whether the stretch is user memory at all.
+ */
+static __always_inline bool unwind_read_begin(unsigned long start,
+					      unsigned long size)
+{
+	might_fault();
+	return user_read_access_begin((const void __user *)start, size);
+}
+
+static __always_inline void unwind_read_end(void)
+{
+	user_read_access_end();
+}
+
+static __always_inline int unwind_unsafe_read_u8(u8 *val, unsigned long addr)
+{
+	unsafe_get_user(*val, (const u8 __user *)addr, fault);
+	return 0;
+fault:
+	return -EFAULT;
+}
+
+static __always_inline int unwind_unsafe_read_u16(u16 *val, unsigned long addr)
+{
+	unsafe_get_user(*val, (const u16 __user *)addr, fault);
+	return 0;
+fault:
+	return -EFAULT;
+}
+
+static __always_inline int unwind_unsafe_read_u32(u32 *val, unsigned long addr)
+{
+	unsafe_get_user(*val, (const u32 __user *)addr, fault);
+	return 0;
+fault:
+	return -EFAULT;
+}
+
+static __always_inline int unwind_unsafe_read_u64(u64 *val, unsigned long addr)
+{
+	unsafe_get_user(*val, (const u64 __user *)addr, fault);
+	return 0;
+fault:
+	return -EFAULT;
 }
 
 #endif /* _KERNEL_UNWIND_MEM_H */

@@ -63,6 +63,8 @@ int lookup_row(const struct sframe_section *sec, unsigned long ip,
 	*broken = NULL;
 	if (umem_violations != violations)
 		*broken = "a read outside the section";
+	else if (umem_is_open())
+		*broken = "user memory was left open";
 	else if (umem_reads > max_reads(sec, access))
 		*broken = "more reads than the stated bound";
 	else if (umem_rereads > rereads)

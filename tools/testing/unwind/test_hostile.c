@@ -137,13 +137,14 @@ static void each_read_fails(const struct env *env, u64 offset)
 	}
 }
 
-static void unreadable(u8 version, u8 flags)
+static void unreadable(u8 version, u8 flags, s8 fixed_ra)
 {
 	static const struct sfb_row flex_rows[] = {
 		SFB_ROW(0, SFB_SP, 1, 7 << 3 | 1, 16, 2, -8, 2, -16),
 	};
 	static const struct sfb_row outermost[] = { SFB_ROW_OUTERMOST(0) };
 	static const struct sfb_row r4[] = { SFB_ROW(0, SFB_SP, 2, 8, -16) };
+	static const struct sfb_row r3[] = { SFB_ROW(0, SFB_SP, 0, 8, -16, -8) };
 	const struct sfb_func all[] = {
 		{ .start = 0x1000, .size = 0x10, SFB_ROWS(victim) },
 		{ .start = 0x1010, .size = 0x10, .fre_type = 1, .type = 1,
@@ -151,13 +152,15 @@ static void unreadable(u8 version, u8 flags)
 		{ .start = 0x1020, .size = 0x10, .fre_type = 2, SFB_ROWS(r4) },
 		{ .start = 0x1030, .size = 0x10, SFB_ROWS(outermost) },
 		{ .start = 0x1040, .size = 0x10 },
+		{ .start = 0x1050, .size = 0x10, SFB_ROWS(r3) },
 	};
 	struct sfb_table table = hostile_table(version, flags);
 	struct env env;
 	u64 offset;
 
-	tap_begin("hostile: v%u, %ssorted, each read fails", version,
-		  flags & SFB_SORTED ? "" : "un");
+	tap_begin("hostile: v%u, %ssorted, RA %sfixed, each read fails", version,
+		  flags & SFB_SORTED ? "" : "un", fixed_ra ? "" : "not ");
+	table.fixed_ra = fixed_ra;
 	table.funcs = all;
 	table.num_funcs = ARRAY_SIZE(all);
 	env_open(&env, &table);
@@ -247,6 +250,26 @@ static void header_changes(u8 version)
 	tap_end();
 }
 
+/* A section that is not all user memory is not read at all */
+static void not_user_memory(u8 version)
+{
+	const struct sfb_table table = hostile_table(version, SFB_SORTED);
+	struct unwind_row row;
+	struct env env;
+
+	tap_begin("hostile: v%u, section beyond user memory", version);
+	env_open(&env, &table);
+	umem_set_end_of_memory(env.base + env.img.size);
+	expect_cfa(&env, 0x1000, 8);
+	umem_set_end_of_memory(env.base + env.img.size - 1);
+	expect_error(&env, 0x1000, -EFAULT);
+	env_find(&env, 0x1000, UNWIND_USER_NOFAULT, &row);
+	CHECK_EQ(umem_reads, 0);
+	umem_set_end_of_memory(-1UL);
+	env_close(&env);
+	tap_end();
+}
+
 /* A sorted index that is not: what is found must still cover the address */
 static void not_sorted(u8 version)
 {
@@ -288,11 +311,13 @@ void test_hostile(void)
 	for (version = 2; version <= 3; version++) {
 		for (code = 0; code <= 2; code++)
 			cut_off(version, code);
-		unreadable(version, SFB_SORTED);
-		unreadable(version, SFB_PCREL);
+		unreadable(version, SFB_SORTED, -8);
+		unreadable(version, SFB_PCREL, -8);
+		unreadable(version, SFB_SORTED, 0);
 		changing(version, SFB_SORTED | SFB_PCREL);
 		changing(version, 0);
 		header_changes(version);
 		not_sorted(version);
+		not_user_memory(version);
 	}
 }

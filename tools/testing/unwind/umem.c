@@ -25,6 +25,9 @@ static u32 round_nr = 1;
 static unsigned long fail_at;
 static void (*read_hook)(unsigned long addr, void *val, size_t size);
 static bool (*fault_hook)(unsigned long addr, size_t size);
+static unsigned long end_of_memory = -1UL;
+static unsigned long window_start, window_size;
+static bool window_open;
 
 unsigned long umem_reads, umem_rereads, umem_violations;
 
@@ -110,4 +113,43 @@ int umem_get_user(void *val, unsigned long addr, size_t size)
 	}
 	umem_violations += !holes_allowed;
 	return -EFAULT;
+}
+
+bool umem_begin(unsigned long addr, size_t size)
+{
+	if (window_open)
+		umem_violations++;
+	if (addr > end_of_memory || size > end_of_memory - addr)
+		return false;
+	window_open = true;
+	window_start = addr;
+	window_size = size;
+	return true;
+}
+
+void umem_end(void)
+{
+	if (!window_open)
+		umem_violations++;
+	window_open = false;
+}
+
+bool umem_is_open(void)
+{
+	return window_open;
+}
+
+void umem_set_end_of_memory(unsigned long addr)
+{
+	end_of_memory = addr;
+}
+
+int umem_unsafe_get_user(void *val, unsigned long addr, size_t size)
+{
+	unsigned long offset = addr - window_start;
+
+	if (!window_open || addr < window_start || size > window_size ||
+	    offset > window_size - size)
+		umem_violations++;
+	return umem_get_user(val, addr, size);
 }

@@ -37,4 +37,15 @@ void umem_set_fault(bool (*fault)(unsigned long addr, size_t size));
 
 int umem_get_user(void *val, unsigned long addr, size_t size);
 
+/*
+ * Windows of memory that is open to unchecked reads; there is one at a time.  A
+ * read outside of it is a violation, and so are one that is opened or closed
+ * twice.  None opens that ends beyond the end of user memory.
+ */
+bool umem_begin(unsigned long addr, size_t size);
+void umem_end(void);
+bool umem_is_open(void);
+void umem_set_end_of_memory(unsigned long addr);
+int umem_unsafe_get_user(void *val, unsigned long addr, size_t size);
+
 #endif /* _UNWIND_TEST_UMEM_H */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* get_user() of the harness: what user memory holds is up to umem.c. */
+/*
+ * get_user() and its batched kin of the harness: what user memory holds is up to
+ * umem.c, and so is whether the window was open that a read relies on.
+ */
 #ifndef _UNWIND_TEST_UACCESS_H
 #define _UNWIND_TEST_UACCESS_H
 
@@ -9,5 +12,17 @@
 
 #define get_user(x, ptr) \
 	umem_get_user(&(x), (unsigned long)(ptr), sizeof(x))
+
+#define might_fault()			((void)0)
+
+#define user_read_access_begin(ptr, size) \
+	umem_begin((unsigned long)(ptr), (size))
+#define user_read_access_end()		umem_end()
+
+#define unsafe_get_user(x, ptr, label) do {				\
+	if (umem_unsafe_get_user(&(x), (unsigned long)(ptr),		\
+				 sizeof(x)))				\
+		goto label;						\
+} while (0)
 
 #endif /* _UNWIND_TEST_UACCESS_H */
