@@ -29,17 +29,6 @@ static const char *row_broken(const struct unwind_row *row)
 	return NULL;
 }
 
-/* Start and size per entry looked at, start and info per row, and the rest */
-static unsigned long max_reads(const struct sframe_section *sec,
-			       enum unwind_user_access access)
-{
-	unsigned long index = 2 * max_scan(access) +
-			      (sec->flags & SFB_SORTED ? 32 : 0);
-	unsigned long func = 6, words = SFB_MAX_WORDS;
-
-	return index + func + 2 * max_fres(access) + words;
-}
-
 int lookup_row(const struct sframe_section *sec, unsigned long ip,
 	       enum unwind_user_access access, struct unwind_row *row,
 	       const char **broken)
@@ -56,9 +45,10 @@ int lookup_row(const struct sframe_section *sec, unsigned long ip,
 
 	/*
 	 * Stepping over empty functions compares starts that the search may have
-	 * seen before; what it uses is what it read first.
+	 * seen before; what it uses is what it read first.  What was used of an
+	 * entry that can change is compared in the end: start, size, FREs.
 	 */
-	rereads = sec->flags & SFB_SORTED ? 32 : 0;
+	rereads = (sec->flags & SFB_SORTED ? 32 : 0) + (sec->changes ? 3 : 0);
 
 	*broken = NULL;
 	if (umem_violations != violations)

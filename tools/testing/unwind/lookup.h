@@ -20,6 +20,9 @@
 #define MAX_SCAN_NOFAULT	256
 #define MAX_FRES		65536
 #define MAX_FRES_NOFAULT	1024
+#define MAX_READS		163891
+#define MAX_READS_NOFAULT	2611
+#define MAX_READS_CHANGING	5	/* in addition */
 
 static inline u32 max_scan(enum unwind_user_access access)
 {
@@ -29,6 +32,13 @@ static inline u32 max_scan(enum unwind_user_access access)
 static inline u32 max_fres(enum unwind_user_access access)
 {
 	return access == UNWIND_USER_NOFAULT ? MAX_FRES_NOFAULT : MAX_FRES;
+}
+
+static inline u32 max_reads(const struct sframe_section *sec,
+			    enum unwind_user_access access)
+{
+	return (access == UNWIND_USER_NOFAULT ? MAX_READS_NOFAULT : MAX_READS) +
+	       (sec->changes ? MAX_READS_CHANGING : 0);
 }
 
 /*

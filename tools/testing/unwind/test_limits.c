@@ -55,7 +55,121 @@ static void no_scan(void)
 	tap_end();
 }
 
+/*
+ * The dearest lookup that succeeds.  The search ends at the last of 2^k entries
+ * after k steps; all but the first are empty functions at one address, and are
+ * stepped over.  That one's rows are repeated (one read more), all start at 0, and
+ * the last has as many data words as there can be.
+ */
+static void open_dearest(struct env *env, u32 num_funcs, u32 num_rows,
+			 bool changes)
+{
+	const struct sfb_row last = SFB_ROW(0, SFB_SP, 2, 7 << 3 | 1, 8, 2, -8,
+					    2, -16, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	struct sfb_func *funcs = calloc(num_funcs, sizeof(*funcs));
+	struct sfb_row *rows = calloc(num_rows, sizeof(*rows));
+	const struct sfb_table table = {
+		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64,
+		.fixed_ra = -8, .num_funcs = num_funcs, .funcs = funcs,
+	};
+	u32 i;
+
+	for (i = 0; i < num_funcs; i++)
+		funcs[i] = (struct sfb_func){ .start = 0x1000 };
+	for (i = 0; i < num_rows; i++)
+		rows[i] = row[0];
+	rows[num_rows - 1] = last;
+	funcs[0].size = 16;
+	funcs[0].type = 1;
+	funcs[0].flags = SFB_PCMASK;
+	funcs[0].rep_size = 16;
+	funcs[0].rows = rows;
+	funcs[0].num_rows = num_rows;
+	env_open(env, &table);
+	env->sec.changes = changes;
+	free(rows);
+	free(funcs);
+}
+
+/* @rows_short: by how much the format's own limit on rows is below ours */
+static void dearest_lookup(enum unwind_user_access access, u32 log2_funcs,
+			   u32 rows_short, bool changes)
+{
+	const struct unwind_row want = {
+		.cfa = SP(8), .ra = AT_CFA(-8), .fp = AT_CFA(-16),
+	};
+	const struct sframe_section kind = { .changes = changes };
+	u32 reads = max_reads(&kind, access) - (32 - log2_funcs) -
+		    2 * rows_short;
+	u32 rows = max_fres(access) - rows_short;
+	struct unwind_row found;
+	struct env env;
+
+	tap_begin("limits: the dearest lookup%s takes %u reads",
+		  changes ? " in a section that changes" : "", reads);
+	CHECK_EQ(1U << log2_funcs, max_scan(access));
+	open_dearest(&env, 1U << log2_funcs, rows, changes);
+	CHECK_EQ(env_find(&env, 0x1000, access, &found), 0);
+	CHECK_EQ(row_equal(&found, &want), true);
+	CHECK_EQ(umem_reads, reads);
+	env_close(&env);
+	tap_end();
+}
+
+static void step_bound(enum unwind_user_access access)
+{
+	u32 max = max_scan(access);
+	struct env env;
+
+	tap_begin("limits: one empty function more than %u", max);
+	open_dearest(&env, max + 1, 1, false);
+	expect_in(&env, 0x1000, access, -E2BIG);
+	if (access == UNWIND_USER_NOFAULT)
+		expect_in(&env, 0x1000, UNWIND_USER_FAULTABLE, 0);
+	env_close(&env);
+	tap_end();
+}
+
+/* Empty functions up to the bound, and none before them that is not */
+static void all_empty(enum unwind_user_access access)
+{
+	const struct sfb_func before = {
+		.start = 0xff0, .size = 16, SFB_ROWS(row),
+	};
+	u32 max = max_scan(access), i;
+	struct sfb_func *funcs = calloc(max + 2, sizeof(*funcs));
+	struct sfb_table table = {
+		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64,
+		.fixed_ra = -8, .funcs = funcs,
+	};
+	struct env env;
+
+	funcs[0] = before;
+	for (i = 1; i < max + 2; i++)
+		funcs[i] = (struct sfb_func){ .start = 0x1000 };
+	for (table.num_funcs = max; table.num_funcs <= max + 2;
+	     table.num_funcs++) {
+		tap_begin("limits: %u empty functions alone",
+			  table.num_funcs - 1);
+		env_open(&env, &table);
+		expect_in(&env, 0x1000, access,
+			  table.num_funcs <= max + 1 ? -ENOENT : -E2BIG);
+		expect_in(&env, 0xfff, access, 0);
+		env_close(&env);
+		tap_end();
+	}
+	free(funcs);
+}
+
 void test_limits(void)
 {
 	no_scan();
+	dearest_lookup(UNWIND_USER_NOFAULT, 8, 0, false);
+	dearest_lookup(UNWIND_USER_FAULTABLE, 14, 1, false);
+	dearest_lookup(UNWIND_USER_NOFAULT, 8, 0, true);
+	dearest_lookup(UNWIND_USER_FAULTABLE, 14, 1, true);
+	step_bound(UNWIND_USER_NOFAULT);
+	step_bound(UNWIND_USER_FAULTABLE);
+	all_empty(UNWIND_USER_NOFAULT);
+	all_empty(UNWIND_USER_FAULTABLE);
 }
