@@ -106,20 +106,21 @@ static bool abi_is_aarch64(u8 abi)
  * The header
  */
 
-static int read_header(struct sframe_header *hdr, unsigned long addr)
+/* Bytes @from to @to of the header */
+static int read_header(struct sframe_header *hdr, unsigned long addr,
+		       unsigned int from, unsigned int to)
 {
 	u8 *bytes = (u8 *)hdr;
-	unsigned int i;
 	u32 word;
 	int ret;
 
 	BUILD_BUG_ON(sizeof(*hdr) != 28);
 
-	for (i = 0; i < sizeof(*hdr); i += sizeof(word)) {
-		ret = unwind_read_u32(&word, addr + i);
+	for (; from < to; from += sizeof(word)) {
+		ret = unwind_read_u32(&word, addr + from);
 		if (ret)
 			return ret;
-		memcpy(bytes + i, &word, sizeof(word));
+		memcpy(bytes + from, &word, sizeof(word));
 	}
 	return 0;
 }
@@ -146,9 +147,10 @@ int sframe_read_header(struct sframe_section *sec, unsigned long start,
 	u8 known_flags;
 	int ret;
 
-	if (size < sizeof(hdr) || start + size < start)
+	/* "The only part [...] whose format cannot vary between versions" */
+	if (size < SFRAME_PREAMBLE_SIZE || start + size < start)
 		return -ENOEXEC;
-	ret = read_header(&hdr, start);
+	ret = read_header(&hdr, start, 0, SFRAME_PREAMBLE_SIZE);
 	if (ret)
 		return ret;
 	if (hdr.magic != SFRAME_MAGIC)
@@ -164,6 +166,12 @@ int sframe_read_header(struct sframe_section *sec, unsigned long start,
 	default:
 		return -EOPNOTSUPP;
 	}
+
+	if (size < sizeof(hdr))
+		return -ENOEXEC;
+	ret = read_header(&hdr, start, SFRAME_PREAMBLE_SIZE, sizeof(hdr));
+	if (ret)
+		return ret;
 	if (hdr.flags & ~known_flags || hdr.abi_arch != abi)
 		return -ENOEXEC;
 

@@ -21,6 +21,7 @@
 
 /* SFrame Preamble */
 #define SFRAME_MAGIC			0xdee2
+#define SFRAME_PREAMBLE_SIZE		4	/* magic, version, flags */
 
 #define SFRAME_VERSION_1		1
 #define SFRAME_VERSION_2		2

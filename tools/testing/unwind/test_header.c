@@ -75,7 +75,36 @@ static void header_truncated(u8 version)
 		CHECK_EQ(sframe_read_header(&sec, DEFAULT_BASE, size,
 					    SFB_AMD64),
 			 size == img.size ? 0 : -ENOEXEC);
-		CHECK_EQ(umem_reads, size < SFB_HDR_SIZE ? 0 : 7);
+		CHECK_EQ(umem_reads, size < 4 ? 0 :
+			 size < SFB_HDR_SIZE ? 1 : 7);
+		umem_unmap_all();
+		free(part);
+	}
+	sfb_free(&img);
+	tap_end();
+}
+
+/* The preamble says which version the rest is of, whatever size that is of */
+static void header_preamble(void)
+{
+	const struct sfb_table table = good_table(3);
+	struct sframe_section sec;
+	struct sfb_image img;
+	u32 size;
+
+	tap_begin("header: version 4, of which only the preamble is known");
+	sfb_build(&img, &table);
+	sfb_put(&img, SFB_HDR_VERSION, 1, 4);
+	for (size = 0; size <= img.size; size++) {
+		u8 *part = malloc(size);
+
+		memcpy(part, img.bytes, size);
+		umem_map(DEFAULT_BASE, part, size);
+		umem_start();
+		CHECK_EQ(sframe_read_header(&sec, DEFAULT_BASE, size,
+					    SFB_AMD64),
+			 size < 4 ? -ENOEXEC : -EOPNOTSUPP);
+		CHECK_EQ(umem_reads, size < 4 ? 0 : 1);
 		umem_unmap_all();
 		free(part);
 	}
@@ -146,6 +175,7 @@ void test_header(void)
 	header_fields(3);
 	header_truncated(2);
 	header_truncated(3);
+	header_preamble();
 	header_at_end_of_memory();
 	header_unreadable();
 }
