@@ -96,6 +96,24 @@ static __always_inline struct unwind_rule saved_at(s32 offset)
 	};
 }
 
+/*
+ * s390x is not among them.  It scales and shifts offsets of the CFA, pads rows with
+ * an invalid RA, and in version 2 has numbers of registers among the offsets; its
+ * caller's SP is the CFA - 160, where the iterator takes SP and CFA for the same.
+ * Rows decoded without all of that are wrong without looking it.
+ */
+static bool abi_is_known(u8 abi)
+{
+	switch (abi) {
+	case SFRAME_ABI_AARCH64_ENDIAN_BIG:
+	case SFRAME_ABI_AARCH64_ENDIAN_LITTLE:
+	case SFRAME_ABI_AMD64_ENDIAN_LITTLE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool abi_is_aarch64(u8 abi)
 {
 	return abi == SFRAME_ABI_AARCH64_ENDIAN_LITTLE ||
@@ -172,7 +190,8 @@ int sframe_read_header(struct sframe_section *sec, unsigned long start,
 	ret = read_header(&hdr, start, SFRAME_PREAMBLE_SIZE, sizeof(hdr));
 	if (ret)
 		return ret;
-	if (hdr.flags & ~known_flags || hdr.abi_arch != abi)
+	if (hdr.flags & ~known_flags || hdr.abi_arch != abi ||
+	    !abi_is_known(abi))
 		return -ENOEXEC;
 
 	sec->start = start;

@@ -55,6 +55,7 @@ static const struct sframe_case header[] = {
 	HEADER("v3 unknown flag 7", -ENOEXEC, 3, PUT(SFB_HDR_FLAGS, 1, 0x80)),
 	HEADER("ABI 0", -ENOEXEC, 3, PUT(SFB_HDR_ABI, 1, 0)),
 	HEADER("ABI AArch64", -ENOEXEC, 3, PUT(SFB_HDR_ABI, 1, SFB_AARCH64)),
+	HEADER("ABI s390x", -ENOEXEC, 3, PUT(SFB_HDR_ABI, 1, 4)),
 	HEADER("ABI 255", -ENOEXEC, 2, PUT(SFB_HDR_ABI, 1, 255)),
 	HEADER("no functions", 0, 3, PUT(SFB_HDR_NUM_FDES, 4, 0)),
 	HEADER("no functions, no rows", 0, 3, PUT(SFB_HDR_NUM_FDES, 4, 0),

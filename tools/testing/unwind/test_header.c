@@ -29,6 +29,29 @@ static struct sfb_table good_table(u8 version)
 	};
 }
 
+/* Who asks for an ABI that is not read does not get it either */
+static void unknown_abis(u8 version)
+{
+	struct sfb_table table = good_table(version);
+	unsigned int abi;
+
+	tap_begin("header: v%u, ABIs that are read", version);
+	for (abi = 0; abi <= U8_MAX; abi++) {
+		struct sframe_section sec;
+		struct sfb_image img;
+
+		table.abi = abi;
+		sfb_build(&img, &table);
+		umem_map(DEFAULT_BASE, img.bytes, img.size);
+		CHECK_EQ(sframe_read_header(&sec, DEFAULT_BASE, img.size, abi),
+			 abi >= SFB_AARCH64_BE && abi <= SFB_AMD64 ? 0 :
+								     -ENOEXEC);
+		umem_unmap_all();
+		sfb_free(&img);
+	}
+	tap_end();
+}
+
 /* What is accepted is also understood: every field of the description */
 static void header_fields(u8 version)
 {
@@ -165,12 +188,15 @@ static void abi_numbers(void)
 	CHECK_EQ(SFRAME_ABI_AMD64_ENDIAN_LITTLE, SFB_AMD64);
 	CHECK_EQ(SFRAME_ABI_AARCH64_ENDIAN_LITTLE, SFB_AARCH64);
 	CHECK_EQ(SFRAME_ABI_AARCH64_ENDIAN_BIG, SFB_AARCH64_BE);
+	CHECK_EQ(SFRAME_ABI_S390X_ENDIAN_BIG, 4);
 	tap_end();
 }
 
 void test_header(void)
 {
 	abi_numbers();
+	unknown_abis(2);
+	unknown_abis(3);
 	header_fields(2);
 	header_fields(3);
 	header_truncated(2);
