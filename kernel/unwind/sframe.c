@@ -312,7 +312,10 @@ static __always_inline int read_fre_off(const struct sframe_index *idx,
 				       offsetof(struct sframe_fde_v3, fre_off)));
 }
 
-/* How many functions start at or before @target, and where the last of them */
+/*
+ * How many functions start at or before @target, and where the last of them.
+ * "Sorted on PC": by the addresses, not by the values that are in the entries.
+ */
 static __always_inline int search(struct sframe_index idx, bool v2, bool pcrel,
 				  s64 target, u64 *num, s64 *start)
 {
@@ -587,6 +590,7 @@ static __always_inline int find_fre(const struct sframe_section *sec,
 			return ret;
 		if (!rep_size)
 			return -EINVAL;
+		/* "PC % REP_BLOCK_SIZE", as the rows: from the function's start */
 		offset %= rep_size;
 	}
 
