@@ -91,15 +91,16 @@ static void cut_off(u8 version, u8 size_code)
 }
 
 /* Not even room for the attributes of the only function, or its first row */
-static void nothing_left(void)
+static void nothing_left(const struct sfb_func *func, u32 needed)
 {
 	struct sfb_table table = hostile_table(3, SFB_SORTED);
 	struct env env;
 	u32 left;
 
-	tap_begin("hostile: v3, 0 to 7 bytes of FREs");
+	tap_begin("hostile: v3, 0 to %u bytes of FREs", needed - 1);
+	table.funcs = func;
 	table.num_funcs = 1;
-	for (left = 0; left < 8; left++) {
+	for (left = 0; left < needed; left++) {
 		sfb_build(&env.img, &table);
 		sfb_put(&env.img, SFB_HDR_FRE_LEN, 4, left);
 		env.img.size = env.img.fres + left;
@@ -305,9 +306,13 @@ static void not_sorted(u8 version)
 
 void test_hostile(void)
 {
+	static const struct sfb_func outermost = {
+		.start = 0x1000, .size = 0x10,
+	};
 	u8 version, code;
 
-	nothing_left();
+	nothing_left(&funcs[0], 8);
+	nothing_left(&outermost, 5);
 	for (version = 2; version <= 3; version++) {
 		for (code = 0; code <= 2; code++)
 			cut_off(version, code);
