@@ -64,7 +64,7 @@ int lookup_row(const struct sframe_section *sec, unsigned long ip,
 	else if (ret == 0)
 		*broken = row_broken(row);
 	else if (ret != -ENOENT && ret != -EFAULT && ret != -EINVAL &&
-		 ret != -E2BIG)
+		 ret != -E2BIG && !(ret == -EAGAIN && sec->changes))
 		*broken = "an error that is not documented";
 	return ret;
 }

@@ -82,9 +82,10 @@ void expect_cfa(const struct env *env, u64 offset, s32 cfa)
 
 int main(int argc, char **argv)
 {
-	/* The cases alone, for errors.sh */
+	/* For errors.sh: the cases, and what no case can do, which is to write */
 	if (argc == 2 && !strcmp(argv[1], "cases")) {
 		test_cases();
+		test_changing();
 		return tap_finish();
 	}
 	test_header();
@@ -93,5 +94,6 @@ int main(int argc, char **argv)
 	test_limits();
 	test_edges();
 	test_hostile();
+	test_changing();
 	return tap_finish();
 }

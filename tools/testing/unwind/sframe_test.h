@@ -44,5 +44,6 @@ void test_cases(void);
 void test_limits(void);
 void test_edges(void);
 void test_hostile(void);
+void test_changing(void);
 
 #endif /* _UNWIND_TEST_SFRAME_TEST_H */

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sections that change: a compiler adds functions, takes them back and makes
+ * them anew while the section is in use.
+ *
+ * The writer is part of the test.  It writes between two reads of the lookup, at
+ * all places there are, and keeps to the order that kernel/unwind/sframe.c asks
+ * for; what it may not do is tried too, and must not lead out of the section.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include <linux/kernel.h>
+
+#include "sframe_test.h"
+#include "umem.h"
+
+/*
+ * The last function is the one that changes.  Made anew it has the FREs of
+ * @next, starts 8 bytes later, and is 0x20 bytes long.  At BOTH it is told by the
+ * CFA which start and which FREs were used: 16 old, 32 new, else a mixture.
+ */
+#define OLD_ONLY	0x1022
+#define BOTH		0x102a
+#define NEW_ONLY	0x1032
+
+static const struct sfb_row good[] = { SFB_ROW(0, SFB_SP, 0, 8) };
+static const struct sfb_row old_rows[] = {
+	SFB_ROW(0, SFB_SP, 0, 24), SFB_ROW(4, SFB_SP, 0, 16),
+};
+
+static const struct sfb_row new_rows[] = {
+	SFB_ROW(0, SFB_SP, 0, 32), SFB_ROW(4, SFB_SP, 0, 40),
+};
+
+static const struct sfb_func funcs[] = {
+	{ .start = 0x1000, .size = 0x10, SFB_ROWS(good) },
+	{ .start = 0x1010, .size = 0x10, SFB_ROWS(new_rows) },
+	{ .start = 0x1020, .size = 0x10, SFB_ROWS(old_rows) },
+};
+
+#define LAST		(ARRAY_SIZE(funcs) - 1)
+
+static void open_changing(struct env *env, u8 version, u8 flags)
+{
+	const struct sfb_table table = {
+		.version = version, .flags = flags, .abi = SFB_AMD64,
+		.fixed_ra = -8, SFB_FUNCS(funcs),
+	};
+
+	env_open(env, &table);
+	env->sec.changes = true;
+}
+
+static void put_counts(struct env *env, u32 num_fdes, u32 fre_len)
+{
+	sfb_put(&env->img, SFB_HDR_FRE_LEN, 4, fre_len);
+	sfb_put(&env->img, SFB_HDR_NUM_FDES, 4, num_fdes);
+}
+
+/* Bytes of FREs there are, and of those before the last function's */
+static u32 fre_room(const struct env *env)
+{
+	return env->img.size - env->img.fres;
+}
+
+static u32 fres_before_last(const struct env *env)
+{
+	return env->img.func_fres[LAST] - env->img.fres;
+}
+
+/* Added functions are found by the next lookup, and not if nobody said so */
+static void grows(u8 version, u8 flags)
+{
+	struct env env;
+
+	tap_begin("changing: v%u, flags %u, functions are added", version, flags);
+	open_changing(&env, version, flags);
+	put_counts(&env, LAST, fres_before_last(&env));
+	CHECK_EQ(sframe_read_header(&env.sec, env.base, env.img.size,
+				    SFB_AMD64), 0);
+	CHECK_EQ(env.sec.changes, false);
+	env.sec.changes = true;
+	expect_cfa(&env, 0x1000, 8);
+	expect_error(&env, OLD_ONLY, -ENOENT);
+
+	/* FREs come first: an entry whose FREs do not count yet is wrong */
+	put_counts(&env, LAST + 1, fres_before_last(&env));
+	expect_error(&env, OLD_ONLY, -EINVAL);
+	expect_cfa(&env, 0x1000, 8);
+
+	put_counts(&env, LAST + 1, fre_room(&env));
+	expect_cfa(&env, OLD_ONLY, 24);
+	expect_cfa(&env, 0x1000, 8);
+	env.sec.changes = false;
+	expect_error(&env, OLD_ONLY, -ENOENT);
+	expect_cfa(&env, 0x1000, 8);
+	env.sec.changes = true;
+	put_counts(&env, 0, 0);
+	expect_error(&env, 0x1000, -ENOENT);
+	env_close(&env);
+	tap_end();
+}
+
+/* Counts that lead out of the section are refused, whatever is looked up */
+static void counts_too_much(u8 version, u8 flags)
+{
+	/* Times 20 or 16, two of them wrap to little in 32 bits */
+	static const u32 fdes[] = { LAST + 2, 0x0ccccccd, 0x10000000, -1U };
+	struct env env;
+	u32 room, i;
+
+	tap_begin("changing: v%u, flags %u, counts beyond the section", version,
+		  flags);
+	open_changing(&env, version, flags);
+	room = fre_room(&env);
+	for (i = 0; i < ARRAY_SIZE(fdes); i++) {
+		put_counts(&env, fdes[i], room);
+		expect_error(&env, 0x1000, -EINVAL);
+		CHECK_EQ(umem_reads, 2);
+	}
+	put_counts(&env, LAST + 1, room + 1);
+	expect_error(&env, 0x1000, -EINVAL);
+	CHECK_EQ(umem_reads, 2);
+	put_counts(&env, LAST + 1, -1U);
+	expect_error(&env, 0x1000, -EINVAL);
+	put_counts(&env, LAST + 1, room);
+	expect_cfa(&env, 0x1000, 8);
+	env_close(&env);
+	tap_end();
+}
+
+/*
+ * The writer: its steps, and after which read of the lookup it makes each.  A
+ * step is a store to the last function's entry.
+ */
+struct step {
+	u32		pos;	/* in the image */
+	u8		size;
+	u64		val;
+	unsigned long	after;	/* that many reads; in ascending order */
+};
+
+static struct env *writer_env;
+static struct step steps[4];
+static unsigned int num_steps, steps_done;
+
+static void write_between(unsigned long addr, void *val, size_t size)
+{
+	(void)addr;
+	(void)val;
+	(void)size;
+	while (steps_done < num_steps &&
+	       steps[steps_done].after <= umem_reads) {
+		const struct step *s = &steps[steps_done++];
+
+		sfb_put(&writer_env->img, s->pos, s->size, s->val);
+	}
+}
+
+/* Fields of the last function's entry */
+enum field { FUNC_START, FUNC_SIZE, FUNC_FRES };
+
+static struct step store(const struct env *env, enum field field, u32 val)
+{
+	u32 fde = sfb_fde(&env->img, LAST);
+	u32 start_size = env->sec.version == 2 ? 4 : 8;
+
+	if (field == FUNC_START)
+		return (struct step){ .pos = fde, .size = start_size,
+				      .val = env->sec.flags & SFB_PCREL ?
+					     (s64)val - fde : val };
+	return (struct step){
+		.pos = fde + start_size + (field == FUNC_FRES ? 4 : 0),
+		.size = 4, .val = val,
+	};
+}
+
+/* Look up @offset while the writer writes, then put the section back */
+static int find_amid(struct env *env, u64 offset, struct unwind_row *row)
+{
+	u8 before[256];
+	int ret;
+
+	if (env->img.size > sizeof(before))
+		tap_fail("a section of %u bytes", env->img.size);
+	memcpy(before, env->img.bytes, env->img.size);
+	writer_env = env;
+	steps_done = 0;
+	umem_set_hook(write_between);
+	ret = env_find(env, offset, UNWIND_USER_NOFAULT, row);
+	umem_set_hook(NULL);
+	memcpy(env->img.bytes, before, env->img.size);
+	return ret;
+}
+
+/*
+ * One field changes after each read in turn.  Before the lookup has it, the new
+ * value counts; between that and the check in the end it is noticed, whatever it
+ * is; from then on the old one counts.
+ */
+static void field_changes(u8 version, u8 flags, enum field field, u32 val,
+			  int error, s32 cfa)
+{
+	unsigned int early = 0, amid = 0, late = 0;
+	struct unwind_row row;
+	unsigned long k, reads;
+	struct env env;
+	int ret;
+
+	tap_begin("changing: v%u, flags %u, field %u of an entry becomes %#x",
+		  version, flags, field, val);
+	open_changing(&env, version, flags);
+	CHECK_EQ(env_find(&env, OLD_ONLY, UNWIND_USER_NOFAULT, &row), 0);
+	reads = umem_reads;
+	num_steps = 1;
+	for (k = 1; k <= reads; k++) {
+		steps[0] = store(&env, field, val);
+		steps[0].after = k;
+		ret = find_amid(&env, OLD_ONLY, &row);
+		if (!amid && ret == error && (ret || row.cfa.offset == cfa))
+			early++;
+		else if (!late && ret == -EAGAIN)
+			amid++;
+		else if (!ret && row.cfa.offset == 24)
+			late++;
+		else
+			tap_fail("after read %lu: %d", k, ret);
+	}
+	if (!early || !amid || !late)
+		tap_fail("%u early, %u amid, %u late", early, amid, late);
+	env_close(&env);
+	tap_end();
+}
+
+/* The next order of the writer's steps among @reads reads; false: that was all */
+static bool next_schedule(unsigned long reads)
+{
+	unsigned int i = num_steps, k;
+
+	while (i && steps[i - 1].after == reads)
+		i--;
+	if (!i)
+		return false;
+	steps[i - 1].after++;
+	for (k = i; k < num_steps; k++)
+		steps[k].after = steps[i - 1].after;
+	return true;
+}
+
+/* Each answer is that of the old function, or that of the new one, or an error */
+static void made_anew(u8 version, u8 flags, u64 offset, s32 old_cfa, s32 new_cfa)
+{
+	unsigned int was_old = 0, was_new = 0, noticed = 0, none = 0;
+	struct unwind_row row;
+	struct env env;
+	int ret;
+
+	tap_begin("changing: v%u, flags %u, made anew, at %#llx", version, flags,
+		  (unsigned long long)offset);
+	open_changing(&env, version, flags);
+	steps[0] = store(&env, FUNC_SIZE, 0);
+	steps[1] = store(&env, FUNC_START, 0x1028);
+	steps[2] = store(&env, FUNC_FRES, env.img.func_fres[1] - env.img.fres);
+	steps[3] = store(&env, FUNC_SIZE, 0x20);
+	num_steps = ARRAY_SIZE(steps);
+	for (ret = 0; ret < (int)num_steps; ret++)
+		steps[ret].after = 1;
+	/* No lookup in so small a section takes more than 24 reads */
+	do {
+		ret = find_amid(&env, offset, &row);
+		if (umem_reads > 24)
+			tap_fail("%lu reads", umem_reads);
+		if (!ret && old_cfa && row.cfa.offset == old_cfa)
+			was_old++;
+		else if (!ret && new_cfa && row.cfa.offset == new_cfa)
+			was_new++;
+		else if (ret == -EAGAIN)
+			noticed++;
+		else if (ret == -ENOENT)
+			none++;
+		else
+			tap_fail("%d, CFA at SP + %d", ret, row.cfa.offset);
+	} while (next_schedule(24));
+	if (!was_old != !old_cfa || !was_new != !new_cfa || !noticed || !none)
+		tap_fail("%u old, %u new, %u noticed, %u none", was_old, was_new,
+			 noticed, none);
+	env_close(&env);
+	tap_end();
+}
+
+/* Each read fails in turn, those of the counts and of the check too */
+static void unreadable(u8 version, u8 flags)
+{
+	unsigned long k, reads;
+	struct unwind_row row;
+	struct env env;
+
+	tap_begin("changing: v%u, flags %u, each read fails", version, flags);
+	open_changing(&env, version, flags);
+	env.sec.changes = false;
+	CHECK_EQ(env_find(&env, OLD_ONLY, UNWIND_USER_NOFAULT, &row), 0);
+	reads = umem_reads + MAX_READS_CHANGING;
+	env.sec.changes = true;
+	CHECK_EQ(env_find(&env, OLD_ONLY, UNWIND_USER_NOFAULT, &row), 0);
+	CHECK_EQ(umem_reads, reads);
+	for (k = 1; k <= reads; k++) {
+		umem_fail_at(k);
+		expect_error(&env, OLD_ONLY, -EFAULT);
+		CHECK_EQ(umem_reads, k);
+	}
+	umem_fail_at(0);
+
+	/* All of it has to be user memory, also what is not in use yet */
+	put_counts(&env, 1, 8);
+	umem_set_end_of_memory(env.base + env.img.size);
+	expect_cfa(&env, 0x1000, 8);
+	umem_set_end_of_memory(env.base + env.img.size - 1);
+	expect_error(&env, 0x1000, -EFAULT);
+	CHECK_EQ(umem_reads, 0);
+	env.sec.changes = false;
+	expect_error(&env, 0x1000, -EFAULT);
+	umem_set_end_of_memory(-1UL);
+	env_close(&env);
+	tap_end();
+}
+
+static void test_kind(u8 version, u8 flags)
+{
+	/* With FREs that are none: what they hold does not matter */
+	const u32 no_fres = 0x7fffffff;
+	/* Of the first function; an entry of version 2 says by itself: two rows */
+	const s32 others_cfa = version == 2 ? 32 : 8;
+
+	grows(version, flags);
+	counts_too_much(version, flags);
+	field_changes(version, flags, FUNC_SIZE, 0, -ENOENT, 0);
+	field_changes(version, flags, FUNC_SIZE, 0x11, 0, 24);
+	field_changes(version, flags, FUNC_START, 0x2000, -ENOENT, 0);
+	field_changes(version, flags, FUNC_FRES, 0, 0, others_cfa);
+	field_changes(version, flags, FUNC_FRES, no_fres, -EINVAL, 0);
+	made_anew(version, flags, OLD_ONLY, 24, 0);
+	made_anew(version, flags, BOTH, 16, 32);
+	made_anew(version, flags, NEW_ONLY, 0, 40);
+	unreadable(version, flags);
+}
+
+void test_changing(void)
+{
+	u8 version;
+
+	for (version = 2; version <= 3; version++) {
+		test_kind(version, SFB_SORTED | SFB_PCREL);
+		test_kind(version, SFB_SORTED);
+		test_kind(version, SFB_PCREL);
+	}
+}
