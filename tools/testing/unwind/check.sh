@@ -43,10 +43,18 @@ run()
 run "$dir/sframe_test"
 run cat "$dir/errors.tap"
 if [ -x "$dir/sframe_diff" ]; then
+	run "$dir/diff_quirks3"
 	run "$dir/sframe_diff" -g 2000 "$@"
 else
-	echo "ok - # SKIP diff: no libsframe or libelf to build it with" |
+	echo "ok - # SKIP diff: no libelf, or no libsframe that reads version 3" |
 		tee -a "$log"
+	skipped=$((skipped + 1))
+fi
+if [ -x "$dir/sframe_diff2" ]; then
+	run "$dir/diff_quirks2"
+	run "$dir/sframe_diff2" "$@"
+else
+	echo "ok - # SKIP diff: no libsframe of version 2" | tee -a "$log"
 	skipped=$((skipped + 1))
 fi
 run "$dir/sframe_fuzz" -n "$runs" -o "$dir/sframe_fuzz.crash" "$here"/corpus/*

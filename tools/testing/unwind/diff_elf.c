@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The SFrame section of an ELF file: by name, since not every version of libelf
- * knows its type.  Only of linked files; in others it wants relocation.
+ * knows its type.  Only of linked files; in others it wants relocation.  A file
+ * may also be such a section, and nothing else.
  */
 #include <fcntl.h>
 #include <gelf.h>
@@ -40,6 +41,19 @@ static u8 *copy_section(Elf *elf, size_t *size)
 	return NULL;
 }
 
+static u8 *copy_raw(Elf *elf, size_t *size)
+{
+	char *file = elf_rawfile(elf, size);
+	u8 *bytes = NULL;
+
+	if (file && *size >= 2 &&
+	    (!memcmp(file, "\xe2\xde", 2) || !memcmp(file, "\xde\xe2", 2))) {
+		bytes = malloc(*size);
+		memcpy(bytes, file, *size);
+	}
+	return bytes;
+}
+
 u8 *elf_sframe(const char *path, size_t *size)
 {
 	int fd = open(path, O_RDONLY);
@@ -51,7 +65,9 @@ u8 *elf_sframe(const char *path, size_t *size)
 		return NULL;
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && gelf_getehdr(elf, &ehdr) && ehdr.e_type != ET_REL)
+	if (elf && elf_kind(elf) == ELF_K_NONE)
+		bytes = copy_raw(elf, size);
+	else if (elf && gelf_getehdr(elf, &ehdr) && ehdr.e_type != ET_REL)
 		bytes = copy_section(elf, size);
 	elf_end(elf);
 	close(fd);

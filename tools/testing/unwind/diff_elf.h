@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The SFrame section of an ELF file. */
+/* The SFrame section of a file. */
 #ifndef _UNWIND_TEST_DIFF_ELF_H
 #define _UNWIND_TEST_DIFF_ELF_H
 

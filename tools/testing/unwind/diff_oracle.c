@@ -2,8 +2,9 @@
 /*
  * What libsframe says about an address.
  *
- * libsframe finds rows; what they mean it says only in part, and in five places
- * what it says must be taken with care (as of binutils 2.47):
+ * libsframe finds rows; what they mean it says only in part, and in a few
+ * places what it says must be taken with care (as of binutils 2.47; diff_quirks3.c
+ * has a case for each):
  *
  * - sframe_find_fre() refuses sections that are not sorted, and takes starts of
  *   functions as PC-relative even where the flag is not set.  The specification
@@ -22,19 +23,22 @@
  *   of 0 [...] is used to indicate that no further data words follow for the
  *   tracked entity."  So the control word is looked at first.
  * - sframe_fre_get_fp_offset() likewise when the FP is padded.
+ *
+ * The libsframe that knows version 2 only (binutils 2.44; diff_quirks2.c) finds no
+ * rows of functions made of repeated blocks, that is PLTs: these are walked too.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-#include <sframe-api.h>
-
+#include "diff_libsframe.h"
 #include "diff_oracle.h"
 
 struct oracle {
 	sframe_decoder_ctx	*ctx;
 	struct oracle_func	*funcs;
 	u32			num_funcs;
-	bool			can_find;
+	u8			flags;
 	bool			has_empty;
 };
 
@@ -51,8 +55,6 @@ static int by_start(const void *a, const void *b)
 static void read_func(const struct oracle *oracle, u32 i,
 		      struct oracle_func *func)
 {
-	int err;
-
 	if (sframe_decoder_get_version(oracle->ctx) == SFRAME_VERSION_2) {
 		s32 start;
 
@@ -68,17 +70,26 @@ static void read_func(const struct oracle *oracle, u32 i,
 					       &func->info, &func->info2,
 					       &func->rep_size);
 	}
-	if (sframe_decoder_get_flags(oracle->ctx) &
-	    SFRAME_F_FDE_FUNC_START_PCREL)
-		func->start += sframe_decoder_get_offsetof_fde_start_addr(oracle->ctx,
-									  i, &err);
+	if (oracle->flags & SFRAME_F_FDE_FUNC_START_PCREL)
+		func->start += libsframe_fde_offset(oracle->ctx, i);
 	func->index = i;
+}
+
+u8 oracle_max_version(void)
+{
+	return LIBSFRAME_MAX_VERSION;
+}
+
+bool oracle_reads(const u8 *bytes)
+{
+	return bytes[offsetof(sframe_preamble, sfp_version)] <=
+	       LIBSFRAME_MAX_VERSION &&
+	       !(bytes[offsetof(sframe_preamble, sfp_flags)] &
+		 LIBSFRAME_UNKNOWN_FLAGS);
 }
 
 struct oracle *oracle_open(const u8 *bytes, size_t size)
 {
-	const u8 find_flags = SFRAME_F_FDE_SORTED |
-			      SFRAME_F_FDE_FUNC_START_PCREL;
 	struct oracle *oracle = calloc(1, sizeof(*oracle));
 	u32 i;
 	int err = 0;
@@ -88,6 +99,7 @@ struct oracle *oracle_open(const u8 *bytes, size_t size)
 		free(oracle);
 		return NULL;
 	}
+	oracle->flags = bytes[offsetof(sframe_header, sfh_preamble.sfp_flags)];
 	oracle->num_funcs = sframe_decoder_get_num_fidx(oracle->ctx);
 	oracle->funcs = calloc(oracle->num_funcs + 1, sizeof(*oracle->funcs));
 	for (i = 0; i < oracle->num_funcs; i++) {
@@ -96,8 +108,6 @@ struct oracle *oracle_open(const u8 *bytes, size_t size)
 	}
 	qsort(oracle->funcs, oracle->num_funcs, sizeof(*oracle->funcs),
 	      by_start);
-	oracle->can_find = (sframe_decoder_get_flags(oracle->ctx) &
-			    find_flags) == find_flags;
 	return oracle;
 }
 
@@ -154,6 +164,16 @@ static const struct oracle_func *func_of(const struct oracle *oracle,
 	return &oracle->funcs[lo - 1];
 }
 
+/* Whether sframe_find_fre() is up to it */
+static bool can_find(const struct oracle *oracle,
+		     const struct oracle_func *func)
+{
+	if ((oracle->flags & LIBSFRAME_FIND_FLAGS) != LIBSFRAME_FIND_FLAGS)
+		return false;
+	return LIBSFRAME_FINDS_PCMASK ||
+	       SFRAME_V3_FDE_PC_TYPE(func->info) != SFRAME_V3_FDE_PCTYPE_MASK;
+}
+
 static int walk_rows(const struct oracle *oracle,
 		     const struct oracle_func *func, s64 offset,
 		     sframe_frame_row_entry *found)
@@ -175,21 +195,6 @@ static int walk_rows(const struct oracle *oracle,
 	return ret;
 }
 
-static bool is_aarch64(const struct oracle *oracle)
-{
-	return oracle_abi(oracle) == SFRAME_ABI_AARCH64_ENDIAN_LITTLE ||
-	       oracle_abi(oracle) == SFRAME_ABI_AARCH64_ENDIAN_BIG;
-}
-
-static struct unwind_rule in_memory(int err, s32 offset)
-{
-	if (err)
-		return (struct unwind_rule){ .base = UNWIND_RULE_SAME };
-	return (struct unwind_rule){
-		.base = UNWIND_RULE_CFA, .deref = true, .offset = offset,
-	};
-}
-
 static void default_row(const struct oracle *oracle,
 			const sframe_frame_row_entry *fre,
 			struct unwind_row *row)
@@ -204,71 +209,10 @@ static void default_row(const struct oracle *oracle,
 						    &err);
 	offset = sframe_fre_get_ra_offset(oracle->ctx, fre,
 					  SFRAME_FDE_TYPE_DEFAULT, &err);
-	row->ra = in_memory(err, offset);
+	row->ra = saved_at(err, offset);
 	offset = sframe_fre_get_fp_offset(oracle->ctx, fre,
 					  SFRAME_FDE_TYPE_DEFAULT, &err);
-	row->fp = in_memory(err, offset);
-}
-
-/* A control word; 0 if there is none */
-static u32 control_word(const sframe_frame_row_entry *fre, int i)
-{
-	int err = 0;
-	u32 word = sframe_get_fre_udata(fre, i, &err);
-
-	return err ? 0 : word;
-}
-
-static struct unwind_rule flex_rule(const struct oracle *oracle, u32 control,
-				    s32 offset)
-{
-	u32 reg = SFRAME_V3_FLEX_FDE_CTRLWORD_REGNUM(control);
-	struct unwind_rule rule = {
-		.base = UNWIND_RULE_CFA,
-		.deref = SFRAME_V3_FLEX_FDE_CTRLWORD_DEREF_P(control),
-		.offset = offset,
-	};
-
-	if (!SFRAME_V3_FLEX_FDE_CTRLWORD_REG_P(control))
-		return rule;
-	rule.reg = reg;
-	rule.base = UNWIND_RULE_REG;
-	if (reg == (is_aarch64(oracle) ? 31 : 7))
-		rule.base = UNWIND_RULE_SP;
-	if (reg == (is_aarch64(oracle) ? 29 : 6))
-		rule.base = UNWIND_RULE_FP;
-	return rule;
-}
-
-static void flex_row(const struct oracle *oracle,
-		     const sframe_frame_row_entry *fre, struct unwind_row *row)
-{
-	s32 fixed_ra = sframe_decoder_get_fixed_ra_offset(oracle->ctx);
-	s32 fixed_fp = sframe_decoder_get_fixed_fp_offset(oracle->ctx);
-	u32 control;
-	s32 offset;
-	int err;
-
-	control = control_word(fre, 0);
-	offset = sframe_fre_get_cfa_offset(oracle->ctx, fre,
-					   SFRAME_FDE_TYPE_FLEX, &err);
-	row->cfa = flex_rule(oracle, control, offset);
-
-	row->ra = in_memory(!fixed_ra, fixed_ra);
-	control = control_word(fre, 2);
-	if (control) {
-		offset = sframe_fre_get_ra_offset(oracle->ctx, fre,
-						  SFRAME_FDE_TYPE_FLEX, &err);
-		row->ra = flex_rule(oracle, control, offset);
-	}
-
-	row->fp = in_memory(!fixed_fp, fixed_fp);
-	control = control_word(fre, control ? 4 : 3);
-	if (control) {
-		offset = sframe_fre_get_fp_offset(oracle->ctx, fre,
-						  SFRAME_FDE_TYPE_FLEX, &err);
-		row->fp = flex_rule(oracle, control, offset);
-	}
+	row->fp = saved_at(err, offset);
 }
 
 int oracle_find_row(const struct oracle *oracle, s64 offset,
@@ -276,15 +220,16 @@ int oracle_find_row(const struct oracle *oracle, s64 offset,
 {
 	const struct oracle_func *func = func_of(oracle, offset);
 	sframe_frame_row_entry fre;
-	u8 type;
 	int err = 0;
+	bool find;
+	u8 type;
 
 	*row = (struct unwind_row){};
 	if (!func)
 		return -ENOENT;
 	type = SFRAME_V3_FDE_TYPE(func->info2);
 	row->signal = SFRAME_V3_FDE_SIGNAL_P(func->info);
-	row->pauth_key_b = is_aarch64(oracle) &&
+	row->pauth_key_b = is_aarch64(oracle->ctx) &&
 			   SFRAME_V3_AARCH64_FDE_PAUTH_KEY(func->info);
 	if (!func->num_fres && type == SFRAME_FDE_TYPE_DEFAULT &&
 	    sframe_decoder_get_version(oracle->ctx) == SFRAME_VERSION_3) {
@@ -292,9 +237,10 @@ int oracle_find_row(const struct oracle *oracle, s64 offset,
 		return 0;
 	}
 
-	if (oracle->can_find)
+	find = can_find(oracle, func);
+	if (find)
 		err = sframe_find_fre(oracle->ctx, offset, &fre);
-	if (!oracle->can_find || (err && oracle->has_empty))
+	if (!find || (err && oracle->has_empty))
 		err = walk_rows(oracle, func, offset, &fre);
 	if (err)
 		return -ENOENT;
@@ -302,10 +248,10 @@ int oracle_find_row(const struct oracle *oracle, s64 offset,
 		row->outermost = true;
 		return 0;
 	}
-	row->mangled_ra = is_aarch64(oracle) &&
+	row->mangled_ra = is_aarch64(oracle->ctx) &&
 			  sframe_fre_get_ra_mangled_p(oracle->ctx, &fre, &err);
 	if (type == SFRAME_FDE_TYPE_FLEX)
-		flex_row(oracle, &fre, row);
+		flex_row(oracle->ctx, &fre, row);
 	else
 		default_row(oracle, &fre, row);
 	return 0;

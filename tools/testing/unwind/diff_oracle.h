@@ -24,6 +24,15 @@ struct oracle_func {
 	u8	rep_size;
 };
 
+/* The latest version of the format that this libsframe reads */
+u8 oracle_max_version(void);
+
+/*
+ * Whether it is meant to read a section, of which @bytes is the header; it is not
+ * if that has a later version, or flags that are of later date than this libsframe.
+ */
+bool oracle_reads(const u8 *bytes);
+
 /* NULL if libsframe does not like it.  @bytes must stay. */
 struct oracle *oracle_open(const u8 *bytes, size_t size);
 void oracle_close(struct oracle *oracle);

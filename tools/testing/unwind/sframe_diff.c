@@ -2,11 +2,16 @@
 /*
  * Differential test: the kernel's decoder against libsframe, row by row.
  *
- * For each ELF file given, and for generated tables (-g N), both are asked about
+ * For each file given, and for generated tables (-g N), both are asked about
  * every address at which something can change: around each function's ends and
  * each row's start; and about others in between, also where no function is.
+ *
+ * There are two such programs, sframe_diff with the present libsframe and
+ * sframe_diff2 with one that knows version 2 only.  What a libsframe does not
+ * claim to read is passed over.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,19 +21,22 @@
 
 #include "diff_elf.h"
 #include "diff_oracle.h"
+#include "diff_order.h"
+#include "diff_report.h"
 #include "lookup.h"
+#include "sframe_format.h"
 #include "sframe_gen.h"
 #include "tap.h"
 #include "umem.h"
 
 #define BASE		0x7f1234567000UL
 /* Addresses per section, besides those around starts and ends */
-#define STRIDE_FILE	50000
+#define STRIDE_FILE	20000
 #define STRIDE_GENERATED 200
 #define MAX_REPEATS	3	/* repetitions looked at, of a PCMASK function */
 
-static unsigned long addresses, differences;
-static unsigned long total_addresses, total_differences, total_rows;
+static struct diff_count count;
+static s64 last_around;
 
 static void compare(const struct sframe_section *sec,
 		    const struct oracle *oracle, s64 offset)
@@ -40,11 +48,11 @@ static void compare(const struct sframe_section *sec,
 	ret = lookup_row(sec, BASE + offset, UNWIND_USER_FAULTABLE, &ours,
 			 &broken);
 	want = oracle_find_row(oracle, offset, &theirs);
-	addresses++;
-	total_rows += !want;
+	count.addresses++;
+	count.found += !want;
 	if (ret == want && !broken && (ret || row_equal(&ours, &theirs)))
 		return;
-	differences++;
+	count.differences++;
 	if (broken)
 		tap_fail("%#llx: %s", (long long)offset, broken);
 	else
@@ -53,38 +61,61 @@ static void compare(const struct sframe_section *sec,
 			 want, want ? "" : row_string(&theirs));
 }
 
+/* What was compared last is not again: rows often start close to each other */
 static void compare_around(const struct sframe_section *sec,
 			   const struct oracle *oracle, s64 offset)
 {
-	compare(sec, oracle, offset - 1);
-	compare(sec, oracle, offset);
-	compare(sec, oracle, offset + 1);
+	s64 i;
+
+	for (i = offset - 1; i <= offset + 1; i++)
+		if (i < last_around - 1 || i > last_around + 1)
+			compare(sec, oracle, i);
+	last_around = offset;
+}
+
+/* A row's first address and the ones beside it, and one amid the row */
+static void compare_row(const struct sframe_section *sec,
+			const struct oracle *oracle,
+			const struct oracle_func *func, s64 start, s64 end)
+{
+	u32 repeat;
+
+	for (repeat = 0; repeat < MAX_REPEATS; repeat++) {
+		compare_around(sec, oracle, func->start + start);
+		if (end - start > 3)
+			compare(sec, oracle,
+				func->start + start + (end - start) / 2);
+		if (!func->rep_size)
+			break;
+		start += func->rep_size;
+		end += func->rep_size;
+	}
 }
 
 static void compare_func(const struct sframe_section *sec,
 			 const struct oracle *oracle,
 			 const struct oracle_func *func)
 {
-	u32 i, repeat;
-	s64 start;
+	s64 start, end;
+	u32 i;
 
+	count.functions++;
 	compare_around(sec, oracle, func->start);
-	compare_around(sec, oracle, func->start + func->size);
 	for (i = 0; i < func->num_fres; i++) {
 		start = oracle_row_start(oracle, func, i);
 		if (start < 0) {
-			differences++;
+			count.differences++;
 			tap_fail("function %u has no row %u in libsframe",
 				 func->index, i);
 			break;
 		}
-		for (repeat = 0; repeat < MAX_REPEATS; repeat++) {
-			compare_around(sec, oracle, func->start + start);
-			start += func->rep_size;
-			if (!func->rep_size)
-				break;
-		}
+		count.rows++;
+		end = i + 1 < func->num_fres ?
+		      oracle_row_start(oracle, func, i + 1) :
+		      func->rep_size ?: func->size;
+		compare_row(sec, oracle, func, start, end);
 	}
+	compare_around(sec, oracle, func->start + func->size);
 }
 
 static void compare_stride(const struct sframe_section *sec,
@@ -117,9 +148,11 @@ static void compare_section(const u8 *bytes, size_t size, u32 max_stride)
 		return;
 	}
 	umem_map(BASE, bytes, size);
+	order_follow(BASE, bytes, size);
 	ret = sframe_read_header(&sec, BASE, size, oracle_abi(oracle));
 	CHECK_EQ(ret, 0);
 	if (!ret) {
+		last_around = LONG_MIN / 2;
 		for (i = 0; i < oracle_num_funcs(oracle); i++)
 			compare_func(&sec, oracle, oracle_func(oracle, i));
 		compare_stride(&sec, oracle, max_stride);
@@ -128,19 +161,38 @@ static void compare_section(const u8 *bytes, size_t size, u32 max_stride)
 	oracle_close(oracle);
 }
 
-static void report(const char *name)
+/* The last two components: directories tell apart files of one name */
+static const char *short_name(const char *path)
 {
-	printf("# %s: %lu addresses, %lu differences\n", name, addresses,
-	       differences);
-	total_addresses += addresses;
-	total_differences += differences;
-	addresses = 0;
-	differences = 0;
+	const char *name = path + strlen(path);
+	int slashes = 2;
+
+	while (name > path && (name[-1] != '/' || --slashes))
+		name--;
+	return name;
+}
+
+static void diff_section(const char *name, const u8 *bytes, size_t size)
+{
+	const struct sframe_header *hdr = (const void *)bytes;
+
+	if (size >= sizeof(*hdr) && !oracle_reads(bytes))
+		return;
+	if (size < sizeof(*hdr) || !report_has_kind(hdr->version, hdr->abi_arch)) {
+		tap_skip("diff: %s is not of a kind that the kernel reads",
+			 name);
+		return;
+	}
+	tap_begin("diff: %s", name);
+	count = (struct diff_count){ .files = 1 };
+	compare_section(bytes, size, STRIDE_FILE);
+	report_add(hdr->version, hdr->abi_arch, &count);
+	tap_end();
 }
 
 static void diff_file(const char *path)
 {
-	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	const char *name = short_name(path);
 	size_t size;
 	u8 *bytes = elf_sframe(path, &size);
 
@@ -148,10 +200,7 @@ static void diff_file(const char *path)
 		tap_skip("diff: %s has no SFrame section", name);
 		return;
 	}
-	tap_begin("diff: %s", name);
-	compare_section(bytes, size, STRIDE_FILE);
-	report(name);
-	tap_end();
+	diff_section(name, bytes, size);
 	free(bytes);
 }
 
@@ -161,28 +210,27 @@ static void diff_generated(u32 num)
 	u32 seed;
 
 	tap_begin("diff: %u generated tables", num);
-	for (seed = 0; seed < num; seed++) {
+	count = (struct diff_count){};
+	for (seed = 0; seed < num && !count.differences; seed++) {
 		gen_table(&img, seed, 12);
 		compare_section(img.bytes, img.size, STRIDE_GENERATED);
-		if (differences) {
+		if (count.differences)
 			tap_fail("that was seed %u", seed);
-			sfb_free(&img);
-			break;
-		}
 		sfb_free(&img);
 	}
-	report("generated");
+	printf("# %u generated tables: %lu addresses, %lu differences\n", num,
+	       count.addresses, count.differences);
 	tap_end();
 }
 
 int main(int argc, char **argv)
 {
+	unsigned long found;
 	int opt;
 
 	while ((opt = getopt(argc, argv, "g:")) != -1) {
 		if (opt != 'g') {
-			fprintf(stderr,
-				"usage: %s [-g tables] [elf-file...]\n",
+			fprintf(stderr, "usage: %s [-g tables] [file...]\n",
 				argv[0]);
 			return 2;
 		}
@@ -191,11 +239,10 @@ int main(int argc, char **argv)
 	for (; optind < argc; optind++)
 		diff_file(argv[optind]);
 
-	printf("# total: %lu addresses, %lu differences\n", total_addresses,
-	       total_differences);
+	found = report_print(oracle_max_version());
 	tap_begin("diff: libsframe found rows");
-	if (!total_rows)
-		tap_fail("none in %lu addresses", total_addresses);
+	if (!found)
+		tap_fail("none");
 	tap_end();
 	return tap_finish();
 }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where libsframe is wrong: a table for each case, with what the specification
+ * says about it.
+ *
+ * A case passes if the kernel's decoder has the right answer, and if the differ's
+ * way of asking libsframe (diff_oracle.c) gets it in spite of the error.  Whether
+ * libsframe still errs is noted, not judged: a case that is noted as right can go,
+ * and what diff_oracle.c does because of it.
+ *
+ * As there are two libraries, there are two such programs, which differ in their
+ * cases: diff_quirks2.c and diff_quirks3.c, for the version each reads at most.
+ */
+#include <stdio.h>
+
+#include "diff_oracle.h"
+#include "diff_quirks.h"
+#include "lookup.h"
+#include "tap.h"
+#include "umem.h"
+
+#define BASE	0x7f1234567000UL
+
+static void check_row(const char *who, int ret, const struct unwind_row *row,
+		      const struct unwind_row *want)
+{
+	if (ret)
+		tap_fail("%s: %d, not %s", who, ret, row_string(want));
+	else if (!row_equal(row, want))
+		tap_fail("%s: %s, not %s", who, row_string(row),
+			 row_string(want));
+}
+
+static void run_quirk(const struct quirk *quirk)
+{
+	struct sframe_section sec;
+	struct unwind_row row;
+	struct oracle *oracle;
+	struct sfb_image img;
+	const char *broken;
+	sframe_decoder_ctx *ctx;
+	int ret, err;
+
+	tap_begin("diff: libsframe and %s", quirk->name);
+	sfb_build(&img, &quirk->table);
+
+	umem_map(BASE, img.bytes, img.size);
+	CHECK_EQ(sframe_read_header(&sec, BASE, img.size, SFB_AMD64), 0);
+	ret = lookup_row(&sec, BASE + quirk->offset, UNWIND_USER_FAULTABLE,
+			 &row, &broken);
+	check_row("the kernel", ret, &row, &quirk->want);
+	umem_unmap_all();
+
+	oracle = oracle_open(img.bytes, img.size);
+	ret = oracle_find_row(oracle, quirk->offset, &row);
+	check_row("the differ", ret, &row, &quirk->want);
+	oracle_close(oracle);
+
+	ctx = sframe_decode((const char *)img.bytes, img.size, &err);
+	printf("# libsframe for version %u is %s about %s\n",
+	       LIBSFRAME_MAX_VERSION,
+	       quirk->errs(ctx, quirk->offset) ? "wrong" : "right (now)",
+	       quirk->name);
+	sframe_decoder_free(&ctx);
+
+	sfb_free(&img);
+	tap_end();
+}
+
+int main(void)
+{
+	size_t i;
+
+	for (i = 0; i < num_quirks; i++)
+		run_quirk(&quirks[i]);
+	return tap_finish();
+}
