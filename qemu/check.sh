@@ -136,6 +136,7 @@ check_host()
 
 	"$Q/root.sh"
 	"$Q/tree.sh" sync
+	"$Q/diff-corpus.sh" || fail "host corpus" "the differential test lacks files"
 	in_root make -s -C /mnt/repo/tools/testing/unwind check >"$RESULTS/host.log" 2>&1 || true
 	line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$RESULTS/host.log" | tail -n 1)
 	if [ -z "$line" ]; then
@@ -150,7 +151,7 @@ check_host()
 			for (k = 0; k < w[i]; k++) print kind " host harness"
 		}
 	}' >>"$RESULTS/results"
-	grep -E '^not ok|# *SKIP|total:|executions|coverage of' "$RESULTS/host.log" >&2 || true
+	grep -E '^not ok|# *SKIP|^# (by|version|[23]|total:) |executions|coverage of' "$RESULTS/host.log" >&2 || true
 	say "host harness: $line"
 }
 

@@ -13,6 +13,8 @@ PACKAGES=(
 	gcc-14 g++-14 make binutils libc6-dev flex bison bc libelf-dev libdw-dev
 	libssl-dev pahole cpio kmod python3 perl rsync xz-utils zstd gawk gettext
 	patch pkgconf dpkg-dev sparse
+	# the same for arm64
+	gcc-14-aarch64-linux-gnu binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 	# tools/perf and the host harness
 	libsframe-dev libtraceevent-dev libslang2-dev libcap-dev zlib1g-dev
 	libzstd-dev
