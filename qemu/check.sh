@@ -123,7 +123,7 @@ ignored()
 	# The label in unsafe_get_user() is the kernel's idea
 	tools/testing/unwind/*/uaccess.h) echo "--ignore MACRO_WITH_FLOW_CONTROL,MACRO_ARG_REUSE" ;;
 	# User space: names of libelf, libFuzzer and inttypes.h
-	tools/*) echo "--ignore CAMELCASE,EMBEDDED_FILENAME" ;;
+	tools/*|samples/*) echo "--ignore CAMELCASE,EMBEDDED_FILENAME" ;;
 	# The arguments of test macros are names
 	kernel/unwind/tests/*) echo "--ignore MACRO_ARG_REUSE" ;;
 	*) echo "--ignore FILE_PATH_CHANGES" ;;

@@ -196,11 +196,18 @@ carry()
 # Record the present state of carried files, so that sync finds nothing to do
 accept()
 {
-	local want
+	local want sum f
 
 	want=$(mktemp -d "$CACHE/stage.XXXXXX")
 	stage "$want"
-	(cd "$want" && find . -type f -printf '%P\0' | sort -z | xargs -0r sha256sum) >"$TREE.sums"
+	{
+		(cd "$want" && find . -type f -printf '%P\0' | sort -z | xargs -0r sha256sum)
+		# What is not wanted any more: the next sync has to know it
+		while read -r sum f; do
+			[ -e "$want/$f" ] || printf '%s  %s\n' "$sum" "$f"
+		done <"$TREE.sums"
+	} >"$want.sums"
+	mv "$want.sums" "$TREE.sums"
 	rm -rf "$want"
 	touch "$TREE.base"
 }
