@@ -7,7 +7,7 @@
 #                               status are the command's own
 #   SHARE=dir                   appears in the guest as /mnt/share, read-write
 #   APPEND='...'                more kernel parameters
-#   KERNEL=debug                the debug kernel
+#   KERNEL=debug                the debug kernel; off: without the feature
 #   CPUS=n (2)  MEM=size (4G)   ICOUNT=n: count instructions (-icount shift=n)
 #   TIMEOUT=s (1200)            then the guest is stopped, status 124
 #   DMESG=file                  keep the guest's kernel log there

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Configures and builds the guest's kernel, inside the Debian root and out of
-# tree:  kernel.sh [normal|debug]
+# tree:  kernel.sh [normal|debug|off]
 #
 # The configuration is tinyconfig plus the fragments in qemu/config.  An option
 # of a fragment that does not survive "make olddefconfig" is an error: a test
