@@ -70,4 +70,4 @@ $(PARTS): check-%:
 	@$(Q)/check.sh $*
 
 bench:
-	@$(Q)/bench.sh decoder
+	@$(Q)/bench.sh decoder tables

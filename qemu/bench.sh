@@ -5,6 +5,9 @@
 #
 #   decoder   instructions per lookup in an SFrame section, the kernel's decoder
 #             and libsframe's, by the number of functions and of rows
+#   tables    in the guest: what processes pay that are never unwound, beside a
+#             kernel without the feature; a frame by the number of registered
+#             ranges, and their memory
 #
 # A part leaves its figures in build/bench/PART.json; all that are there are put
 # together in build/bench/bench.json, and into a table on standard output.  Every
@@ -52,11 +55,40 @@ bench_decoder()
 	mv "$RESULTS/decoder.json.new" "$RESULTS/decoder.json"
 }
 
+# counted KERNEL COMMAND - run in the guest, where the time is the instructions
+counted()
+{
+	step "counting instructions on the $1 kernel: ${2%% *}" \
+		env KERNEL="$1" CMD="cd /mnt/cache/out/bench && ./$2 >/mnt/share/${2%% *}.$1" \
+		SHARE="$CACHE/out/bench/counted" ICOUNT=0 CPUS=1 "$REPO/qemu/guest.sh"
+}
+
+bench_tables()
+{
+	local k out=/mnt/cache/out/bench counted=$CACHE/out/bench/counted
+
+	"$REPO/qemu/root.sh"
+	"$REPO/qemu/tree.sh" sync
+	for k in normal off; do "$REPO/qemu/kernel.sh" $k; done
+	step "installing the kernel's headers" in_root make -C /mnt/cache/tree \
+		O="/mnt/cache/out/$ARCH-normal" CC=gcc-14 HOSTCC=gcc-14 headers
+	step "building the guest's benchmarks" in_root make -C \
+		/mnt/cache/tree/tools/testing/selftests/unwind/bench CC=gcc-14 O=$out \
+		HEADERS="/mnt/cache/out/$ARCH-normal/usr/include"
+	rm -rf "$counted"
+	mkdir -p "$counted"
+	for k in normal off; do counted $k "idle /tmp"; done
+	counted normal "ranges 1 2 10 100 1000 10000"
+	python3 "$REPO/qemu/bench/tables.py" "$counted/idle.normal" "$counted/idle.off" \
+		"$counted/ranges.normal" >"$RESULTS/tables.json.new"
+	mv "$RESULTS/tables.json.new" "$RESULTS/tables.json"
+}
+
 need_machine
 lock
 for part in "$@"; do
 	case $part in
-	decoder) ;;
+	decoder|tables) ;;
 	*) die "there is no bench-$part" ;;
 	esac
 	"bench_$part"

@@ -27,7 +27,25 @@ def decoder(part):
     print()
 
 
-PARTS = [decoder]
+def tables(part):
+    """Tables of processes"""
+    print(f"\n  {'never unwound':<15}{'with':>11}{'without':>11}{'more':>10}"
+          f"{'spread':>9}{'mean: with':>13}{'without':>11}{'more':>10}")
+    for p in part["never_unwound"]:
+        on, off = p["on"], p["off"]
+        print(f"  {p['operation']:<15}{on['median']:>11,.1f}{off['median']:>11,.1f}"
+              f"{p['percent_median']:>+9.3f}%{on['spread']:>9,.1f}"
+              f"{on['mean']:>13,.1f}{off['mean']:>11,.1f}{p['percent_mean']:>+9.3f}%")
+    print(f"\n  registered ranges{'frame':>9}{'its lookup':>13}  more per doubling")
+    for p in part["by_ranges"]:
+        print(f"{p['ranges']:>19,}{p['per_frame']:>9,.0f}"
+              + (f"{p['lookup']:>13,.0f}" if "lookup" in p else "")
+              + (f"{p['growth']:>8,.1f}" if "growth" in p else ""))
+    memory = part["memory"]
+    print(f"\n  kernel memory per range: {memory['per_range']} bytes, with {memory['ranges']:,} of them\n")
+
+
+PARTS = [decoder, tables]
 
 
 def main():

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a process pays that is never unwound: idle DIRECTORY
+ *
+ * Counts the instructions, of kernel and program together, of operations whose
+ * paths in the kernel the feature touches. The same binary runs on a kernel with
+ * the feature and on one without. Prints one line for each batch,
+ *
+ *	OPERATION TIMES INSTRUCTIONS
+ *
+ * when all is done: printing wakes others. A batch is one operation, or some that
+ * are short beside the time between two ticks, so that most batches have none:
+ * the median does not depend on them.
+ *
+ * Files are made in DIRECTORY, which should be a tmpfs: its pages are there, and
+ * nothing waits for a disk.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "insns.h"
+
+#define BATCHES		800
+#define WARM_UP		50
+#define PAGE		4096
+
+/* What is mapped, and executed by op_exec() */
+static char self[PATH_MAX];
+static int self_fd;
+
+static bool op_null(void)
+{
+	return syscall(SYS_getppid) > 0;
+}
+
+static bool map_and_touch(int prot, int flags, int fd)
+{
+	char *page = mmap(NULL, PAGE, prot, flags | MAP_PRIVATE, fd, 0);
+
+	if (page == MAP_FAILED)
+		return false;
+	if (prot & PROT_WRITE)
+		*page = 1;
+	/* It is read, and was written before that */
+	asm volatile("" : : "r"(*page) : "memory");
+	return munmap(page, PAGE) == 0;
+}
+
+static bool op_mmap(void)
+{
+	return map_and_touch(PROT_READ | PROT_WRITE, MAP_ANONYMOUS, -1);
+}
+
+static bool op_mmap_exec(void)
+{
+	return map_and_touch(PROT_READ | PROT_EXEC, 0, self_fd);
+}
+
+static bool ended_well(pid_t pid)
+{
+	int status;
+
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static bool op_fork(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	return ended_well(pid);
+}
+
+static bool op_exec(void)
+{
+	char *const argv[] = { self, NULL }, *const envp[] = { NULL };
+	pid_t pid = vfork();
+
+	if (!pid) {
+		execve(self, argv, envp);
+		_exit(1);
+	}
+	return ended_well(pid);
+}
+
+/* @times is what one batch has of it */
+static const struct op {
+	const char	*name;
+	bool		(*run)(void);
+	unsigned int	times;
+} ops[] = {
+	{ "null",	op_null,	1000 },
+	{ "mmap",	op_mmap,	1 },
+	{ "mmap_exec",	op_mmap_exec,	1 },
+	{ "fork",	op_fork,	1 },
+	{ "exec",	op_exec,	1 },
+};
+
+#define NR_OPS	(sizeof(ops) / sizeof(*ops))
+
+static uint64_t counted[NR_OPS][BATCHES];
+
+static void batch(const struct op *op, uint64_t *count)
+{
+	uint64_t start = insns();
+	unsigned int i;
+
+	for (i = 0; i < op->times; i++) {
+		if (op->run())
+			continue;
+		perror(op->name);
+		exit(1);
+	}
+	*count = insns() - start;
+}
+
+static void measure(const struct op *op, uint64_t *counts)
+{
+	uint64_t ignored;
+	int i;
+
+	for (i = 0; i < WARM_UP; i++)
+		batch(op, &ignored);
+	for (i = 0; i < BATCHES; i++)
+		batch(op, &counts[i]);
+}
+
+/* A copy of this program in @directory */
+static bool copy_self(const char *directory)
+{
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), to;
+	static char buf[1 << 16];
+	ssize_t len;
+
+	snprintf(self, sizeof(self), "%s/idle", directory);
+	to = open(self, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+	if (from < 0 || to < 0)
+		return false;
+	while ((len = read(from, buf, sizeof(buf))) > 0)
+		if (write(to, buf, len) != len)
+			return false;
+	close(from);
+	close(to);
+	self_fd = open(self, O_RDONLY | O_CLOEXEC);
+	return len == 0 && self_fd >= 0;
+}
+
+/* Addresses that differ from run to run make page tables that do */
+static void fix_addresses(char **argv)
+{
+	int old = personality(0xffffffff);
+
+	if (old & ADDR_NO_RANDOMIZE)
+		return;
+	personality(old | ADDR_NO_RANDOMIZE);
+	execv("/proc/self/exe", argv);
+	perror("exec");
+	exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	size_t op, i;
+
+	/* What op_exec() executes */
+	if (argc < 2)
+		return 0;
+
+	fix_addresses(argv);
+	if (!insns_are_counted()) {
+		fprintf(stderr, "idle: not under qemu -icount shift=0\n");
+		return 1;
+	}
+	if (!copy_self(argv[1])) {
+		perror("idle: no copy of itself");
+		return 1;
+	}
+	for (op = 0; op < NR_OPS; op++)
+		measure(&ops[op], counted[op]);
+
+	for (op = 0; op < NR_OPS; op++)
+		for (i = 0; i < BATCHES; i++)
+			printf("%s %u %lu\n", ops[op].name, ops[op].times,
+			       counted[op][i]);
+	return 0;
+}

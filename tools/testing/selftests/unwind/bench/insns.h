@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Counting instructions.
+ *
+ * These programs run in a guest of "qemu -icount shift=0" with one CPU. There
+ * each instruction, of the kernel or of a program, takes one nanosecond of the
+ * guest's time, and the time stamp counter counts nanoseconds. Read directly, it
+ * is free of what a kernel takes its rate to be.
+ *
+ * Time also passes while the CPU is idle, so nothing that is measured may wait
+ * for anything but another process that runs meanwhile.
+ */
+#ifndef SELFTEST_UNWIND_INSNS_H
+#define SELFTEST_UNWIND_INSNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if !defined(__x86_64__)
+#error "only x86-64 is supported so far"
+#endif
+
+static inline uint64_t insns(void)
+{
+	uint32_t lo, hi;
+
+	asm volatile("rdtsc" : "=a"(lo), "=d"(hi) : : "memory");
+	return (uint64_t)hi << 32 | lo;
+}
+
+/*
+ * Is it instructions that are counted?  A loop of a known number of them says
+ * so; the second of two runs, as the first one may be interrupted.
+ */
+#define INSNS_LOOPS	10000
+
+static inline bool insns_are_counted(void)
+{
+	uint64_t start, count = 0;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		uint64_t loops = INSNS_LOOPS;
+
+		start = insns();
+		asm volatile("1:	dec	%0\n\t"
+			     "jnz	1b"
+			     : "+r"(loops) : : "cc", "memory");
+		count = insns() - start;
+		if (count >= 2 * INSNS_LOOPS && count < 2 * INSNS_LOOPS + 20)
+			return true;
+	}
+	return false;
+}
+
+#endif /* SELFTEST_UNWIND_INSNS_H */
