@@ -55,12 +55,14 @@ bench_decoder()
 	mv "$RESULTS/decoder.json.new" "$RESULTS/decoder.json"
 }
 
-# counted KERNEL COMMAND - run in the guest, where the time is the instructions
+# counted KERNEL COMMAND [TIMES] - run in the guest, where time is instructions
 counted()
 {
 	step "counting instructions on the $1 kernel: ${2%% *}" \
-		env KERNEL="$1" CMD="cd /mnt/cache/out/bench && ./$2 >/mnt/share/${2%% *}.$1" \
-		SHARE="$CACHE/out/bench/counted" ICOUNT=0 CPUS=1 "$REPO/qemu/guest.sh"
+		env KERNEL="$1" SHARE="$CACHE/out/bench/counted" ICOUNT=0 CPUS=1 \
+		CMD="cd /mnt/cache/out/bench && for i in $(seq -s ' ' "${3:-1}"); do
+			./$2 || exit
+		done >/mnt/share/${2%% *}.$1" "$REPO/qemu/guest.sh"
 }
 
 bench_tables()
@@ -77,7 +79,7 @@ bench_tables()
 		HEADERS="/mnt/cache/out/$ARCH-normal/usr/include"
 	rm -rf "$counted"
 	mkdir -p "$counted"
-	for k in normal off; do counted $k "idle /tmp"; done
+	for k in normal off; do counted $k "idle /tmp" 5; done
 	counted normal "ranges 1 2 10 100 1000 10000"
 	python3 "$REPO/qemu/bench/tables.py" "$counted/idle.normal" "$counted/idle.off" \
 		"$counted/ranges.normal" >"$RESULTS/tables.json.new"
