@@ -26,7 +26,7 @@
 #include "ranges.h"
 #include "tables.h"
 
-/* Ranges that one process may register: about 13 MB of kernel memory */
+/* Ranges that one process may register: about 20 MB of kernel memory */
 static unsigned int max_ranges __read_mostly = 65536;
 
 static int read_attr(struct unwind_table_attr *attr,
