@@ -8,7 +8,7 @@ cd "$1" || exit 1
 shift
 for program; do
 	echo "# $program"
-	timeout 300 "./$program" >/tmp/output
+	timeout 600 "./$program" >/tmp/output
 	status=$?
 	cat /tmp/output
 	case $status in

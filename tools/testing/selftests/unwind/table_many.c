@@ -178,7 +178,7 @@ TEST_F_TIMEOUT(many, or_any_number, 180)
 	unsigned int nr;
 	pid_t pid;
 
-	for (nr = 10; nr < MANY; nr += nr / 10) {
+	for (nr = 10; nr < MANY; nr += nr / 3) {
 		pid = fork();
 		ASSERT_LE(0, pid);
 		if (!pid)
@@ -194,7 +194,7 @@ TEST_F_TIMEOUT(many, or_any_number, 180)
  */
 
 #define CGROUP		"/sys/fs/cgroup"
-#define ROUNDS		10
+#define ROUNDS		4
 /* Counters are kept per CPU, and summed up now and then */
 #define TOLERANCE	(768 * 1024)
 #define RANGE_MIN	64	/* bytes: no range can be smaller */
