@@ -49,7 +49,7 @@ static inline void unwind_tables_init(struct mm_struct *mm)
 /**
  * unwind_tables_drop - forget what is known about a range that is unmapped
  * @mm: address space, its mmap_lock held for writing
- * @start: first address of the range
+ * @start: first address of the range, which may be empty
  * @end: first address after it
  *
  * Context: task; may sleep.  One test of a pointer where nothing was unwound.

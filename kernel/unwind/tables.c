@@ -285,6 +285,9 @@ void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
 
 	mmap_assert_write_locked(mm);
+	/* A mapping was made, and none replaced: asked here, off the fast path */
+	if (start == end)
+		return;
 	guard(mutex)(&tables->lock);
 	unwind_ranges_drop(&tables->found, start, end);
 	drop_registered(tables, start, end);
