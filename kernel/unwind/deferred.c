@@ -286,6 +286,7 @@ static void deliver(struct unwind_task_info *info)
 	unsigned long clients;
 	unsigned int bit;
 	u64 cookie;
+	int idx;
 
 	/*
 	 * Unwinding may wait for the program's own files. Only then hold off
@@ -294,8 +295,7 @@ static void deliver(struct unwind_task_info *info)
 	cookie = atomic64_read(&info->cookie);
 	entry_stack(info, cookie, &trace);
 
-	guard(srcu)(&unwind_srcu);
-
+	idx = srcu_read_lock(&unwind_srcu);
 	clients = unwind_info_take(info);
 	for_each_set_bit(bit, &clients, UNWIND_MAX_CLIENTS) {
 		struct unwind_work *work = READ_ONCE(unwind_clients[bit]);
@@ -303,6 +303,7 @@ static void deliver(struct unwind_task_info *info)
 		if (work)
 			work->func(work, &trace, cookie);
 	}
+	srcu_read_unlock(&unwind_srcu, idx);
 }
 
 static void unwind_deferred_work(struct callback_head *head)
