@@ -194,7 +194,7 @@ TEST_F_TIMEOUT(many, or_any_number, 180)
  */
 
 #define CGROUP		"/sys/fs/cgroup"
-#define ROUNDS		4
+#define ROUNDS		2
 /* Counters are kept per CPU, and summed up now and then */
 #define TOLERANCE	(768 * 1024)
 #define RANGE_MIN	64	/* bytes: no range can be smaller */
