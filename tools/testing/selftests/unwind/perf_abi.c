@@ -746,10 +746,11 @@ TEST_F(calls, of_another_process)
 
 	pid = start_child(go, CALLS);
 	ASSERT_LE(0, pid);
-	self->enter.disabled = 0;
 	fd = open_calls(&self->enter, pid, -1);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, ring_map(&self->ring, fd, PAGES));
+	/* Only now: the child may still be on its way, making other calls */
+	ASSERT_EQ(0, event_enable(fd));
 	/* Not the child's, so not in the buffer */
 	call();
 	ASSERT_EQ(0, finish_child(pid, go));
