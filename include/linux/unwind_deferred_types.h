@@ -4,9 +4,9 @@
 
 #include <linux/atomic.h>
 #include <linux/types.h>
-#include <linux/unwind_user_types.h>
 
 struct unwind_cache;
+struct unwind_stacktrace;
 struct unwind_work;
 
 /**

@@ -7,6 +7,8 @@
 #include <linux/unwind_user_types.h>
 #include <uapi/linux/unwind.h>
 
+struct pt_regs;
+
 #ifdef CONFIG_UNWIND_USER
 
 int unwind_user(struct unwind_stacktrace *trace, unsigned int max,
@@ -30,6 +32,11 @@ static inline int unwind_user_faultable(struct unwind_stacktrace *trace)
 
 #ifdef CONFIG_UNWIND_USER_SFRAME
 
+unsigned int unwind_user_in_place(struct pt_regs *regs, unsigned long *entries,
+				  unsigned int max,
+				  enum unwind_user_access access);
+enum unwind_user_text unwind_user_text(const struct vm_area_struct *vma,
+				       unsigned long ip, u64 *offset);
 void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 			  unsigned long end);
 int __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm);
@@ -90,6 +97,24 @@ static inline void unwind_tables_free(struct mm_struct *mm)
 }
 
 #else
+
+static inline unsigned int
+unwind_user_in_place(struct pt_regs *regs, unsigned long *entries,
+		     unsigned int max, enum unwind_user_access access)
+{
+	return 0;
+}
+
+/* Without tables, nothing is known of code but where it is mapped from */
+static inline enum unwind_user_text
+unwind_user_text(const struct vm_area_struct *vma, unsigned long ip, u64 *offset)
+{
+	*offset = vma ? ip - vma->vm_start : 0;
+	if (!vma || !vma->vm_file)
+		return vma ? UNWIND_TEXT_ANON : UNWIND_TEXT_NONE;
+	*offset += (u64)vma->vm_pgoff << PAGE_SHIFT;
+	return UNWIND_TEXT_FILE;
+}
 
 static inline void unwind_tables_init(struct mm_struct *mm) { }
 static inline void unwind_tables_drop(struct mm_struct *mm, unsigned long start,

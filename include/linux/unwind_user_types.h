@@ -34,11 +34,13 @@ enum unwind_user_access {
  * @UNWIND_USER_NONE: not at all (so far)
  * @UNWIND_USER_FP: by the frame pointer
  * @UNWIND_USER_SFRAME: by a row of an SFrame table
+ * @UNWIND_USER_SIGNAL: by the frame that the kernel laid down for a signal
  */
 enum unwind_user_method {
 	UNWIND_USER_NONE,
 	UNWIND_USER_FP,
 	UNWIND_USER_SFRAME,
+	UNWIND_USER_SIGNAL,
 };
 
 /**
@@ -54,8 +56,9 @@ enum unwind_user_method {
  *	pointer did not help
  * @UNWIND_STOP_BAD_FRAME: the caller's frame would not lie further out, or is
  *	not aligned
- * @UNWIND_STOP_NO_REGISTER: the row needs a register that is known only for the
- *	topmost frame
+ * @UNWIND_STOP_NOT_TEXT: the return address is not in memory that is executable
+ * @UNWIND_STOP_NO_REGISTER: the row needs a register that is known only for a
+ *	frame that was interrupted: the topmost one, and below a signal
  * @UNWIND_STOP_LIMIT: more frames than there is room for
  */
 enum unwind_user_stop {
@@ -66,8 +69,26 @@ enum unwind_user_stop {
 	UNWIND_STOP_UNREADABLE,
 	UNWIND_STOP_BAD_TABLE,
 	UNWIND_STOP_BAD_FRAME,
+	UNWIND_STOP_NOT_TEXT,
 	UNWIND_STOP_NO_REGISTER,
 	UNWIND_STOP_LIMIT,
+};
+
+/**
+ * enum unwind_user_text - what the text at an address belongs to
+ * @UNWIND_TEXT_NONE: nothing is mapped there, or it could not be looked at
+ * @UNWIND_TEXT_ANON: memory that comes from no file
+ * @UNWIND_TEXT_JIT: code compiled at run time, as its process registered it with
+ *	UNWIND_TABLE_JIT, or in memory that comes from no file
+ * @UNWIND_TEXT_VDSO: the vDSO
+ * @UNWIND_TEXT_FILE: a mapped file
+ */
+enum unwind_user_text {
+	UNWIND_TEXT_NONE,
+	UNWIND_TEXT_ANON,
+	UNWIND_TEXT_JIT,
+	UNWIND_TEXT_VDSO,
+	UNWIND_TEXT_FILE,
 };
 
 #endif /* _LINUX_UNWIND_USER_TYPES_H */

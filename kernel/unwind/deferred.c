@@ -8,6 +8,12 @@
  * kernel.  Before the task returns to user space, task work unwinds once, where
  * memory may be faulted in, and calls every client that asked.
  *
+ * (Two things do change it: a signal that is delivered, and the return from its
+ * handler.  Task work runs before a signal is delivered, so that only what is
+ * asked for after that, by an interrupt, gets the stack of the handler's first
+ * instruction; and what is asked for in sigreturn gets that of the program which
+ * the signal had interrupted.  Either is the stack with which the task goes on.)
+ *
  * What a task knows is &struct unwind_task_info:
  *
  *   requests	a bit for each client that asked during this entry, kept until
@@ -53,9 +59,14 @@
  * there.  After exec, the new program has no stack worth asking for before it has
  * run; its first return to user space ends this entry as any other.
  *
- * Cookies.  Low bits are a number for the CPU that made it, from 1, so that none
- * is 0; the rest count on that CPU.  Unique until one CPU has made 2^50 of them,
- * which at a million per second takes 35 years.
+ * Cookies.  Each CPU counts the entries that it names; the count and the number
+ * of the CPU make one value, which is unique in the system until the count wraps:
+ * after 2^50 entries, which at a million per second takes 35 years.  Then the
+ * values come again in the same order, so that one could be mistaken for another
+ * only if that entry were still open.  The value itself would tell who gets a
+ * cookie how often others are profiled, and where they run.  So it goes through a
+ * permutation that is drawn at boot: it stays unique, and shows neither to who
+ * looks at it.  This is no cipher; who may see cookies is for the clients to say.
  *
  * Cancellation.  After it has made the client unknown and waited for requests
  * under way (they run with preemption off), it clears the client's bits in every
@@ -66,10 +77,13 @@
 #include <linux/bitops.h>
 #include <linux/cleanup.h>
 #include <linux/export.h>
+#include <linux/hash.h>
+#include <linux/init.h>
 #include <linux/irq_work.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -83,40 +97,72 @@
 
 /* Bits of a cookie that tell the CPU; the count has the rest */
 #define COOKIE_CPU_BITS		14
+#define COOKIE_ROUNDS		3
 
 static struct unwind_work *unwind_clients[UNWIND_MAX_CLIENTS];
 static DEFINE_MUTEX(unwind_clients_lock);
 DEFINE_STATIC_SRCU(unwind_srcu);
 
 static DEFINE_PER_CPU(unsigned long, unwind_cookie_count);
+static u64 unwind_cookie_key[COOKIE_ROUNDS] __ro_after_init;
 
 static_assert(sizeof(struct unwind_cache) <= 4096);
-static_assert(BIT(COOKIE_CPU_BITS) > CONFIG_NR_CPUS);
+static_assert(BIT(COOKIE_CPU_BITS) >= CONFIG_NR_CPUS);
 
 /*
  * Requests
  */
 
+/*
+ * A permutation of the 64-bit numbers: each step can be undone by who has the
+ * key, and spreads every bit over those above it, or below.
+ */
+static u64 permute_cookie(u64 val)
+{
+	unsigned int i;
+
+	for (i = 0; i < COOKIE_ROUNDS; i++) {
+		val ^= unwind_cookie_key[i];
+		val *= GOLDEN_RATIO_64;
+		val ^= val >> 32;
+	}
+	return val;
+}
+
 /* Preemption is off: the CPU that counts is the one that signs */
 static u64 new_cookie(void)
 {
-	unsigned long count = this_cpu_inc_return(unwind_cookie_count);
+	u64 count, cookie;
 
-	return ((u64)count << COOKIE_CPU_BITS) | (smp_processor_id() + 1);
+	do {
+		count = this_cpu_inc_return(unwind_cookie_count);
+		cookie = permute_cookie(count << COOKIE_CPU_BITS |
+					smp_processor_id());
+	} while (unlikely(!cookie));
+	return cookie;
 }
 
-/**
- * unwind_info_request - record a client's request
- * @info: the current task's
- * @bit: the client's bit
- * @cookie: the cookie of this entry, on success
- * @queue: set when the caller has to queue the task work
+/* Before there is a program that could be asked about */
+static int __init unwind_cookie_init(void)
+{
+	get_random_bytes(unwind_cookie_key, sizeof(unwind_cookie_key));
+	return 0;
+}
+core_initcall(unwind_cookie_init);
+
+/*
+ * Record a client's request, in any context with preemption disabled.
  *
- * Context: any, preemption disabled.
+ * @info: the current task's; @bit: the client's; @cookie: set to that of this entry,
+ * on success; @queue: set when the caller has to queue the task work.
+ *
  * Return: 0 recorded, 1 already pending or done, -ESRCH closed.
+ *
+ * In line, as it is most of what a request costs.
  */
-int unwind_info_request(struct unwind_task_info *info, unsigned long bit,
-			u64 *cookie, bool *queue)
+static __always_inline int
+info_request(struct unwind_task_info *info, unsigned long bit, u64 *cookie,
+	     bool *queue)
 {
 	s64 name;
 	long old;
@@ -156,6 +202,15 @@ int unwind_info_request(struct unwind_task_info *info, unsigned long bit,
 	return 0;
 }
 
+#if IS_ENABLED(CONFIG_UNWIND_USER_KUNIT_TEST)
+/* For tests, of tasks that are none */
+int unwind_info_request(struct unwind_task_info *info, unsigned long bit,
+			u64 *cookie, bool *queue)
+{
+	return info_request(info, bit, cookie, queue);
+}
+#endif
+
 static void kick(struct irq_work *work)
 {
 	/* The interrupt itself, on its way back, is all that is wanted */
@@ -184,7 +239,10 @@ static int queue_task_work(struct unwind_task_info *info)
 /* Kernel threads have no user stack, and user workers never return to one */
 static bool task_unwindable(struct task_struct *task)
 {
-	return task->mm && !(task->flags & (PF_KTHREAD | PF_USER_WORKER));
+	/* The task itself may be changing others of its flags */
+	const unsigned int flags = data_race(task->flags);
+
+	return task->mm && !(flags & (PF_KTHREAD | PF_USER_WORKER));
 }
 
 /**
@@ -214,16 +272,20 @@ int unwind_deferred_request(struct unwind_work *work, u64 *cookie)
 	guard(preempt_notrace)();
 
 	bit = READ_ONCE(work->bit);
-	if (bit < 0)
+	if (bit < 0 || READ_ONCE(unwind_clients[bit]) != work)
 		return -EINVAL;
 
-	ret = unwind_info_request(info, BIT(bit), cookie, &queue);
+	ret = info_request(info, BIT(bit), cookie, &queue);
 	if (ret || !queue)
 		return ret;
 
 	ret = queue_task_work(info);
 	if (ret) {
-		atomic_long_andnot(BIT(bit) | UNWIND_PENDING, &info->requests);
+		/*
+		 * Others may have relied on this one to queue the work. It does
+		 * not happen: a task is closed before its task work ends.
+		 */
+		atomic_long_andnot(UNWIND_CLIENTS | UNWIND_PENDING, &info->requests);
 		*cookie = 0;
 	}
 	return ret;
@@ -503,7 +565,8 @@ void unwind_deferred_cancel(struct unwind_work *work)
 
 	guard(mutex)(&unwind_clients_lock);
 	bit = work->bit;
-	if (bit < 0)
+	/* One that was never registered may be all zeroes */
+	if (bit < 0 || unwind_clients[bit] != work)
 		return;
 
 	WRITE_ONCE(work->bit, -1);

@@ -108,6 +108,10 @@ int unwind_elf_find_table(const struct unwind_mapping *map,
 	ret = read_image(map, &ehdr, sizeof(ehdr), 0);
 	if (ret)
 		return ret;
+	/* 32-bit programs have no SFrame tables; nothing is wrong with them */
+	if (!memcmp(ehdr.e_ident, ELFMAG, SELFMAG) &&
+	    ehdr.e_ident[EI_CLASS] == ELFCLASS32)
+		return -ENOENT;
 	if (!header_valid(&ehdr))
 		return -ENOEXEC;
 

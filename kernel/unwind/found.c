@@ -12,11 +12,17 @@
  * mapped again (tables.c).
  */
 
+#include <linux/cleanup.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/maple_tree.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/sprintf.h>
+#include <linux/string.h>
 #include <asm/unwind_user.h>
 #include <trace/events/unwind.h>
 
@@ -30,15 +36,21 @@ static bool is_vdso(const struct vm_area_struct *vma)
 	       vma->vm_start == (unsigned long)vma->vm_mm->context.vdso;
 }
 
-/* What is mapped at @ip?  On success, @map->file holds a reference. */
+/*
+ * What is mapped at @ip?  On success, @map->file holds a reference.  1 for text
+ * that comes from no file, -EFAULT where there is no text at all.
+ *
+ * Here and below, the lock is not given up when the task is killed: the stack of one
+ * that is killed while it sleeps is delivered with that signal pending.  It will
+ * need the lock once more, to exit.
+ */
 static int get_mapping(struct mm_struct *mm, unsigned long ip,
 		       struct unwind_mapping *map)
 {
 	struct vm_area_struct *vma;
-	int ret = -ENOENT;
+	int ret = -EFAULT;
 
-	if (mmap_read_lock_killable(mm))
-		return -EINTR;
+	mmap_read_lock(mm);
 	vma = vma_lookup(mm, ip);
 	if (vma && vma->vm_flags & VM_EXEC) {
 		map->start = vma->vm_start;
@@ -105,10 +117,7 @@ static int remember(struct mm_struct *mm, const struct unwind_mapping *map,
 
 	if (!range)
 		return -ENOMEM;
-	ret = mmap_read_lock_killable(mm);
-	if (ret)
-		goto out_free;
-
+	mmap_read_lock(mm);
 	if (!mapping_unchanged(mm, map))
 		ret = -EAGAIN;
 	else if (where && !table_mapped(mm, map, where))
@@ -116,7 +125,6 @@ static int remember(struct mm_struct *mm, const struct unwind_mapping *map,
 	else
 		ret = unwind_tables_remember(mm, range);
 	mmap_read_unlock(mm);
-out_free:
 	if (ret)
 		kfree(range);
 	return ret;
@@ -131,21 +139,24 @@ out_free:
  * maps a file's segments over each other.
  */
 static int remember_none(struct mm_struct *mm, const struct unwind_mapping *map,
-			 const struct unwind_elf_table *where)
+			 const struct unwind_elf_table *where,
+			 struct unwind_table *none)
 {
-	struct unwind_table none = {
+	int ret;
+
+	*none = (struct unwind_table){
 		.format = UNWIND_TABLE_NONE,
 		.text_start = map->start,
 		.text_end = map->end,
 	};
-
 	if (where->size <= UNWIND_MAX_TABLE) {
-		none.sframe.start = where->addr;
-		none.sframe.end = where->addr + where->size;
+		none->sframe.start = where->addr;
+		none->sframe.end = where->addr + where->size;
 	}
 
-	remember(mm, map, NULL, &none);
-	return -ENOENT;
+	ret = remember(mm, map, NULL, none);
+	/* True for now, even if it will have to be looked for again */
+	return ret == -ENOMEM || ret == -ENOSPC ? 0 : ret;
 }
 
 /* May it be different the next time, with the same mapping? */
@@ -189,18 +200,18 @@ static int find_sframe(struct mm_struct *mm, const struct unwind_mapping *map,
 	}
 	if (ret != -ENOENT)
 		trace_unwind_table_invalid(map->start, map->end, where.addr, ret);
-	return is_transient(ret) ? ret : remember_none(mm, map, &where);
+	return is_transient(ret) ? ret : remember_none(mm, map, &where, table);
 }
 
 /**
  * unwind_table_find - look for the table of a file that is mapped
  * @mm: the current task's address space, without its mmap lock
  * @ip: address in the mapping
- * @table: filled in on success
+ * @table: filled in on success; UNWIND_TABLE_NONE where there is none
  *
  * Context: task; may sleep, and may read the file.
- * Return: 0; -ENOENT when there is none; another error when it could not be
- * looked for, or read.
+ * Return: 0; -EFAULT when there is no text at @ip; another error when the table
+ * could not be looked for, or read.
  */
 int unwind_table_find(struct mm_struct *mm, unsigned long ip,
 		      struct unwind_table *table)
@@ -214,10 +225,125 @@ int unwind_table_find(struct mm_struct *mm, unsigned long ip,
 		return ret;
 	/* Neither a file nor the vDSO: code that was made at run time */
 	if (ret > 0)
-		return remember_none(mm, &map, &nowhere);
+		return remember_none(mm, &map, &nowhere, table);
 
 	ret = find_sframe(mm, &map, table);
 	if (map.file)
 		fput(map.file);
 	return ret;
+}
+
+/**
+ * unwind_text_name - what is mapped at an address of the current task, to print
+ * @ip: the address
+ * @name: the file's name, without its directory, or what there is in brackets
+ * @size: room for it
+ *
+ * Context: task; may sleep; without the mmap lock.
+ * Return: the offset of @ip in the file.
+ */
+u64 unwind_text_name(unsigned long ip, char *name, size_t size)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	u64 offset = 0;
+
+	*name = '\0';
+	mmap_read_lock(mm);
+	vma = vma_lookup(mm, ip);
+	if (!vma) {
+		strscpy(name, "[none]", size);
+	} else if (vma->vm_file) {
+		snprintf(name, size, "%pD", vma->vm_file);
+		offset = ((u64)vma->vm_pgoff << PAGE_SHIFT) + (ip - vma->vm_start);
+	} else {
+		strscpy(name, is_vdso(vma) ? "[vdso]" : "[anon]", size);
+		offset = ip - vma->vm_start;
+	}
+	mmap_read_unlock(mm);
+	return offset;
+}
+
+static enum unwind_user_text text_kind(const struct vm_area_struct *vma,
+				       unsigned long ip)
+{
+	struct unwind_table table;
+	bool described;
+
+	if (is_vdso(vma))
+		return UNWIND_TEXT_VDSO;
+	described = !unwind_table_lookup(ip, UNWIND_USER_NOFAULT, &table) &&
+		    table.format == UNWIND_TABLE_SFRAME;
+	/* What comes from no file is described only where that was registered */
+	if (described && (!vma->vm_file || table.sframe.changes))
+		return UNWIND_TEXT_JIT;
+	return vma->vm_file ? UNWIND_TEXT_FILE : UNWIND_TEXT_ANON;
+}
+
+/**
+ * unwind_user_text - what does the text at an address of the current task belong to?
+ * @vma: what is mapped there, or NULL; the mmap lock is held
+ * @ip: the address
+ * @offset: of @ip in the file, or in the mapping of what is no file
+ *
+ * Context: task.
+ * Return: its kind.
+ */
+enum unwind_user_text unwind_user_text(const struct vm_area_struct *vma,
+				       unsigned long ip, u64 *offset)
+{
+	enum unwind_user_text kind;
+
+	*offset = 0;
+	if (!vma)
+		return UNWIND_TEXT_NONE;
+	mmap_assert_locked(vma->vm_mm);
+
+	kind = text_kind(vma, ip);
+	*offset = ip - vma->vm_start;
+	if (kind == UNWIND_TEXT_FILE)
+		*offset += (u64)vma->vm_pgoff << PAGE_SHIFT;
+	return kind;
+}
+
+/*
+ * Flags of what is mapped at an address of the current task, in any context; 0
+ * where nothing is.  The mapping may change, and go, while we look at it: then the
+ * answer is one that was true, or will be, or a mixture of both.
+ */
+static vm_flags_t peek_flags(unsigned long addr)
+{
+	MA_STATE(mas, &current->mm->mm_mt, addr, addr);
+	const struct vm_area_struct *vma;
+
+	guard(rcu)();
+	vma = mas_walk(&mas);
+	return vma ? READ_ONCE(vma->vm_flags) : 0;
+}
+
+/* Mappings are freed by RCU where page faults find them by it */
+#define CAN_PEEK	IS_ENABLED(CONFIG_PER_VMA_LOCK)
+
+/**
+ * unwind_may_be_mapped - could a page fault bring memory here?
+ * @addr: address of the current task
+ *
+ * Context: any.
+ * Return: false where nothing is mapped that can be read.
+ */
+bool unwind_may_be_mapped(unsigned long addr)
+{
+	return !CAN_PEEK || peek_flags(addr) & (VM_READ | VM_WRITE | VM_EXEC);
+}
+
+/**
+ * unwind_may_be_text - is there memory here that is executable?
+ * @ip: address of the current task
+ *
+ * Context: any.
+ * Return: false where there is none.
+ */
+bool unwind_may_be_text(unsigned long ip)
+{
+	return !CAN_PEEK || peek_flags(ip) & VM_EXEC;
 }

@@ -235,16 +235,20 @@ bool unwind_ranges_touch(struct unwind_ranges *set, unsigned long start,
  * What lies there in part goes as a whole.
  *
  * Context: task; may sleep.
+ * Return: whether there was any.
  */
-void unwind_ranges_drop_text(struct unwind_ranges *set, unsigned long start,
+bool unwind_ranges_drop_text(struct unwind_ranges *set, unsigned long start,
 			     unsigned long end)
 {
 	struct unwind_range *range;
+	bool any = false;
 
 	while ((range = first_in_text(set, start, end))) {
+		any = true;
 		take_out(set, range);
 		cond_resched();
 	}
+	return any;
 }
 
 /**
@@ -256,17 +260,21 @@ void unwind_ranges_drop_text(struct unwind_ranges *set, unsigned long start,
  * What lies there in part goes as a whole.
  *
  * Context: task; may sleep.
+ * Return: whether there was any.
  */
-void unwind_ranges_drop(struct unwind_ranges *set, unsigned long start,
+bool unwind_ranges_drop(struct unwind_ranges *set, unsigned long start,
 			unsigned long end)
 {
 	struct unwind_range *range;
+	bool any;
 
-	unwind_ranges_drop_text(set, start, end);
+	any = unwind_ranges_drop_text(set, start, end);
 	while ((range = first_in_memory(set, start, end))) {
+		any = true;
 		take_out(set, range);
 		cond_resched();
 	}
+	return any;
 }
 
 static struct unwind_range *first_of_key(const struct unwind_ranges *set,

@@ -52,9 +52,9 @@ bool unwind_ranges_overlap(struct unwind_ranges *set, unsigned long start,
 			   unsigned long end);
 bool unwind_ranges_touch(struct unwind_ranges *set, unsigned long start,
 			 unsigned long end);
-void unwind_ranges_drop_text(struct unwind_ranges *set, unsigned long start,
+bool unwind_ranges_drop_text(struct unwind_ranges *set, unsigned long start,
 			     unsigned long end);
-void unwind_ranges_drop(struct unwind_ranges *set, unsigned long start,
+bool unwind_ranges_drop(struct unwind_ranges *set, unsigned long start,
 			unsigned long end);
 bool unwind_ranges_has_key(const struct unwind_ranges *set, u64 key);
 void unwind_ranges_drop_key(struct unwind_ranges *set, u64 key);

@@ -20,7 +20,7 @@
  * @UNWIND_RULE_FP: this frame's frame pointer
  * @UNWIND_RULE_CFA: this frame's CFA; not for the CFA itself
  * @UNWIND_RULE_REG: the register @reg of &struct unwind_rule, known only for
- *	the topmost frame
+ *	a frame that was interrupted: the topmost one, and below a signal
  */
 enum unwind_rule_base {
 	UNWIND_RULE_SAME,
@@ -49,6 +49,8 @@ struct unwind_rule {
  * @cfa: rule for the canonical frame address
  * @ra: rule for the return address
  * @fp: rule for the caller's frame pointer
+ * @looked: entries and rows of the table, besides those of a binary search, that
+ *	were looked at to find it; at least as many. Valid also if none was found
  * @outermost: there is no caller; the rules are not valid
  * @signal: this is a signal frame: the caller was interrupted, its address is
  *	that of the next instruction and not of one after a call
@@ -59,6 +61,7 @@ struct unwind_row {
 	struct unwind_rule	cfa;
 	struct unwind_rule	ra;
 	struct unwind_rule	fp;
+	u32			looked;
 	bool			outermost;
 	bool			signal;
 	bool			mangled_ra;

@@ -18,11 +18,11 @@
  *   Those of a section that changes are checked anew by each lookup.
  * - It reads each value that it uses once.  A section that changes between two
  *   reads yields a wrong row at worst; the iterator trusts no row.
- * - It ends.  A lookup makes at most 163,891 reads of at most 8 bytes, and 2,611
- *   where faults are not allowed.  That is 2 * (scan + fres) + 51: start and size
+ * - It ends.  A lookup makes at most 163,892 reads of at most 8 bytes, and 2,612
+ *   where faults are not allowed.  That is 2 * (scan + fres) + 52: start and size
  *   of "scan" index entries (all that are looked at of an unsorted section, the
  *   empty functions that are stepped over in a sorted one), start and info byte
- *   of "fres" rows (see limits[]), 31 more to search an index of up to 2^32 - 1
+ *   of "fres" rows (see limits[]), 32 more to search an index of up to 2^32 - 1
  *   entries, 5 about the function, and 15 data words.  5 more in a section that
  *   changes: its counts, and what to compare its entry by.
  *
@@ -36,6 +36,7 @@
  */
 
 #include <linux/bitfield.h>
+#include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <asm/barrier.h>
@@ -68,6 +69,7 @@ struct sframe_func {
 	u64		fre_pos;	/* of its rows in the FRE sub-section */
 	u32		num_fres;
 	u32		type;
+	u32		looked;		/* see struct unwind_row */
 	u8		info;
 };
 
@@ -264,11 +266,11 @@ static __always_inline u64 fde_pos(const struct sframe_index *idx, u64 i)
 	return i * fde_size(idx->v2);
 }
 
-/* @i is below the number of entries, so this one lies within the section */
-static __always_inline int read_func_start(const struct sframe_index *idx,
-					   u64 i, s64 *start)
+/* There is an entry at @pos, so it lies within the section */
+static __always_inline int read_func_start_at(const struct sframe_index *idx,
+					      u64 pos, s64 *start)
 {
-	u64 pos = fde_pos(idx, i), val64 = 0;
+	u64 val64 = 0;
 	u32 val32 = 0;
 	int ret;
 
@@ -280,6 +282,12 @@ static __always_inline int read_func_start(const struct sframe_index *idx,
 	}
 	*start = val64 + (idx->pcrel ? pos : 0);
 	return ret;
+}
+
+static __always_inline int read_func_start(const struct sframe_index *idx,
+					   u64 i, s64 *start)
+{
+	return read_func_start_at(idx, fde_pos(idx, i), start);
 }
 
 /*
@@ -313,34 +321,43 @@ static __always_inline int read_fre_off(const struct sframe_index *idx,
 }
 
 /*
- * How many functions start at or before @target, and where the last of them.
+ * The last function that starts at or before @target; the first one if none does, or
+ * any if the entries change meanwhile: @target is none of its addresses then.
  * "Sorted on PC": by the addresses, not by the values that are in the entries.
+ *
+ * It is one of the @step entries from @pos on: first of a power of two that is no
+ * more than there are, from either end, then of half as many each time. All are
+ * positions in bytes, so that a step is few instructions; this is what most of a
+ * lookup in a large section takes.
  */
 static __always_inline int search(struct sframe_index idx, bool v2, bool pcrel,
-				  s64 target, u64 *num, s64 *start)
+				  s64 target, u64 *index, s64 *start)
 {
-	u64 lo = 0, hi = idx.num;
+	u64 size, step, pos = 0;
+	s64 val;
+	int ret;
 
+	if (!idx.num)
+		return -ENOENT;
 	/* Constants when compiled: the loop does not ask */
 	idx.v2 = v2;
 	idx.pcrel = pcrel;
-	while (lo < hi) {
-		u64 mid = (lo + hi) / 2;
-		s64 val;
-		int ret;
+	size = fde_size(v2);
+	step = fde_pos(&idx, 1ULL << __fls(idx.num));
 
-		ret = read_func_start(&idx, mid, &val);
+	ret = read_func_start_at(&idx, fde_pos(&idx, idx.num) - step, &val);
+	if (ret)
+		return ret;
+	if (val <= target)
+		pos = fde_pos(&idx, idx.num) - step;
+	while ((step /= 2) >= size) {
+		ret = read_func_start_at(&idx, pos + step, &val);
 		if (ret)
 			return ret;
-		if (val <= target) {
-			*start = val;
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
+		pos = val <= target ? pos + step : pos;
 	}
-	*num = lo;
-	return 0;
+	*index = pos / size;
+	return read_func_start_at(&idx, pos, start);
 }
 
 /*
@@ -375,27 +392,24 @@ static __always_inline int step_over_empty(const struct sframe_index *idx,
 /* The last function that starts at or before @target */
 static __always_inline int find_sorted(const struct sframe_index *idx,
 				       s64 target, u64 *index, s64 *start,
-				       u32 *size)
+				       u32 *size, u32 *looked)
 {
-	u64 num = 0;
 	int ret;
 
 	if (idx->v2 && idx->pcrel)
-		ret = search(*idx, true, true, target, &num, start);
+		ret = search(*idx, true, true, target, index, start);
 	else if (idx->v2)
-		ret = search(*idx, true, false, target, &num, start);
+		ret = search(*idx, true, false, target, index, start);
 	else if (idx->pcrel)
-		ret = search(*idx, false, true, target, &num, start);
+		ret = search(*idx, false, true, target, index, start);
 	else
-		ret = search(*idx, false, false, target, &num, start);
+		ret = search(*idx, false, false, target, index, start);
 	if (ret)
 		return ret;
-	if (!num)
-		return -ENOENT;
-	*index = num - 1;
 	ret = read_func_size(idx, *index, size);
 	if (ret || *size)
 		return ret;
+	*looked = idx->max->scan;
 	return step_over_empty(idx, *start, index, size);
 }
 
@@ -437,9 +451,11 @@ static __always_inline int find_fde(const struct sframe_section *sec,
 
 	func->index = 0;
 	func->start = 0;
+	func->looked = sec->flags & SFRAME_F_FDE_SORTED ?
+		       0 : min(idx->num, idx->max->scan);
 	if (sec->flags & SFRAME_F_FDE_SORTED)
 		ret = find_sorted(idx, target, &func->index, &func->start,
-				  &func->size);
+				  &func->size, &func->looked);
 	else
 		ret = find_unsorted(idx, target, &func->index, &func->start,
 				    &func->size);
@@ -786,6 +802,7 @@ static __always_inline int find_row(const struct sframe_section *sec,
 	int ret;
 
 	ret = find_func(sec, idx, ip, func);
+	row->looked = func->looked;
 	if (ret)
 		return ret;
 	if (func->info & (SFRAME_FDE_SIGNAL | SFRAME_FDE_PAUTH_KEY_B)) {
@@ -801,6 +818,7 @@ static __always_inline int find_row(const struct sframe_section *sec,
 		row->outermost = true;
 		return 0;
 	}
+	row->looked += min(func->num_fres, idx->max->fres);
 	ret = find_fre(sec, func, idx->max->fres, &fre);
 	return ret ?: read_row(sec, func, &fre, row);
 }

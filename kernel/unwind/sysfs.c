@@ -2,8 +2,8 @@
 /*
  * /sys/kernel/unwind: what the running kernel can do.
  *
- * "methods" lists the ways in which user stacks are followed, in the order in
- * which they are tried for each frame.
+ * "methods" lists the ways from a function to its caller, in the order in which
+ * they are tried for each frame.
  */
 
 #include <linux/init.h>

@@ -26,6 +26,9 @@
  * table could as well.
  *
  * Only the tables of the current task's own address space are ever looked up.
+ *
+ * The rows that were found in tables are kept (rows.c), and dropped by whoever has
+ * changed a set, before it gives up the lock.
  */
 
 #include <linux/cleanup.h>
@@ -38,6 +41,7 @@
 #include <trace/events/unwind.h>
 
 #include "ranges.h"
+#include "rows.h"
 #include "tables.h"
 
 /*
@@ -61,14 +65,18 @@ struct unwind_registry {
 
 /**
  * struct unwind_tables - the tables of an address space
+ * @rows: rows that were found in these tables
  * @lock: held for each change; taken inside the mmap lock
  * @found: what the kernel found
  * @registered: what the process registered; NULL if nothing
+ * @patience: of samples that found something missing
  */
 struct unwind_tables {
+	struct unwind_rows		rows;
 	struct mutex			lock;	/* for changes of both sets */
 	struct unwind_ranges		found;
 	struct unwind_registry __rcu	*registered;
+	struct unwind_patience		patience;
 };
 
 /* The address space's tables, allocated by the first who needs them */
@@ -82,9 +90,11 @@ static struct unwind_tables *get_tables(struct mm_struct *mm)
 	tables = kmalloc(sizeof(*tables), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!tables)
 		return NULL;
+	unwind_rows_init(&tables->rows);
 	mutex_init(&tables->lock);
 	unwind_ranges_init(&tables->found);
 	RCU_INIT_POINTER(tables->registered, NULL);
+	tables->patience = (struct unwind_patience){};
 
 	old = cmpxchg(&mm->unwind_tables, NULL, tables);
 	if (!old)
@@ -177,6 +187,7 @@ int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
 {
 	struct unwind_tables *tables = get_tables(mm);
 	struct unwind_registry *registry;
+	int ret;
 
 	if (!tables)
 		return -ENOMEM;
@@ -193,7 +204,11 @@ int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
 	registry = own_registry(tables);
 	if (!registry)
 		return -ENOMEM;
-	return unwind_ranges_insert(&registry->ranges, range);
+	ret = unwind_ranges_insert(&registry->ranges, range);
+	/* It may be in front of one that was found */
+	if (!ret)
+		unwind_rows_drop(&tables->rows);
+	return ret;
 }
 
 /**
@@ -221,6 +236,7 @@ int unwind_tables_unregister(struct mm_struct *mm, u64 key)
 	if (!registry)
 		return -ENOMEM;
 	unwind_ranges_drop_key(&registry->ranges, key);
+	unwind_rows_drop(&tables->rows);
 	return 0;
 }
 
@@ -247,8 +263,9 @@ int unwind_tables_remember(struct mm_struct *mm, struct unwind_range *range)
 		return -ENOMEM;
 
 	guard(mutex)(&tables->lock);
-	unwind_ranges_drop_text(&tables->found, range->table.text_start,
-				range->table.text_end);
+	if (unwind_ranges_drop_text(&tables->found, range->table.text_start,
+				    range->table.text_end))
+		unwind_rows_drop(&tables->rows);
 	if (tables->found.nr >= UNWIND_MAX_FOUND)
 		return -ENOSPC;
 	return unwind_ranges_insert(&tables->found, range);
@@ -259,17 +276,19 @@ int unwind_tables_remember(struct mm_struct *mm, struct unwind_range *range)
  */
 
 /*
+ * Drop what was registered there; whether there was anything.
+ *
  * A registry that is shared is copied first.  Where there is no memory for that,
  * all that this process had registered is dropped: it loses its tables, which
  * costs it stacks, but can never unwind with one that is no longer true.
  */
-static void drop_registered(struct unwind_tables *tables, unsigned long start,
+static bool drop_registered(struct unwind_tables *tables, unsigned long start,
 			    unsigned long end)
 {
 	struct unwind_registry *registry = registry_of(tables);
 
 	if (!registry || !unwind_ranges_touch(&registry->ranges, start, end))
-		return;
+		return false;
 	registry = own_registry(tables);
 	if (registry) {
 		unwind_ranges_drop(&registry->ranges, start, end);
@@ -277,20 +296,25 @@ static void drop_registered(struct unwind_tables *tables, unsigned long start,
 		trace_unwind_table_dropped(0, TASK_SIZE);
 		replace_registry(tables, NULL);
 	}
+	return true;
 }
 
 void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 			  unsigned long end)
 {
 	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
+	bool found, registered;
 
 	mmap_assert_write_locked(mm);
 	/* A mapping was made, and none replaced: asked here, off the fast path */
 	if (start == end)
 		return;
 	guard(mutex)(&tables->lock);
-	unwind_ranges_drop(&tables->found, start, end);
-	drop_registered(tables, start, end);
+	found = unwind_ranges_drop(&tables->found, start, end);
+	registered = drop_registered(tables, start, end);
+	/* Not for memory that has nothing to do with tables, such as malloc()'s */
+	if (found || registered)
+		unwind_rows_drop(&tables->rows);
 }
 
 int __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm)
@@ -317,6 +341,7 @@ void __unwind_tables_free(struct mm_struct *mm)
 	struct unwind_tables *tables = mm->unwind_tables;
 
 	mm->unwind_tables = NULL;
+	unwind_rows_free(&tables->rows);
 	unwind_ranges_destroy(&tables->found);
 	put_registry(rcu_dereference_protected(tables->registered, true));
 	kfree(tables);
@@ -343,49 +368,85 @@ static bool lookup_known(struct mm_struct *mm, unsigned long ip,
 {
 	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
 	struct unwind_registry *registry;
+	u32 generation;
 
 	hole->text_start = 0;
 	hole->text_end = ULONG_MAX;
 	if (!tables)
 		return false;
 
+	generation = unwind_rows_generation(&tables->rows);
 	guard(rcu)();
 	registry = rcu_dereference(tables->registered);
 	if (registry) {
 		if (unwind_ranges_lookup(&registry->ranges, ip, out))
-			return true;
+			goto found;
 		*hole = *out;
 	}
 	if (!unwind_ranges_lookup(&tables->found, ip, out))
 		return false;
 	clip_to_hole(out, hole);
+found:
+	out->generation = generation;
 	return true;
 }
 
 /**
  * unwind_table_lookup - which table describes an address of the current task?
  * @ip: the address
- * @access: in UNWIND_USER_FAULTABLE, a table that is not known is looked for
- * @table: a copy of what is known; valid on success
+ * @access: in UNWIND_USER_FAULTABLE, what is not known is looked for
+ * @table: a copy of what is known, which may be that there is none
+ *	(UNWIND_TABLE_NONE); describes no address at all on error
  *
  * Context: any with UNWIND_USER_NOFAULT; else task context that may sleep,
  * without the mmap lock.
- * Return: 0, or a negative error (-ENOENT most often) when no table describes
- * the address.
+ * Return: 0; -EFAULT if the address is not in memory that is executable; -ENOENT
+ * if nothing is known and may not be looked for; another error if it could not be.
  */
 int unwind_table_lookup(unsigned long ip, enum unwind_user_access access,
 			struct unwind_table *table)
 {
 	struct mm_struct *mm = current->mm;
 	struct unwind_table hole;
-	int ret;
+	int ret = -ENOENT;
 
 	if (lookup_known(mm, ip, table, &hole))
-		return table->format == UNWIND_TABLE_NONE ? -ENOENT : 0;
-	if (access == UNWIND_USER_NOFAULT)
-		return -ENOENT;
-	ret = unwind_table_find(mm, ip, table);
-	if (!ret)
+		return 0;
+	if (access == UNWIND_USER_FAULTABLE)
+		ret = unwind_table_find(mm, ip, table);
+	else if (!unwind_may_be_text(ip))
+		ret = -EFAULT;
+	if (ret)
+		*table = (struct unwind_table){};
+	else
 		clip_to_hole(table, &hole);
 	return ret;
+}
+
+/**
+ * unwind_table_patience - of an address space
+ * @mm: the current task's
+ *
+ * Context: any.
+ * Return: it lives as long as @mm; NULL while that has no tables.
+ */
+struct unwind_patience *unwind_table_patience(struct mm_struct *mm)
+{
+	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
+
+	return tables ? &tables->patience : NULL;
+}
+
+/**
+ * unwind_table_rows - the rows that are kept for an address space
+ * @mm: the current task's
+ *
+ * Context: any.
+ * Return: they live as long as @mm; NULL while it has no tables.
+ */
+struct unwind_rows *unwind_table_rows(struct mm_struct *mm)
+{
+	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
+
+	return tables ? &tables->rows : NULL;
 }

@@ -11,6 +11,7 @@
 
 struct mm_struct;
 struct unwind_range;
+struct unwind_rows;
 
 /**
  * enum unwind_format - what kind of table describes a range of text
@@ -25,6 +26,8 @@ enum unwind_format {
 /**
  * struct unwind_table - what describes a range of text of an address space
  * @format: one of &enum unwind_format
+ * @generation: of the rows that are kept, from before this was looked up: see
+ *	rows.c; 0 where none may be kept of it
  * @text_start: first address of the range
  * @text_end: first address after it
  * @sframe: the table, for UNWIND_TABLE_SFRAME; for UNWIND_TABLE_NONE only its
@@ -32,28 +35,65 @@ enum unwind_format {
  */
 struct unwind_table {
 	enum unwind_format	format;
+	u32			generation;
 	unsigned long		text_start;
 	unsigned long		text_end;
 	struct sframe_section	sframe;
 };
 
+/**
+ * struct unwind_patience - when to ask again for what is missing (in_place.c)
+ * @left: samples that shall not ask
+ * @all: how many there were to be when that began
+ *
+ * Changed in any context without precautions: where an interrupt comes between read
+ * and write, a sample asks too late or too often.
+ */
+struct unwind_patience {
+	u16	left;
+	u16	all;
+};
+
 #ifdef CONFIG_UNWIND_USER_SFRAME
 int unwind_table_lookup(unsigned long ip, enum unwind_user_access access,
 			struct unwind_table *table);
+u64 unwind_text_name(unsigned long ip, char *name, size_t size);
+bool unwind_may_be_mapped(unsigned long addr);
+bool unwind_may_be_text(unsigned long ip);
+struct unwind_patience *unwind_table_patience(struct mm_struct *mm);
+struct unwind_rows *unwind_table_rows(struct mm_struct *mm);
 #else
 static inline int unwind_table_lookup(unsigned long ip,
 				      enum unwind_user_access access,
 				      struct unwind_table *table)
 {
+	*table = (struct unwind_table){};
 	return -ENOENT;
 }
 
+static inline struct unwind_rows *unwind_table_rows(struct mm_struct *mm)
+{
+	return NULL;
+}
+
+static inline u64 unwind_text_name(unsigned long ip, char *name, size_t size)
+{
+	*name = '\0';
+	return 0;
+}
+
+static inline bool unwind_may_be_mapped(unsigned long addr)
+{
+	return true;
+}
 #endif
 
 /**
  * unwind_table_covers - does what was last looked up also describe this address?
  * @table: result of unwind_table_lookup(), or zeroed
  * @ip: address
+ *
+ * Return: whether it does.
  */
 static inline bool unwind_table_covers(const struct unwind_table *table,
 				       unsigned long ip)

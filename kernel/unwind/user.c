@@ -8,12 +8,15 @@
  * stacks are mixed: the program may have a table, a plugin frame pointers only.
  *
  *   1. A table describes the address: apply its row (see row.h).
- *   2. The frame pointer points to a frame record.
+ *   2. The address is that of a signal's trampoline: the kernel knows the frame
+ *      that it has laid down itself.  A table's row for it, which is marked, is
+ *      used where that fails only.
+ *   3. The frame pointer points to a frame record.
  *
  * A return address is that of the instruction after a call, which may already
  * belong to another function or row.  So it is ip - 1 that is looked up, except
- * for the topmost frame and for one that a signal interrupted: those addresses
- * are exact.
+ * for a frame that was interrupted, which is the topmost one and what lies below
+ * a signal's: those addresses are exact.
  *
  * The stack is hostile.  What holds all the same:
  *
@@ -21,13 +24,27 @@
  *   takes, so the walk makes progress and cannot turn back.  A signal frame is
  *   the exception, it may lead from one stack to another; the number of frames
  *   is bounded in any case.
- * - Registers other than stack and frame pointer are known for the topmost frame
- *   only, and never guessed.
+ * - A return address lies in memory that was executable when it was first met, or
+ *   that the process registered as text.  Where one does not, what led to it is
+ *   not believed; a table can be wrong without malice.
+ * - Registers other than stack and frame pointer are known for frames that were
+ *   interrupted only, and never guessed.  Nor is the stack pointer, where all that
+ *   is known is a frame record that may lie anywhere in its frame.
+ * - Addresses that are followed or handed out have no tags and no authentication
+ *   codes, however they were found.
  * - When no method leads on, the reason is recorded.
+ *
+ * Where faults are not allowed, what is not resident cannot be read, and tables
+ * that are not known are not looked for.  Then the walk may take another way, or
+ * end; that it may have is recorded, too, and it is for the caller what to make of it.
+ *
+ * Of these, what most frames have is done in a loop of its own, in walk.c. Here is
+ * what that leaves: all that is out of the ordinary, and why the stack ends.
  */
 
 #include <linux/export.h>
 #include <linux/minmax.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
@@ -36,16 +53,37 @@
 #include <trace/events/unwind.h>
 
 #include "row.h"
+#include "rows.h"
+#include "stops.h"
 #include "tables.h"
 #include "unwind_mem.h"
+#include "uprobe.h"
 #include "user.h"
 
+/* Of the name of the file in which an unwind ended */
+#define OBJECT_NAME_MAX		64
+
+/**
+ * struct unwind_user_frame - a caller's frame, as a method finds it
+ * @ip: its return address, or the instruction that was interrupted
+ * @sp: its stack pointer
+ * @fp: its frame pointer
+ * @saved_regs: as in &struct unwind_user_state
+ * @word_size: as there
+ * @method: how it was found
+ * @interrupted: @ip is exact
+ */
 struct unwind_user_frame {
-	unsigned long	ip;
-	unsigned long	sp;
-	unsigned long	fp;
+	unsigned long			ip;
+	unsigned long			sp;
+	unsigned long			fp;
+	unsigned long			saved_regs;
+	unsigned int			word_size;
+	enum unwind_user_method		method;
+	bool				interrupted;
 };
 
+/* An address, without its tag */
 static int read_word(const struct unwind_user_state *state, unsigned long addr,
 		     unsigned long *word)
 {
@@ -58,23 +96,101 @@ static int read_word(const struct unwind_user_state *state, unsigned long addr,
 		*word = val32;
 	} else {
 		ret = unwind_read_u64(&val64, addr);
-		*word = val64;
+		*word = unwind_user_untag(val64);
 	}
 	return ret;
+}
+
+/* Is the current frame's stack pointer known, or only how far out it is at least? */
+static bool sp_known(const struct unwind_user_state *state)
+{
+	return UNWIND_USER_FP_CFA_EXACT || !state->sp_is_bound;
 }
 
 /* May @cfa be the CFA of the current frame, which is not a signal frame? */
 static bool cfa_valid(const struct unwind_user_state *state, unsigned long cfa)
 {
-	unsigned long min = UNWIND_USER_CFA_MIN_WORDS * state->word_size;
+	/* Who made a call has saved its own return address before */
+	unsigned long min = state->exact_ip ? UNWIND_USER_CFA_MIN_WORDS : 1;
 
+	min *= state->word_size;
 	return cfa >= state->sp && cfa - state->sp >= min &&
 	       IS_ALIGNED(cfa, state->word_size);
+}
+
+/* What describes an address is kept: it is needed for the next step */
+static int lookup_table(struct unwind_user_state *state, unsigned long ip)
+{
+	int ret;
+
+	if (unwind_table_covers(&state->table, ip))
+		return 0;
+	ret = unwind_table_lookup(ip, state->access, &state->table);
+	if (ret && ret != -EFAULT)
+		state->unsure = true;
+	return ret;
+}
+
+/* Is there text at a return address? */
+static bool is_text(struct unwind_user_state *state, unsigned long ip)
+{
+	return lookup_table(state, ip) != -EFAULT;
+}
+
+/* The return address, if a uretprobe has put it aside */
+static bool undo_uretprobe(struct unwind_user_frame *frame)
+{
+	if (UNWIND_USER_FP_CFA_EXACT || frame->method != UNWIND_USER_FP)
+		return unwind_uretprobe_ra(&frame->ip, frame->sp,
+					   frame->word_size);
+	return unwind_uretprobe_record_ra(&frame->ip, &frame->sp);
+}
+
+/* May this be the caller's frame? */
+static enum unwind_user_stop check_frame(struct unwind_user_state *state,
+					 struct unwind_user_frame *frame)
+{
+	frame->ip = unwind_user_strip_ra(frame->ip);
+	if (state->task && !undo_uretprobe(frame))
+		return UNWIND_STOP_BAD_FRAME;
+	if (!frame->ip)
+		return UNWIND_STOP_END_FP;
+	if (frame->ip >= TASK_SIZE_MAX)
+		return UNWIND_STOP_BAD_FRAME;
+	if (!is_text(state, frame->ip - 1))
+		return UNWIND_STOP_NOT_TEXT;
+	return UNWIND_STOP_NONE;
+}
+
+/*
+ * May this be what a signal interrupted?  It need not be text: to have gone
+ * astray may be why there was a signal.
+ */
+static enum unwind_user_stop check_interrupted(struct unwind_user_state *state,
+					       struct unwind_user_frame *frame)
+{
+	/* A uretprobe's trampoline can be interrupted anywhere */
+	if (state->task)
+		unwind_uretprobe_leave(&frame->ip, &frame->sp,
+				       frame->word_size);
+	return frame->ip < TASK_SIZE_MAX ? UNWIND_STOP_NONE :
+					   UNWIND_STOP_BAD_FRAME;
 }
 
 /*
  * By table
  */
+
+/* A register of a frame that was interrupted */
+static bool known_reg(const struct unwind_user_state *state, unsigned int reg,
+		      unsigned long *val)
+{
+	if (state->topmost)
+		return unwind_user_reg(state->regs, reg, val);
+	if (state->saved_regs)
+		return unwind_user_saved_reg(state->saved_regs, reg, val);
+	return false;
+}
 
 static enum unwind_user_stop rule_base(const struct unwind_user_state *state,
 				       const struct unwind_rule *rule,
@@ -83,7 +199,8 @@ static enum unwind_user_stop rule_base(const struct unwind_user_state *state,
 	switch (rule->base) {
 	case UNWIND_RULE_SP:
 		*base = state->sp;
-		return UNWIND_STOP_NONE;
+		return sp_known(state) ? UNWIND_STOP_NONE :
+					 UNWIND_STOP_NO_REGISTER;
 	case UNWIND_RULE_FP:
 		*base = state->fp;
 		return UNWIND_STOP_NONE;
@@ -91,10 +208,10 @@ static enum unwind_user_stop rule_base(const struct unwind_user_state *state,
 		*base = cfa;
 		return UNWIND_STOP_NONE;
 	case UNWIND_RULE_REG:
-		if (state->topmost &&
-		    unwind_user_reg(state->regs, rule->reg, base))
-			return UNWIND_STOP_NONE;
-		return UNWIND_STOP_NO_REGISTER;
+		if (!known_reg(state, rule->reg, base))
+			return UNWIND_STOP_NO_REGISTER;
+		*base = unwind_user_untag(*base);
+		return UNWIND_STOP_NONE;
 	default:
 		return UNWIND_STOP_BAD_TABLE;
 	}
@@ -117,14 +234,44 @@ static enum unwind_user_stop apply_rule(const struct unwind_user_state *state,
 	return UNWIND_STOP_NONE;
 }
 
+/* Is what the row says of RA and FP a frame record? */
+static bool row_has_record(const struct unwind_user_state *state,
+			   const struct unwind_row *row)
+{
+	const s64 words = UNWIND_USER_FP_RA_WORDS - UNWIND_USER_FP_FP_WORDS;
+
+	return row->ra.base == UNWIND_RULE_CFA && row->ra.deref &&
+	       row->fp.base == UNWIND_RULE_CFA && row->fp.deref &&
+	       (s64)row->ra.offset - row->fp.offset == words * state->word_size;
+}
+
+static enum unwind_user_stop apply_cfa(const struct unwind_user_state *state,
+				       const struct unwind_row *row,
+				       unsigned long *cfa)
+{
+	/*
+	 * Where the stack pointer is not known, the frame record may be: the
+	 * frame pointer of who made a call points to it, and the row says where
+	 * it lies in the frame.
+	 */
+	if (!sp_known(state) && row->cfa.base == UNWIND_RULE_SP &&
+	    !row->cfa.deref && row_has_record(state, row)) {
+		*cfa = state->fp - UNWIND_USER_FP_FP_WORDS * state->word_size -
+		       row->fp.offset;
+		return UNWIND_STOP_NONE;
+	}
+	return apply_rule(state, &row->cfa, 0, cfa);
+}
+
 static enum unwind_user_stop apply_ra(const struct unwind_user_state *state,
 				      const struct unwind_rule *rule,
 				      unsigned long cfa, unsigned long *ra)
 {
 	if (rule->base != UNWIND_RULE_SAME)
 		return apply_rule(state, rule, cfa, ra);
-	/* Still in the link register, which is known for the topmost frame only */
-	if (state->topmost && unwind_user_link_register(state->regs, ra))
+	/* Still in the link register */
+	if (UNWIND_USER_LINK_REG >= 0 &&
+	    known_reg(state, UNWIND_USER_LINK_REG, ra))
 		return UNWIND_STOP_NONE;
 	return UNWIND_STOP_NO_REGISTER;
 }
@@ -138,7 +285,7 @@ static enum unwind_user_stop apply_row(const struct unwind_user_state *state,
 	if (row->outermost)
 		return UNWIND_STOP_END;
 
-	stop = apply_rule(state, &row->cfa, 0, &next->sp);
+	stop = apply_cfa(state, row, &next->sp);
 	if (stop)
 		return stop;
 	if (!row->signal && !cfa_valid(state, next->sp))
@@ -154,41 +301,45 @@ static enum unwind_user_stop apply_row(const struct unwind_user_state *state,
 	return stop;
 }
 
-static int lookup_row(struct unwind_user_state *state, struct unwind_row *row)
+static int lookup_row(struct unwind_user_state *state,
+		      const struct unwind_kept_row *kept,
+		      struct unwind_row *row)
 {
-	unsigned long ip = state->exact_ip ? state->ip : state->ip - 1;
+	unsigned long ip = unwind_user_lookup_ip(state);
 	int ret;
 
 	/* SFrame describes 64-bit programs only */
-	if (state->word_size != sizeof(u64))
+	if (state->word_size != sizeof(u64) || kept->how & UNWIND_KEPT_NONE)
 		return -ENOENT;
-
-	if (!unwind_table_covers(&state->table, ip)) {
-		ret = unwind_table_lookup(ip, state->access, &state->table);
-		if (ret) {
-			state->table = (struct unwind_table){};
-			return ret;
-		}
+	if (kept->how) {
+		unwind_rows_unpack(row, kept);
+		return 0;
 	}
+
+	if (lookup_table(state, ip))
+		return -ENOENT;
+	if (state->table.format == UNWIND_TABLE_NONE)
+		return -ENOENT;
 	ret = sframe_find_row(&state->table.sframe, ip, state->access, row);
+	state->looked += row->looked;
+	/* A row that makes no sense makes none with faults either */
+	if (ret && ret != -ENOENT && ret != -EINVAL)
+		state->unsure = true;
 	if (ret && ret != -ENOENT)
 		trace_unwind_entry_invalid(ip, state->table.sframe.start, ret);
 	return ret;
 }
 
-static enum unwind_user_stop next_by_table(struct unwind_user_state *state,
-					   struct unwind_user_frame *next,
-					   bool *signal)
+static enum unwind_user_stop find_row(struct unwind_user_state *state,
+				      const struct unwind_kept_row *kept,
+				      struct unwind_row *row)
 {
-	struct unwind_row row;
-
 	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME))
 		return UNWIND_STOP_NO_FRAME;
 
-	switch (lookup_row(state, &row)) {
+	switch (lookup_row(state, kept, row)) {
 	case 0:
-		*signal = row.signal;
-		return apply_row(state, &row, next);
+		return UNWIND_STOP_NONE;
 	case -EINVAL:
 	case -E2BIG:
 		return UNWIND_STOP_BAD_TABLE;
@@ -199,16 +350,69 @@ static enum unwind_user_stop next_by_table(struct unwind_user_state *state,
 	}
 }
 
+static enum unwind_user_stop next_by_row(struct unwind_user_state *state,
+					 const struct unwind_row *row,
+					 struct unwind_user_frame *next)
+{
+	enum unwind_user_stop stop;
+
+	*next = (struct unwind_user_frame){
+		.word_size = state->word_size,
+		.method = UNWIND_USER_SFRAME,
+		.interrupted = row->signal,
+	};
+	stop = apply_row(state, row, next);
+	if (stop)
+		return stop;
+	return row->signal ? check_interrupted(state, next) :
+			     check_frame(state, next);
+}
+
+/*
+ * By signal frame
+ */
+
+static enum unwind_user_stop next_by_signal(struct unwind_user_state *state,
+					    struct unwind_user_frame *next)
+{
+	const struct pt_regs *topmost = state->topmost ? state->regs : NULL;
+	struct unwind_user_interrupted to;
+	unsigned long sp = state->sp;
+
+	if (UNWIND_USER_SIGNAL_RECORD && !sp_known(state))
+		sp = state->fp - UNWIND_USER_SIGNAL_RECORD;
+	if (!unwind_user_signal_frame(state->ip, sp, topmost, state->saved_regs,
+				      state->word_size, &to))
+		return UNWIND_STOP_NO_FRAME;
+	if (UNWIND_USER_SIGNAL_RECORD && !to.word_size)
+		return UNWIND_STOP_UNREADABLE;
+	*next = (struct unwind_user_frame){
+		.ip = to.ip,
+		.sp = to.sp,
+		.fp = to.fp,
+		.saved_regs = to.regs,
+		.word_size = to.word_size,
+		.method = UNWIND_USER_SIGNAL,
+		.interrupted = true,
+	};
+	return check_interrupted(state, next);
+}
+
 /*
  * By frame pointer
  */
 
-static enum unwind_user_stop next_by_fp(const struct unwind_user_state *state,
+static enum unwind_user_stop next_by_fp(struct unwind_user_state *state,
 					struct unwind_user_frame *next)
 {
 	const unsigned int word = state->word_size;
 	unsigned long fp = state->fp;
+	enum unwind_user_stop stop;
 
+	*next = (struct unwind_user_frame){
+		.word_size = word,
+		.method = UNWIND_USER_FP,
+	};
 	if (!fp)
 		return UNWIND_STOP_END_FP;
 	if (fp < state->sp || !IS_ALIGNED(fp, word))
@@ -220,12 +424,22 @@ static enum unwind_user_stop next_by_fp(const struct unwind_user_state *state,
 	if (read_word(state, fp + UNWIND_USER_FP_RA_WORDS * word, &next->ip) ||
 	    read_word(state, fp + UNWIND_USER_FP_FP_WORDS * word, &next->fp))
 		return UNWIND_STOP_UNREADABLE;
-	return UNWIND_STOP_NONE;
+	stop = check_frame(state, next);
+	/* Then it is no frame record, but whatever the register was used for */
+	return stop == UNWIND_STOP_NOT_TEXT || stop == UNWIND_STOP_BAD_FRAME ?
+	       UNWIND_STOP_NO_FRAME : stop;
 }
 
 /*
  * The iterator
  */
+
+/* Where the program would be, and its stack, without uprobes */
+static void undo_uprobes(struct unwind_user_state *state)
+{
+	state->ip = unwind_uprobe_ip(state->ip);
+	unwind_uretprobe_leave(&state->ip, &state->sp, state->word_size);
+}
 
 /**
  * unwind_user_start - begin with the topmost frame
@@ -243,6 +457,8 @@ int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs,
 	*state = (struct unwind_user_state){
 		.regs = regs,
 		.access = access,
+		/* Elsewhere, the list of uretprobes may be halfway changed */
+		.task = in_task(),
 		.topmost = true,
 		.exact_ip = true,
 	};
@@ -252,16 +468,87 @@ int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs,
 	if (!state->word_size)
 		return -EINVAL;
 
+	state->rows = unwind_table_rows(current->mm);
 	state->ip = instruction_pointer(regs);
-	state->sp = user_stack_pointer(regs);
-	state->fp = frame_pointer(regs);
+	state->sp = unwind_user_untag(user_stack_pointer(regs));
+	state->fp = unwind_user_untag(frame_pointer(regs));
+	if (state->task)
+		undo_uprobes(state);
+	state->probed = state->task && unwind_uprobed();
 	return 0;
 }
 
-static int stop_at(struct unwind_user_state *state, enum unwind_user_stop stop)
+/*
+ * Without faults, a trampoline is not recognized, and a frame record not read,
+ * whose page is not there.  Where nothing is mapped at all, none ever is.
+ */
+static void note_unread(struct unwind_user_state *state, unsigned long addr)
 {
-	state->stop = stop;
-	return -ENOENT;
+	unsigned long word;
+
+	if (state->access == UNWIND_USER_NOFAULT &&
+	    read_word(state, addr, &word) && unwind_may_be_mapped(addr))
+		state->unsure = true;
+}
+
+static enum unwind_user_stop next_frame(struct unwind_user_state *state,
+					const struct unwind_kept_row *kept,
+					struct unwind_user_frame *next)
+{
+	enum unwind_user_stop stop, signal_stop, fp_stop;
+	struct unwind_row row;
+
+	stop = find_row(state, kept, &row);
+	if (stop == UNWIND_STOP_NO_FRAME || (!stop && row.signal)) {
+		signal_stop = next_by_signal(state, next);
+		/* A record beside the frame leads past what was interrupted */
+		if (!signal_stop || (UNWIND_USER_SIGNAL_RECORD &&
+				     signal_stop != UNWIND_STOP_NO_FRAME))
+			return signal_stop;
+		note_unread(state, state->ip);
+	}
+	if (!stop) {
+		stop = next_by_row(state, &row, next);
+		if (stop == UNWIND_STOP_UNREADABLE)
+			state->unsure = true;
+		/*
+		 * Functions whose frame is found by another register align
+		 * their stack: the frame pointer then leads to a copy of the
+		 * return address, which is not where the caller's stack is.
+		 */
+		if (!stop || stop == UNWIND_STOP_END ||
+		    stop == UNWIND_STOP_END_FP ||
+		    stop == UNWIND_STOP_NO_REGISTER)
+			return stop;
+	}
+	fp_stop = next_by_fp(state, next);
+	if (fp_stop == UNWIND_STOP_UNREADABLE)
+		note_unread(state, state->fp);
+	/* What was wrong with the table says more than that no FP is kept */
+	return fp_stop && stop != UNWIND_STOP_NO_FRAME ? stop : fp_stop;
+}
+
+/* Go on to the caller's frame; @kept is what describes the current one, if known */
+static int step(struct unwind_user_state *state,
+		const struct unwind_kept_row *kept)
+{
+	struct unwind_user_frame next;
+
+	state->stop = next_frame(state, kept, &next);
+	if (state->stop)
+		return -ENOENT;
+
+	state->ip = next.ip;
+	state->sp = next.sp;
+	state->fp = next.fp;
+	state->saved_regs = next.saved_regs;
+	state->word_size = next.word_size;
+	state->method = next.method;
+	state->topmost = false;
+	state->exact_ip = next.interrupted;
+	if (!UNWIND_USER_FP_CFA_EXACT)
+		state->sp_is_bound = next.method == UNWIND_USER_FP;
+	return 0;
 }
 
 /**
@@ -273,38 +560,36 @@ static int stop_at(struct unwind_user_state *state, enum unwind_user_stop stop)
  */
 int unwind_user_next(struct unwind_user_state *state)
 {
-	enum unwind_user_method method = UNWIND_USER_SFRAME;
-	struct unwind_user_frame next = {};
-	enum unwind_user_stop stop, fp_stop;
-	bool signal = false;
+	struct unwind_kept_row kept;
 
 	if (state->stop)
 		return -ENOENT;
+	/* No further than here */
+	unwind_user_walk(state, &kept, NULL, 0);
+	return step(state, &kept);
+}
 
-	stop = next_by_table(state, &next, &signal);
-	if (stop == UNWIND_STOP_END)
-		return stop_at(state, stop);
-	if (stop) {
-		signal = false;
-		method = UNWIND_USER_FP;
-		fp_stop = next_by_fp(state, &next);
-		/* What was wrong with the table says more than that no FP is kept */
-		if (fp_stop)
-			return stop_at(state, stop == UNWIND_STOP_NO_FRAME ?
-					      fp_stop : stop);
-	}
-	if (!next.ip)
-		return stop_at(state, UNWIND_STOP_END_FP);
-	if (next.ip >= TASK_SIZE_MAX)
-		return stop_at(state, UNWIND_STOP_BAD_FRAME);
+static noinline void trace_stop(const struct unwind_user_state *state,
+				unsigned int nr)
+{
+	/* A return address may lie behind the end of what called */
+	const unsigned int back = state->exact_ip ? 0 : 1;
+	char object[OBJECT_NAME_MAX] = "";
+	u64 offset = 0;
 
-	state->ip = next.ip;
-	state->sp = next.sp;
-	state->fp = next.fp;
-	state->method = method;
-	state->topmost = false;
-	state->exact_ip = signal;
-	return 0;
+	if (state->access == UNWIND_USER_FAULTABLE)
+		offset = unwind_text_name(state->ip - back, object,
+					  sizeof(object)) + back;
+	trace_unwind_stop(state->ip, nr, state->method, state->stop, object,
+			  offset);
+}
+
+static void report_stop(const struct unwind_user_state *state, unsigned int nr)
+{
+	unwind_stop_counted(state->stop);
+	unwind_frames_counted(nr);
+	if (trace_unwind_stop_enabled())
+		trace_stop(state, nr);
 }
 
 /**
@@ -318,26 +603,22 @@ int unwind_user_next(struct unwind_user_state *state)
 void unwind_user_frames(struct unwind_user_state *state,
 			struct unwind_stacktrace *trace, unsigned int max)
 {
-	trace->nr = 0;
+	struct unwind_kept_row kept;
+	unsigned int nr = 0;
+
 	do {
-		if (trace->nr == max) {
+		if (nr == max) {
 			state->stop = UNWIND_STOP_LIMIT;
 			break;
 		}
-		trace->entries[trace->nr++] = state->ip;
+		trace->entries[nr++] = state->ip;
+		nr += unwind_user_walk(state, &kept, &trace->entries[nr],
+				       max - nr);
+		unwind_user_resched(state);
+	} while (!step(state, &kept));
 
-		if (state->access == UNWIND_USER_FAULTABLE) {
-			cond_resched();
-			/*
-			 * A killed task still gets its last stack, but with the
-			 * bounds of a context that cannot wait.
-			 */
-			if (fatal_signal_pending(current))
-				state->access = UNWIND_USER_NOFAULT;
-		}
-	} while (!unwind_user_next(state));
-
-	trace_unwind_stop(state->ip, trace->nr, state->method, state->stop);
+	trace->nr = nr;
+	report_stop(state, trace->nr);
 }
 
 /**
@@ -346,8 +627,9 @@ void unwind_user_frames(struct unwind_user_state *state,
  * @max: limit on the number of frames
  * @access: UNWIND_USER_FAULTABLE or UNWIND_USER_NOFAULT
  *
- * The stack is that of the program as it entered the kernel. Where it ends and
- * why is told by the tracepoint unwind:unwind_stop.
+ * The stack is that of the program as it entered the kernel, or, when that is on
+ * its way out, as it will go on. Where it ends and why is told by the tracepoint
+ * unwind:unwind_stop.
  *
  * Context: any with UNWIND_USER_NOFAULT; else task context that may sleep,
  * without the mmap lock.
@@ -358,16 +640,17 @@ int unwind_user(struct unwind_stacktrace *trace, unsigned int max,
 		enum unwind_user_access access)
 {
 	struct unwind_user_state state;
+	int ret;
 
 	trace->nr = 0;
 	if (!max || !current->mm ||
 	    current->flags & (PF_KTHREAD | PF_USER_WORKER))
 		return -EINVAL;
-	if (unwind_user_start(&state, task_pt_regs(current), access))
-		return -EINVAL;
 
 	if (access == UNWIND_USER_FAULTABLE) {
 		might_fault();
+		if (unwind_user_start(&state, task_pt_regs(current), access))
+			return -EINVAL;
 		unwind_user_frames(&state, trace, max);
 		return 0;
 	}
@@ -375,7 +658,10 @@ int unwind_user(struct unwind_stacktrace *trace, unsigned int max,
 	if (!unwind_user_uaccess_okay())
 		return -EFAULT;
 	pagefault_disable();
-	unwind_user_frames(&state, trace, max);
+	ret = unwind_user_start(&state, task_pt_regs(current), access);
+	if (!ret)
+		unwind_user_frames(&state, trace, max);
 	pagefault_enable();
-	return 0;
+	return ret;
 }
+EXPORT_SYMBOL_GPL(unwind_user);

@@ -3,37 +3,56 @@
 #define _KERNEL_UNWIND_USER_H
 
 #include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/unwind_user_types.h>
 
+#include "rows.h"
 #include "tables.h"
 
 /**
  * struct unwind_user_state - where an unwind is
  * @regs: registers with which the program entered the kernel
+ * @saved_regs: address of the registers that a signal saved, where the current
+ *	frame is what it interrupted; else 0
  * @ip: the current frame's instruction pointer, or its return address
  * @sp: its stack pointer
  * @fp: its frame pointer
  * @table: what described the last address, which most often is described by the
  *	same table as the next
+ * @rows: the rows that are kept for the address space; NULL while it has no tables
  * @access: how user memory may be read
  * @method: how the current frame was found
  * @stop: why there is no next frame
  * @word_size: 8 or 4 bytes
+ * @looked: entries and rows of tables that were looked at so far
+ * @task: the unwind runs in task context, even where it may not fault
+ * @unsure: something was not known or not readable that could be where faulting
+ *	is allowed, so that the stack might then be another
+ * @probed: uprobes may have changed the stack
  * @topmost: @ip, @sp and @fp are from @regs
  * @exact_ip: @ip is an instruction that was interrupted, not one after a call
+ * @sp_is_bound: the stack pointer is not known, only that it is @sp or further out
  */
 struct unwind_user_state {
 	struct pt_regs			*regs;
+	unsigned long			saved_regs;
 	unsigned long			ip;
 	unsigned long			sp;
 	unsigned long			fp;
 	struct unwind_table		table;
+	struct unwind_rows		*rows;
 	enum unwind_user_access		access;
 	enum unwind_user_method		method;
 	enum unwind_user_stop		stop;
 	unsigned int			word_size;
+	u32				looked;
+	bool				task;
+	bool				unsure;
+	bool				probed;
 	bool				topmost;
 	bool				exact_ip;
+	bool				sp_is_bound;
 };
 
 int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs,
@@ -41,5 +60,42 @@ int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs,
 int unwind_user_next(struct unwind_user_state *state);
 void unwind_user_frames(struct unwind_user_state *state,
 			struct unwind_stacktrace *trace, unsigned int max);
+
+unsigned int unwind_user_walk(struct unwind_user_state *state,
+			      struct unwind_kept_row *row, unsigned long *ips,
+			      unsigned int room);
+
+/* What a killed task may look at in tables: about as much as for one bad frame */
+#define UNWIND_KILLED_LOOKED	65536
+
+/**
+ * unwind_user_resched - before work that may be long
+ * @state: where the unwind is
+ *
+ * A killed task still gets its last stack.  It does not wait for pages to be read
+ * (page faults of killed tasks fail then), nor can it read the file in which a table
+ * is to be found, so that those must be known; and it looks at so much only.  Beyond
+ * that, the bounds are those of a context that cannot wait.
+ */
+static inline void unwind_user_resched(struct unwind_user_state *state)
+{
+	if (state->access != UNWIND_USER_FAULTABLE)
+		return;
+	cond_resched();
+	if (fatal_signal_pending(current) && state->looked > UNWIND_KILLED_LOOKED)
+		state->access = UNWIND_USER_NOFAULT;
+}
+
+/**
+ * unwind_user_lookup_ip - the address whose row describes the current frame
+ * @state: where the unwind is
+ *
+ * Return: that of an instruction: of the call, where a call led on from the frame.
+ */
+static inline unsigned long
+unwind_user_lookup_ip(const struct unwind_user_state *state)
+{
+	return state->exact_ip ? state->ip : state->ip - 1;
+}
 
 #endif /* _KERNEL_UNWIND_USER_H */

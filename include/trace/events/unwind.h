@@ -11,7 +11,8 @@
 #define UNWIND_METHODS							\
 	EM(UNWIND_USER_NONE,		"none")				\
 	EM(UNWIND_USER_FP,		"fp")				\
-	EMe(UNWIND_USER_SFRAME,		"sframe")
+	EM(UNWIND_USER_SFRAME,		"sframe")			\
+	EMe(UNWIND_USER_SIGNAL,		"signal")
 
 #define UNWIND_STOPS							\
 	EM(UNWIND_STOP_NONE,		"none")				\
@@ -21,6 +22,7 @@
 	EM(UNWIND_STOP_UNREADABLE,	"unreadable memory")		\
 	EM(UNWIND_STOP_BAD_TABLE,	"bad table")			\
 	EM(UNWIND_STOP_BAD_FRAME,	"bad frame")			\
+	EM(UNWIND_STOP_NOT_TEXT,	"return address not in text")	\
 	EM(UNWIND_STOP_NO_REGISTER,	"register not known")		\
 	EMe(UNWIND_STOP_LIMIT,		"limit")
 
@@ -173,27 +175,35 @@ TRACE_EVENT(unwind_entry_invalid,
  * @nr: frames found, that one included
  * @method: one of &enum unwind_user_method: how the last frame was found
  * @reason: one of &enum unwind_user_stop
+ * @object: name of the file that is mapped at @ip, without its directory; what
+ *	else is there in brackets; empty where it could not be looked at
+ * @offset: of @ip in that file
  */
 TRACE_EVENT(unwind_stop,
 	TP_PROTO(unsigned long ip, unsigned int nr, unsigned int method,
-		 unsigned int reason),
-	TP_ARGS(ip, nr, method, reason),
+		 unsigned int reason, const char *object, u64 offset),
+	TP_ARGS(ip, nr, method, reason, object, offset),
 	TP_STRUCT__entry(
 		__field(unsigned long, ip)
 		__field(unsigned int, nr)
 		__field(unsigned int, method)
 		__field(unsigned int, reason)
+		__field(u64, offset)
+		__string(object, object)
 	),
 	TP_fast_assign(
 		__entry->ip = ip;
 		__entry->nr = nr;
 		__entry->method = method;
 		__entry->reason = reason;
+		__entry->offset = offset;
+		__assign_str(object);
 	),
-	TP_printk("ip=0x%lx nr=%u method=%s reason=\"%s\"",
+	TP_printk("ip=0x%lx nr=%u method=%s reason=\"%s\" object=%s+0x%llx",
 		  __entry->ip, __entry->nr,
 		  __print_symbolic(__entry->method, UNWIND_METHODS),
-		  __print_symbolic(__entry->reason, UNWIND_STOPS))
+		  __print_symbolic(__entry->reason, UNWIND_STOPS),
+		  __get_str(object), __entry->offset)
 );
 
 #endif /* _TRACE_UNWIND_H */

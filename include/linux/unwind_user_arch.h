@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What asm/unwind_user.h and the iterator agree on, beside single values.
+ *
+ * An architecture's asm/unwind_user.h says which SFrame ABI its tables have, what
+ * a frame record looks like, and how to get at the registers of the program that
+ * entered the kernel, or that a signal interrupted.
+ */
+#ifndef _LINUX_UNWIND_USER_ARCH_H
+#define _LINUX_UNWIND_USER_ARCH_H
+
+/**
+ * struct unwind_user_interrupted - what a signal interrupted
+ * @ip: its next instruction
+ * @sp: its stack pointer
+ * @fp: its frame pointer
+ * @word_size: bytes in its stack word: 8 or 4; 0 where the signal's frame was not
+ *	found, and the frame pointer would lead past what it interrupted
+ * @regs: address of its saved registers in user memory, for
+ *	unwind_user_saved_reg(); 0 where these are of no use
+ */
+struct unwind_user_interrupted {
+	unsigned long	ip;
+	unsigned long	sp;
+	unsigned long	fp;
+	unsigned int	word_size;
+	unsigned long	regs;
+};
+
+#endif /* _LINUX_UNWIND_USER_ARCH_H */

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * In place: the user stack at the sample itself, for tools that cannot wait.
+ *
+ * A tool that wants the user stack in the sample (perf record -g, a BPF program's
+ * bpf_get_stack(), the trace option userstacktrace) had frame pointers or nothing.
+ * Here it is taken by tables, where that is possible without a fault: tables are
+ * known, their pages and those of the stack are resident.  What comes out is the
+ * stack that a deferred unwind of the same moment would have; or nothing, and the
+ * caller follows frame pointers as it always did.  That is so when:
+ *
+ *   no table	had a say.  So processes without tables have the stacks that they
+ *		had, to the byte, with all that is peculiar to them.  (The vDSO
+ *		may have a table: what is hit there is then no longer short of its
+ *		caller.)
+ *   unsure	something was not known, or not resident.
+ *   budget	the work that one sample may make is used up.  Asking is of no use.
+ *   uprobe	return addresses were put aside, and this is an interrupt, which
+ *		cannot look at the list of them.
+ *
+ * Asking.  Where something was missing, the task is asked for a deferred unwind,
+ * by a client whose callback wants no stack: on the way back to user space, that
+ * finds the tables and brings in the pages which the same stack needs, and those
+ * of the next ones are mostly among them.  The cost is that of one stack of
+ * deferred profiling.  It is made once in an entry into the kernel at most, and
+ * the callback tries in place once more: where that still fails, the next sample
+ * that is unsure does not ask, and after each further failure twice as many do
+ * not, up to PATIENCE_MAX.  Success ends that.  So a process pays for what helps, and
+ * where nothing does, for one stack in PATIENCE_MAX + 1 samples.
+ *
+ * Work.  A sample may come in NMI, and tables are hostile.  Reads of user memory
+ * are counted, frame by frame, and end the unwind at UNWIND_IN_PLACE_READS.
+ *
+ * Context.  All that is used on the way is fit for NMIs: page faults are disabled,
+ * so that reads of what is not there fail; tables and mappings are looked up
+ * under RCU; requests take no lock.
+ */
+
+#include <linux/dcache.h>
+#include <linux/debugfs.h>
+#include <linux/init.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task_stack.h>
+#include <linux/seq_file.h>
+#include <linux/sysctl.h>
+#include <linux/uaccess.h>
+#include <linux/unwind_deferred.h>
+#include <linux/unwind_user.h>
+#include <linux/uprobes.h>
+#include <asm/unwind_user.h>
+
+#include "tables.h"
+#include "user.h"
+
+/*
+ * Reads of user memory that one sample may make, plus those of one frame: 35,400
+ * in all.  A stack of 127 frames may so have 93 rows in each function, and one of
+ * 20 frames 783.
+ */
+#define UNWIND_IN_PLACE_READS	32768
+
+/*
+ * Of one frame, apart from the entries and rows of its table: 56 of a lookup (see
+ * sframe.c), and at most 16 of the stack, of registers that a signal saved and of
+ * instructions.
+ */
+#define FRAME_READS		72
+
+/* Of an entry or row of the table */
+#define LOOKED_READS		2
+
+enum outcome {
+	TAKEN,
+	NO_TABLE,
+	UNSURE,
+	BUDGET,
+	UPROBE,
+	ASKED,
+	HELPED,
+	NR_OUTCOMES
+};
+
+static DEFINE_PER_CPU(unsigned long [NR_OUTCOMES], outcomes);
+
+static unsigned int enabled __read_mostly = 1;
+
+/*
+ * The unwind
+ */
+
+static bool over_budget(const struct unwind_user_state *state, unsigned int nr)
+{
+	return nr * FRAME_READS + state->looked * LOOKED_READS >
+	       UNWIND_IN_PLACE_READS;
+}
+
+/* @entries may be NULL, to try */
+static enum outcome follow(struct unwind_user_state *state,
+			   unsigned long *entries, unsigned int max,
+			   unsigned int *nr)
+{
+	bool by_table = false;
+
+	for (*nr = 0; *nr < max; ) {
+		if (entries)
+			entries[*nr] = state->ip;
+		if (++*nr == max || unwind_user_next(state))
+			break;
+		by_table |= state->method == UNWIND_USER_SFRAME;
+
+		if (state->access == UNWIND_USER_FAULTABLE) {
+			cond_resched();
+			if (fatal_signal_pending(current))
+				state->access = UNWIND_USER_NOFAULT;
+		} else if (state->unsure) {
+			return UNSURE;
+		} else if (over_budget(state, *nr)) {
+			return BUDGET;
+		}
+	}
+	if (state->unsure && state->access == UNWIND_USER_NOFAULT)
+		return UNSURE;
+	return by_table || state->stop == UNWIND_STOP_END ? TAKEN : NO_TABLE;
+}
+
+static enum outcome start_and_follow(struct pt_regs *regs,
+				     unsigned long *entries, unsigned int max,
+				     unsigned int *nr,
+				     enum unwind_user_access access)
+{
+	struct unwind_user_state state;
+
+	*nr = 0;
+	if (unwind_user_start(&state, regs, access) ||
+	    state.word_size != sizeof(u64))
+		return NO_TABLE;
+	return follow(&state, entries, max, nr);
+}
+
+static enum outcome unwind(struct pt_regs *regs, unsigned long *entries,
+			   unsigned int max, unsigned int *nr,
+			   enum unwind_user_access access)
+{
+	enum outcome outcome;
+
+	if (access == UNWIND_USER_FAULTABLE) {
+		might_fault();
+		return start_and_follow(regs, entries, max, nr, access);
+	}
+	if (!unwind_user_uaccess_okay())
+		return UNSURE;
+	pagefault_disable();
+	outcome = start_and_follow(regs, entries, max, nr, access);
+	pagefault_enable();
+	return outcome;
+}
+
+/*
+ * Asking
+ */
+
+#define PATIENCE_MAX	63
+
+static struct unwind_work asker = { .bit = -1 };
+
+static void ask(void)
+{
+	struct unwind_patience *patience = unwind_table_patience(current->mm);
+	u16 left = patience ? READ_ONCE(patience->left) : 0;
+	u64 cookie;
+
+	if (left)
+		WRITE_ONCE(patience->left, left - 1);
+	else if (!unwind_deferred_request(&asker, &cookie))
+		this_cpu_inc(outcomes[ASKED]);
+}
+
+/* All has been found and brought in that could be: did it help? */
+static void asked(struct unwind_work *work, struct unwind_stacktrace *trace,
+		  u64 cookie)
+{
+	struct unwind_patience *patience;
+	unsigned int nr;
+	u16 all = 0;
+
+	/* The task exits, or there was no memory */
+	if (!current->mm || !trace->nr)
+		return;
+	patience = unwind_table_patience(current->mm);
+	if (unwind(task_pt_regs(current), NULL, trace->nr, &nr,
+		   UNWIND_USER_NOFAULT) != UNSURE)
+		this_cpu_inc(outcomes[HELPED]);
+	else if (patience)
+		all = min(2 * READ_ONCE(patience->all) + 1, PATIENCE_MAX);
+	if (!patience)
+		return;
+	WRITE_ONCE(patience->all, all);
+	WRITE_ONCE(patience->left, all);
+}
+
+/*
+ * The interface
+ */
+
+/* Are there return addresses put aside, which cannot be looked up from here? */
+static bool uretprobes_hidden(void)
+{
+#ifdef CONFIG_UPROBES
+	const struct uprobe_task *utask = READ_ONCE(current->utask);
+
+	return utask && !in_task() &&
+	       (READ_ONCE(utask->return_instances) ||
+		READ_ONCE(utask->active_uprobe));
+#else
+	return false;
+#endif
+}
+
+/* Has the current task a user stack that it will return to? */
+static bool has_stack(void)
+{
+	return current->mm &&
+	       !(current->flags & (PF_KTHREAD | PF_USER_WORKER | PF_EXITING));
+}
+
+/**
+ * unwind_user_in_place - take the current task's user stack by tables, now
+ * @regs: registers of the program
+ * @entries: where to; undefined if nothing is returned
+ * @max: room there
+ * @access: UNWIND_USER_FAULTABLE if page faults are allowed, and @regs are those
+ *	with which the task entered the kernel
+ *
+ * Where this finds nothing, the caller does what it would do without tables.
+ *
+ * Context: any with UNWIND_USER_NOFAULT; else task context that may sleep,
+ * without the mmap lock.
+ * Return: the number of entries; 0 where no table had a say, where without faults
+ * the stack would not be sure to be right, or kernel.unwind_in_place is off.
+ */
+unsigned int unwind_user_in_place(struct pt_regs *regs, unsigned long *entries,
+				  unsigned int max,
+				  enum unwind_user_access access)
+{
+	enum outcome outcome;
+	unsigned int nr = 0;
+
+	if (!READ_ONCE(enabled) || !max || !has_stack() || !user_mode(regs))
+		return 0;
+
+	outcome = uretprobes_hidden() ? UPROBE :
+		  unwind(regs, entries, max, &nr, access);
+	this_cpu_inc(outcomes[outcome]);
+	if (outcome == UNSURE)
+		ask();
+	return outcome == TAKEN ? nr : 0;
+}
+
+/*
+ * Setting up
+ */
+
+static int __init unwind_in_place_init(void)
+{
+	return unwind_deferred_init(&asker, asked);
+}
+core_initcall(unwind_in_place_init);
+
+#ifdef CONFIG_SYSCTL
+static struct ctl_table in_place_sysctls[] = {
+	{
+		.procname	= "unwind_in_place",
+		.data		= &enabled,
+		.maxlen		= sizeof(enabled),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+};
+
+static int __init unwind_in_place_sysctl_init(void)
+{
+	register_sysctl_init("kernel", in_place_sysctls);
+	return 0;
+}
+late_initcall(unwind_in_place_sysctl_init);
+#endif
+
+#ifdef CONFIG_DEBUG_FS
+static const char * const outcome_names[NR_OUTCOMES] = {
+	[TAKEN]		= "taken",
+	[NO_TABLE]	= "no table had a say",
+	[UNSURE]	= "not known or not resident",
+	[BUDGET]	= "too much work",
+	[UPROBE]	= "return addresses hidden by uretprobes",
+	[ASKED]		= "asked for",
+	[HELPED]	= "asked for, and it helped",
+};
+
+static int in_place_show(struct seq_file *m, void *unused)
+{
+	unsigned int i, cpu;
+
+	for (i = 0; i < NR_OUTCOMES; i++) {
+		unsigned long sum = 0;
+
+		for_each_possible_cpu(cpu)
+			sum += READ_ONCE(per_cpu(outcomes, cpu)[i]);
+		seq_printf(m, "%lu %s\n", sum, outcome_names[i]);
+	}
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(in_place);
+
+/* /sys/kernel/debug/unwind/in_place: what became of stacks that were wanted */
+static int __init unwind_in_place_debugfs_init(void)
+{
+	struct dentry *dir = debugfs_lookup("unwind", NULL);
+
+	debugfs_create_file("in_place", 0400, dir, NULL, &in_place_fops);
+	dput(dir);
+	return 0;
+}
+late_initcall_sync(unwind_in_place_debugfs_init);
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Why unwinds ended, counted: /sys/kernel/debug/unwind/stops.
+ *
+ * One line per reason, with the name that the tracepoint unwind:unwind_stop has
+ * for it; the tracepoint then tells where, for the reason that is too frequent.
+ * The counts are of all stacks since boot.
+ *
+ * Beside it, unwind/rows counts their frames, and for how many of these a table, or
+ * a range of text, had to be looked into because no row was kept.
+ */
+
+#include <linux/array_size.h>
+#include <linux/debugfs.h>
+#include <linux/init.h>
+#include <linux/percpu.h>
+#include <linux/seq_file.h>
+#include <trace/events/unwind.h>
+
+#include "stops.h"
+
+DEFINE_PER_CPU(unsigned long [UNWIND_NR_STOPS], unwind_stop_count);
+
+#undef EM
+#undef EMe
+#define EM(reason, name)	{ reason, name },
+#define EMe(reason, name)	{ reason, name }
+
+static const struct {
+	enum unwind_user_stop	reason;
+	const char		*name;
+} stops[] = { UNWIND_STOPS };
+
+static int stops_show(struct seq_file *m, void *unused)
+{
+	unsigned int i, cpu;
+
+	for (i = 0; i < ARRAY_SIZE(stops); i++) {
+		enum unwind_user_stop reason = stops[i].reason;
+		unsigned long sum = 0;
+
+		if (reason == UNWIND_STOP_NONE)
+			continue;
+		for_each_possible_cpu(cpu)
+			sum += READ_ONCE(per_cpu(unwind_stop_count, cpu)[reason]);
+		seq_printf(m, "%lu %s\n", sum, stops[i].name);
+	}
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(stops);
+
+DEFINE_PER_CPU(struct unwind_row_counts, unwind_row_count);
+
+static int rows_show(struct seq_file *m, void *unused)
+{
+	struct unwind_row_counts sum = {};
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct unwind_row_counts *count =
+			per_cpu_ptr(&unwind_row_count, cpu);
+
+		sum.frames += READ_ONCE(count->frames);
+		sum.lookups += READ_ONCE(count->lookups);
+	}
+	seq_printf(m, "%lu frames\n%lu lookups\n", sum.frames, sum.lookups);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(rows);
+
+static int __init unwind_stops_init(void)
+{
+	struct dentry *dir = debugfs_create_dir("unwind", NULL);
+
+	debugfs_create_file("stops", 0400, dir, NULL, &stops_fops);
+	debugfs_create_file("rows", 0400, dir, NULL, &rows_fops);
+	return 0;
+}
+late_initcall(unwind_stops_init);

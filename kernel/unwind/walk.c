@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The iterator's short cut: from frame to frame by rows of the shape that almost all
+ * have, or by frame records where there is no row.
+ *
+ * For such a frame whose row is kept (rows.c), all that is left to do is to read two
+ * words of the stack. This is done here in one loop, with the same checks that the
+ * iterator makes (user.c). A row that is not kept is looked up, and then is.
+ *
+ * It only goes where nothing is in doubt. Whatever else there is to a frame - a row
+ * of another shape, the stack's end, a signal's trampoline, a stack that uprobes have
+ * changed, memory that cannot be read, a caller that would not lie further out - is
+ * left to the iterator, which begins with that frame anew.
+ *
+ * The caller's frame is taken when what describes it is known as well, which is
+ * needed next anyway: that is what says that its address is text.
+ *
+ * While user memory is open, no function may be called: what reads is inlined.
+ *
+ * Where addresses have tags or signatures, return addresses stay in a register, or
+ * frame records lie anywhere in their frames, all frames are left to the iterator.
+ */
+
+#include <linux/align.h>
+#include <linux/uaccess.h>
+#include <asm/unwind_user.h>
+
+#include "rows.h"
+#include "stops.h"
+#include "user.h"
+
+/*
+ * Words of user memory, here and there: each address is checked as it is read, or
+ * made one that faults.
+ */
+
+static __always_inline bool words_begin(void)
+{
+	might_fault();
+	if (can_do_masked_user_access()) {
+		(void)masked_user_access_begin((const void __user *)NULL);
+		return true;
+	}
+	return user_read_access_begin((const void __user *)NULL, TASK_SIZE_MAX);
+}
+
+static __always_inline void words_end(void)
+{
+	user_read_access_end();
+}
+
+static __always_inline bool read_word(unsigned long addr, unsigned long *word)
+{
+	const unsigned long __user *at = (const unsigned long __user *)addr;
+
+	if (can_do_masked_user_access())
+		at = mask_user_address(at);
+	else if (!access_ok(at, sizeof(*at)))
+		return false;
+	unsafe_get_user(*word, at, fault);
+	return true;
+fault:
+	return false;
+}
+
+static __always_inline bool read_insns(unsigned long addr, u32 *insns)
+{
+	const u32 __user *at = (const u32 __user *)addr;
+
+	if (can_do_masked_user_access())
+		at = mask_user_address(at);
+	else if (!access_ok(at, sizeof(*at)))
+		return false;
+	unsafe_get_user(*insns, at, fault);
+	return true;
+fault:
+	return false;
+}
+
+/**
+ * struct walk - where the loop is
+ * @ip: as in &struct unwind_user_state
+ * @sp: likewise
+ * @fp: likewise
+ * @exact_ip: likewise
+ * @row: what describes that frame
+ */
+struct walk {
+	unsigned long		ip;
+	unsigned long		sp;
+	unsigned long		fp;
+	bool			exact_ip;
+	struct unwind_kept_row	row;
+};
+
+/*
+ * No row describes this frame. May its frame pointer be followed, and is there
+ * nothing else to be tried before?
+ */
+static __always_inline bool may_follow_fp(const struct walk *at)
+{
+	u32 insns;
+
+	if (at->exact_ip || at->fp < at->sp)
+		return false;
+	return read_insns(at->ip, &insns) && !unwind_user_maybe_trampoline(insns);
+}
+
+/* The caller's frame, all but what describes it, and so whether it is text */
+static __always_inline bool walk_one(const struct walk *at, struct walk *next)
+{
+	const unsigned long word = sizeof(unsigned long);
+	unsigned long base, cfa;
+
+	if (!(at->row.how & UNWIND_KEPT_SIMPLE) &&
+	    (!(at->row.how & UNWIND_KEPT_NONE) || !may_follow_fp(at)))
+		return false;
+
+	base = at->row.how & UNWIND_KEPT_CFA_FP ? at->fp : at->sp;
+	cfa = base + at->row.cfa;
+	if (!base || cfa < at->sp || !IS_ALIGNED(cfa, word) ||
+	    cfa - at->sp < UNWIND_USER_CFA_MIN_WORDS * word)
+		return false;
+
+	next->sp = cfa;
+	next->fp = at->fp;
+	next->exact_ip = false;
+	if (!read_word(cfa + at->row.ra, &next->ip))
+		return false;
+	return !(at->row.how & UNWIND_KEPT_FP_SAVED) ||
+	       read_word(cfa + at->row.fp, &next->fp);
+}
+
+/* That there is no row, in the form in which rows are kept: a frame record */
+static const struct unwind_kept_row no_row = {
+	.cfa = UNWIND_USER_FP_CFA_WORDS * (int)sizeof(u64),
+	.ra = (UNWIND_USER_FP_RA_WORDS - UNWIND_USER_FP_CFA_WORDS) * (int)sizeof(u64),
+	.fp = (UNWIND_USER_FP_FP_WORDS - UNWIND_USER_FP_CFA_WORDS) * (int)sizeof(u64),
+	.how = UNWIND_KEPT_NONE | UNWIND_KEPT_CFA_FP | UNWIND_KEPT_FP_SAVED,
+};
+
+/* What the table says of an address, if it says anything that can be kept */
+static bool decode_row(struct unwind_user_state *state, unsigned long ip,
+		       struct unwind_kept_row *kept)
+{
+	struct unwind_row row;
+	int ret = -ENOENT;
+
+	if (state->table.format != UNWIND_TABLE_NONE) {
+		ret = sframe_find_row(&state->table.sframe, ip, state->access, &row);
+		state->looked += row.looked;
+	}
+	if (!ret)
+		return unwind_rows_pack(kept, &row);
+	*kept = no_row;
+	return ret == -ENOENT;
+}
+
+/*
+ * Look a row up, and keep it: unless its range would not be missed when it is
+ * dropped, or its table may change.
+ */
+static noinline bool lookup_row(struct unwind_user_state *state, unsigned long ip,
+				struct unwind_kept_row *kept)
+{
+	struct unwind_table *table = &state->table;
+
+	kept->how = 0;
+	/* No program's text; what it is, the iterator says */
+	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME) || ip >= TASK_SIZE_MAX - 1)
+		return false;
+	unwind_lookup_counted();
+	unwind_user_resched(state);
+	if (!unwind_table_covers(table, ip) &&
+	    unwind_table_lookup(ip, state->access, table))
+		return false;
+	if (!decode_row(state, ip, kept)) {
+		kept->how = 0;
+		return false;
+	}
+	if (!table->generation || table->sframe.changes)
+		return true;
+
+	if (!state->rows)
+		state->rows = unwind_table_rows(current->mm);
+	if (state->access == UNWIND_USER_FAULTABLE &&
+	    !READ_ONCE(state->rows->entries))
+		unwind_rows_alloc(state->rows);
+	unwind_rows_keep(state->rows, table->generation, ip, kept);
+	return true;
+}
+
+/* The row of the first frame: kept, or looked up */
+static __always_inline bool first_row(struct unwind_user_state *state,
+				      struct unwind_kept_row *row)
+{
+	const unsigned long ip = unwind_user_lookup_ip(state);
+	const struct unwind_rows *rows = state->rows;
+
+	row->how = 0;
+	/* Tables describe 64-bit programs only */
+	if (state->word_size != sizeof(u64))
+		return false;
+	if (rows && READ_ONCE(rows->entries) &&
+	    unwind_rows_find(rows, READ_ONCE(rows->entries), ip, row))
+		return true;
+	return lookup_row(state, ip, row);
+}
+
+/*
+ * The loop; @row is the first frame's. In memory is only what lookup_row() fills in:
+ * whatever else the loop needs are its own variables.
+ */
+static __always_inline unsigned int walk(struct unwind_user_state *state,
+					 struct unwind_kept_row *row,
+					 unsigned long *ips, unsigned int room)
+{
+	struct walk at = {
+		.ip = state->ip,
+		.sp = state->sp,
+		.fp = state->fp,
+		.exact_ip = state->exact_ip,
+		.row = *row,
+	}, next;
+	const struct unwind_rows *rows;
+	struct unwind_rows_entry *entries;
+	unsigned int nr = 0;
+	u32 how = 0;
+	bool ok;
+
+	do {
+		rows = state->rows;
+		entries = rows ? READ_ONCE(rows->entries) : NULL;
+		if (!words_begin())
+			break;
+		while ((ok = walk_one(&at, &next)) && entries &&
+		       unwind_rows_find(rows, entries, next.ip - 1, &next.row)) {
+			how = at.row.how;
+			at = next;
+			ips[nr++] = at.ip;
+			if (nr == room)
+				break;
+		}
+		words_end();
+		if (!ok || nr == room || !lookup_row(state, next.ip - 1, row))
+			break;
+		next.row = *row;
+		how = at.row.how;
+		at = next;
+		ips[nr++] = at.ip;
+	} while (nr < room);
+
+	*row = at.row;
+	if (!nr)
+		return 0;
+	state->ip = at.ip;
+	state->sp = at.sp;
+	state->fp = at.fp;
+	state->saved_regs = 0;
+	state->method = how & UNWIND_KEPT_SIMPLE ? UNWIND_USER_SFRAME :
+						   UNWIND_USER_FP;
+	state->topmost = false;
+	state->exact_ip = false;
+	return nr;
+}
+
+/**
+ * unwind_user_walk - go on as far as frames are ordinary
+ * @state: where the unwind is; moved to the last frame that was reached
+ * @row: what describes that one; its @how is 0 if that is not known
+ * @ips: filled in: the addresses of the frames after the first
+ * @room: for how many of them
+ *
+ * Context: as unwind_user_start().
+ * Return: how many there are; 0 is no error.
+ */
+unsigned int unwind_user_walk(struct unwind_user_state *state,
+			      struct unwind_kept_row *row, unsigned long *ips,
+			      unsigned int room)
+{
+	if (!first_row(state, row) || state->probed || !room ||
+	    !UNWIND_USER_FP_CFA_EXACT)
+		return 0;
+	return walk(state, row, ips, room);
+}
