@@ -2,7 +2,9 @@
 #ifndef _ASM_X86_UNWIND_USER_H
 #define _ASM_X86_UNWIND_USER_H
 
+#include <linux/nospec.h>
 #include <linux/types.h>
+#include <linux/unwind_user_arch.h>
 #include <asm/processor-flags.h>
 #include <asm/ptrace.h>
 #include <asm/segment.h>
@@ -16,8 +18,15 @@
  * to the saved one, above which is the return address, above which is the CFA.
  */
 #define UNWIND_USER_FP_CFA_WORDS	2
+#define UNWIND_USER_FP_CFA_EXACT	true
 #define UNWIND_USER_FP_RA_WORDS		1
 #define UNWIND_USER_FP_FP_WORDS		0
+
+/* A signal frame has no frame record of its own */
+#define UNWIND_USER_SIGNAL_RECORD	0
+
+/* There is no link register */
+#define UNWIND_USER_LINK_REG		-1
 
 /* The caller's stack pointer lies above the return address that the call pushed */
 #define UNWIND_USER_CFA_MIN_WORDS	1
@@ -47,10 +56,22 @@ static inline unsigned int unwind_user_word_size(struct pt_regs *regs)
  * unwind_user_uaccess_okay - may user memory be read here, without faults?
  *
  * Context: any.
+ * Return: whether it may.
  */
 static inline bool unwind_user_uaccess_okay(void)
 {
 	return nmi_uaccess_okay();
+}
+
+/* Addresses are what they are: no tag, and no authentication code */
+static inline unsigned long unwind_user_untag(unsigned long addr)
+{
+	return addr;
+}
+
+static inline unsigned long unwind_user_strip_ra(unsigned long ra)
+{
+	return ra;
 }
 
 /**
@@ -77,6 +98,8 @@ static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
 	};
 
 	if (reg < ARRAY_SIZE(offsets)) {
+		/* From a table, that is, from the program */
+		reg = array_index_nospec(reg, ARRAY_SIZE(offsets));
 		*val = regs_get_register(regs, offsets[reg]);
 		return true;
 	}
@@ -84,17 +107,33 @@ static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
 	return false;
 }
 
+/* What a signal's trampoline begins with, where a handler returns to: a mov to %rax, or %eax */
+#define UNWIND_USER_TRAMPOLINE_MOVQ	0x0fc0c748U
+#define UNWIND_USER_TRAMPOLINE_MOVL	0x00000fb8U
+
 /**
- * unwind_user_link_register - the return address of a frame that has not saved it
- * @regs: the interrupted program's registers
- * @ra: the return address
+ * unwind_user_maybe_trampoline - does a signal's trampoline begin like this?
+ * @insns: the first four bytes of code that a 64-bit function returns to
  *
- * Return: whether the architecture has a link register. This one does not.
+ * Return: if false, unwind_user_signal_frame() would not find one there either.
  */
-static inline bool unwind_user_link_register(struct pt_regs *regs,
-					     unsigned long *ra)
+static inline bool unwind_user_maybe_trampoline(u32 insns)
 {
-	return false;
+	return insns == UNWIND_USER_TRAMPOLINE_MOVQ ||
+	       insns == UNWIND_USER_TRAMPOLINE_MOVL;
 }
+
+/* In arch/x86/kernel/uprobes.c */
+extern u8 uretprobe_trampoline_entry[];
+extern u8 uretprobe_trampoline_end[];
+
+bool unwind_user_uretprobe_pushed(unsigned long offset, unsigned int *words,
+				  bool *called);
+bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
+			      const struct pt_regs *topmost,
+			      unsigned long saved, unsigned int word_size,
+			      struct unwind_user_interrupted *to);
+bool unwind_user_saved_reg(unsigned long regs, unsigned int reg,
+			   unsigned long *val);
 
 #endif /* _ASM_X86_UNWIND_USER_H */

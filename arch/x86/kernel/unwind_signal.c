@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Signal frames: from a handler's caller to what the signal interrupted.
+ *
+ * A handler returns to a few instructions of the C library, or of the 32-bit
+ * vDSO, that do nothing but call sigreturn.  Such a trampoline has no caller:
+ * above it lies the frame that the kernel laid down, with all registers of what
+ * was interrupted.  Few C libraries have a table for it.
+ *
+ * It is recognized by its instructions, as debuggers and the DWARF unwinders of
+ * compilers do.  Where the handler returns to is no help, as it may be changed
+ * by sigaction() while the handler runs.  What interrupts the trampoline itself
+ * can find it at any of its instructions; then, the system call's number may
+ * already be in its register.
+ *
+ * Instructions and frame belong to the process and may lie: what comes out is a
+ * frame of that process, true or not, and the number of frames is limited.
+ */
+
+#include <linux/compat.h>
+#include <linux/nospec.h>
+#include <linux/ptrace.h>
+#include <linux/stddef.h>
+#include <linux/types.h>
+#include <linux/uaccess.h>
+#include <linux/wordpart.h>
+#include <asm/ia32.h>
+#include <asm/segment.h>
+#include <asm/sigframe.h>
+#include <asm/ucontext.h>
+#include <asm/unistd.h>
+#include <asm/unwind_user.h>
+
+/* mov $__NR_rt_sigreturn, %rax; syscall; the latter's second byte comes after */
+#define MOVQ_SYSCALL		0x0f0000000fc0c748ULL
+#define SYSCALL_LAST		0x05
+/* mov $__NR_rt_sigreturn, %eax; syscall */
+#define MOVL_SYSCALL		0x00050f0000000fb8ULL
+#define MOVL_SYSCALL_MASK	0x00ffffffffffffffULL
+/* syscall */
+#define SYSCALL			0x050f
+
+/* pop %eax; mov $__NR_ia32_sigreturn, %eax; int $0x80 */
+#define IA32_POP_MOV_INT80	0x80cd00000077b858ULL
+/* mov $__NR_ia32_sigreturn, %eax; int $0x80, and the same for rt_sigreturn */
+#define IA32_MOV_INT80		0x0080cd00000077b8ULL
+#define IA32_RT_MOV_INT80	0x0080cd000000adb8ULL
+#define IA32_MOV_INT80_MASK	0x00ffffffffffffffULL
+/* int $0x80 */
+#define IA32_INT80		0x80cd
+
+#define DWARF_RAX		0
+
+#define IA32_NR_SIGRETURN	119
+#define IA32_NR_RT_SIGRETURN	173
+
+/* What the trampoline's pop takes off the stack: the signal's number */
+#define IA32_POPPED		sizeof(u32)
+
+static bool read_text(unsigned long ip, u64 *insns)
+{
+	return !get_user(*insns, (const u64 __user *)ip);
+}
+
+/*
+ * 64-bit
+ */
+
+/* By DWARF number: where struct sigcontext_64 has a register */
+static const u8 sigcontext_64_regs[] = {
+	offsetof(struct sigcontext_64, ax), offsetof(struct sigcontext_64, dx),
+	offsetof(struct sigcontext_64, cx), offsetof(struct sigcontext_64, bx),
+	offsetof(struct sigcontext_64, si), offsetof(struct sigcontext_64, di),
+	offsetof(struct sigcontext_64, bp), offsetof(struct sigcontext_64, sp),
+	offsetof(struct sigcontext_64, r8), offsetof(struct sigcontext_64, r9),
+	offsetof(struct sigcontext_64, r10), offsetof(struct sigcontext_64, r11),
+	offsetof(struct sigcontext_64, r12), offsetof(struct sigcontext_64, r13),
+	offsetof(struct sigcontext_64, r14), offsetof(struct sigcontext_64, r15),
+};
+
+/**
+ * unwind_user_saved_reg - a register of what a signal interrupted
+ * @regs: as unwind_user_signal_frame() found it for a 64-bit frame; not 0
+ * @reg: number as in the psABI's "DWARF Register Number Mapping"
+ * @val: its value
+ *
+ * Context: as unwind_user_start().
+ * Return: whether there is such a register, and it can be read.
+ */
+bool unwind_user_saved_reg(unsigned long regs, unsigned int reg,
+			   unsigned long *val)
+{
+	u64 saved;
+
+	if (reg >= ARRAY_SIZE(sigcontext_64_regs))
+		return false;
+	/* From a table, that is, from the program */
+	reg = array_index_nospec(reg, ARRAY_SIZE(sigcontext_64_regs));
+	if (get_user(saved, (const u64 __user *)(regs + sigcontext_64_regs[reg])))
+		return false;
+	*val = saved;
+	return true;
+}
+
+/* The number of the system call that an interrupted frame is about to make */
+static bool syscall_nr_64(const struct pt_regs *topmost, unsigned long saved,
+			  unsigned long *nr)
+{
+	if (topmost) {
+		*nr = topmost->ax;
+		return true;
+	}
+	return saved && unwind_user_saved_reg(saved, DWARF_RAX, nr);
+}
+
+static bool at_rt_sigreturn(unsigned long ip, const struct pt_regs *topmost,
+			    unsigned long saved)
+{
+	unsigned long nr;
+	u64 insns;
+	u8 last;
+
+	BUILD_BUG_ON(lower_32_bits(MOVQ_SYSCALL) != UNWIND_USER_TRAMPOLINE_MOVQ ||
+		     lower_32_bits(MOVL_SYSCALL) != UNWIND_USER_TRAMPOLINE_MOVL);
+
+	if (!read_text(ip, &insns))
+		return false;
+	if (insns == MOVQ_SYSCALL)
+		return !get_user(last, (const u8 __user *)(ip + sizeof(insns))) &&
+		       last == SYSCALL_LAST;
+	if ((insns & MOVL_SYSCALL_MASK) == MOVL_SYSCALL)
+		return true;
+	return (u16)insns == SYSCALL && syscall_nr_64(topmost, saved, &nr) &&
+	       nr == __NR_rt_sigreturn;
+}
+
+static unsigned long find_sigcontext_64(unsigned long ip, unsigned long sp,
+					const struct pt_regs *topmost,
+					unsigned long saved)
+{
+	/* The handler's return has taken the trampoline's address off the stack */
+	BUILD_BUG_ON(offsetof(struct rt_sigframe, uc) != sizeof(u64));
+
+	if (!at_rt_sigreturn(ip, topmost, saved))
+		return 0;
+	return sp + offsetof(struct ucontext, uc_mcontext);
+}
+
+static bool read_sigcontext_64(unsigned long addr,
+			       struct unwind_user_interrupted *to)
+{
+	struct sigcontext_64 __user *sc = (void __user *)addr;
+	u64 ip, sp, fp;
+	u16 cs;
+
+	if (get_user(ip, &sc->ip) || get_user(sp, &sc->sp) ||
+	    get_user(fp, &sc->bp) || get_user(cs, &sc->cs))
+		return false;
+	/* A 64-bit handler may have interrupted 32-bit code */
+	if (cs != __USER_CS && cs != __USER32_CS)
+		return false;
+
+	to->ip = ip;
+	to->sp = sp;
+	to->fp = fp;
+	to->word_size = cs == __USER_CS ? sizeof(u64) : sizeof(u32);
+	to->regs = cs == __USER_CS ? addr : 0;
+	return true;
+}
+
+/*
+ * 32-bit
+ */
+
+#ifdef CONFIG_IA32_EMULATION
+
+static u32 syscall_nr_32(const struct pt_regs *topmost, unsigned long saved)
+{
+	const struct sigcontext_32 __user *sc = (void __user *)saved;
+	u32 nr;
+
+	if (topmost)
+		return topmost->ax;
+	return saved && !get_user(nr, &sc->ax) ? nr : 0;
+}
+
+static unsigned long sigcontext_32_of(u32 nr, unsigned long sp)
+{
+	switch (nr) {
+	case IA32_NR_SIGRETURN:
+		return sp;
+	case IA32_NR_RT_SIGRETURN:
+		return sp + offsetof(struct rt_sigframe_ia32, uc.uc_mcontext) -
+		       sizeof(u32);
+	default:
+		return 0;
+	}
+}
+
+static unsigned long find_sigcontext_32(unsigned long ip, unsigned long sp,
+					const struct pt_regs *topmost,
+					unsigned long saved)
+{
+	u64 insns;
+
+	BUILD_BUG_ON(offsetof(struct sigframe_ia32, sc) !=
+		     sizeof(u32) + IA32_POPPED);
+
+	if (!read_text(ip, &insns))
+		return 0;
+	if (insns == IA32_POP_MOV_INT80)
+		return sp + IA32_POPPED;
+	switch (insns & IA32_MOV_INT80_MASK) {
+	case IA32_MOV_INT80:
+		return sigcontext_32_of(IA32_NR_SIGRETURN, sp);
+	case IA32_RT_MOV_INT80:
+		return sigcontext_32_of(IA32_NR_RT_SIGRETURN, sp);
+	}
+	if ((u16)insns != IA32_INT80)
+		return 0;
+	return sigcontext_32_of(syscall_nr_32(topmost, saved), sp);
+}
+
+static bool read_sigcontext_32(unsigned long addr,
+			       struct unwind_user_interrupted *to)
+{
+	struct sigcontext_32 __user *sc = (void __user *)addr;
+	u32 ip, sp, fp;
+	u16 cs;
+
+	if (get_user(ip, &sc->ip) || get_user(sp, &sc->sp) ||
+	    get_user(fp, &sc->bp) || get_user(cs, &sc->cs))
+		return false;
+	if (cs != __USER32_CS)
+		return false;
+
+	to->ip = ip;
+	to->sp = sp;
+	to->fp = fp;
+	to->word_size = sizeof(u32);
+	to->regs = addr;
+	return true;
+}
+
+#else
+
+static unsigned long find_sigcontext_32(unsigned long ip, unsigned long sp,
+					const struct pt_regs *topmost,
+					unsigned long saved)
+{
+	return 0;
+}
+
+static bool read_sigcontext_32(unsigned long addr,
+			       struct unwind_user_interrupted *to)
+{
+	return false;
+}
+
+#endif /* CONFIG_IA32_EMULATION */
+
+/**
+ * unwind_user_signal_frame - from a signal's trampoline to what was interrupted
+ * @ip: the address that a function, perhaps a handler, returns to
+ * @sp: the stack pointer there
+ * @topmost: the registers, where @ip is the topmost frame's; else NULL
+ * @saved: those of @ip where that is what another signal interrupted, as this
+ *	function found them; else 0
+ * @word_size: bytes in a stack word there
+ * @to: filled in on success
+ *
+ * Context: as unwind_user_start().
+ * Return: whether this is a signal's trampoline with a frame that can be read.
+ */
+bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
+			      const struct pt_regs *topmost,
+			      unsigned long saved, unsigned int word_size,
+			      struct unwind_user_interrupted *to)
+{
+	unsigned long sc;
+
+	if (word_size == sizeof(u32)) {
+		sc = find_sigcontext_32(ip, sp, topmost, saved);
+		return sc && read_sigcontext_32(sc, to);
+	}
+	sc = find_sigcontext_64(ip, sp, topmost, saved);
+	return sc && read_sigcontext_64(sc, to);
+}
