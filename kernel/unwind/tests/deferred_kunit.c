@@ -3,11 +3,14 @@
  * KUnit tests of the deferred core's state machine.
  *
  * A test is a kernel thread, which never returns to user space; so the steps are
- * driven one by one, on state that belongs to the test.
+ * driven one by one, on state that belongs to the test.  What happens when they are
+ * interrupted is tested in deferred_points_kunit.c.
  */
 
 #include <kunit/test.h>
+#include <linux/mman.h>
 #include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/unwind_deferred.h>
 
 #include "../deferred.h"
@@ -150,12 +153,33 @@ static void deferred_clients(struct kunit *test)
 		unwind_deferred_cancel(&works[i]);
 }
 
+/* A kernel thread that works on an mm has not come from user space either */
+static void deferred_borrowed_mm(struct kunit *test)
+{
+	struct unwind_stacktrace trace;
+	struct unwind_work work;
+	u64 cookie = 1;
+
+	KUNIT_ASSERT_NE(test, kunit_vm_mmap(test, NULL, 0, PAGE_SIZE,
+					    PROT_READ | PROT_WRITE,
+					    MAP_ANONYMOUS | MAP_PRIVATE, 0), 0);
+	KUNIT_ASSERT_NOT_NULL(test, current->mm);
+
+	KUNIT_ASSERT_EQ(test, unwind_deferred_init(&work, never_called), 0);
+	KUNIT_EXPECT_EQ(test, unwind_deferred_request(&work, &cookie), -EINVAL);
+	KUNIT_EXPECT_EQ(test, cookie, 0);
+	KUNIT_EXPECT_EQ(test, unwind_user_faultable(&trace), -EINVAL);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&current->unwind_info.requests), 0);
+	unwind_deferred_cancel(&work);
+}
+
 static struct kunit_case deferred_cases[] = {
 	KUNIT_CASE(deferred_one_entry),
 	KUNIT_CASE(deferred_after_work),
 	KUNIT_CASE(deferred_closed),
 	KUNIT_CASE(deferred_cookies_differ),
 	KUNIT_CASE(deferred_clients),
+	KUNIT_CASE(deferred_borrowed_mm),
 	{}
 };
 

@@ -143,12 +143,12 @@ static const struct sframe_case unreadable[] = {
 	HOLE("second row", 3, CASE_FRES, 8, .offset = 8,
 	     CASE_ROWS(SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(8, SFB_SP, 0, 16))),
 	/*
-	 * The middle of a sorted index is an empty function; whether one with
-	 * code precedes it, an entry says that is not there
+	 * The search of a sorted index begins at an empty function; whether one
+	 * with code precedes it, an entry says that is not there
 	 */
 	{ .name = "start of what precedes an empty function unreadable", AMD64,
 	  .version = 3, .flags = CASE_ONLY | SFB_SORTED, .error = -EFAULT, ONE,
-	  .fill_before = HOLE_ENTRIES, .fill_after = HOLE_ENTRIES - 1,
+	  .fill_before = HOLE_ENTRIES, .fill_after = 2 * HOLE_ENTRIES - 1,
 	  .neighbours = CASE_AFTER, .hole = CASE_AT(CASE_FDE, -CASE_HOLE),
 	  .changes = { CASE_PUT(CASE_FDE, 8, 4, 0) } },
 };

@@ -7,106 +7,11 @@
 #include <kunit/test.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
-#include <linux/ptrace.h>
 #include <linux/uaccess.h>
+#include <asm/unwind_user.h>
 
-#include "../user.h"
 #include "sframe_data.h"
-
-#ifdef CONFIG_X86_64
-
-#define STACK_WORDS	(PAGE_SIZE / sizeof(u64))
-#define MAX_FRAMES	64
-
-struct user_test {
-	unsigned long			text;	/* nothing is there; only numbers */
-	unsigned long			section;
-	unsigned long			stack;
-	struct pt_regs			regs;
-	struct unwind_user_state	state;
-	struct unwind_stacktrace	trace;
-	unsigned long			entries[MAX_FRAMES];
-};
-
-static void put_word(struct kunit *test, unsigned int index, u64 val)
-{
-	struct user_test *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, put_user(val, (u64 __user *)t->stack + index), 0);
-}
-
-static unsigned long word_addr(struct user_test *t, unsigned int index)
-{
-	return t->stack + index * sizeof(u64);
-}
-
-static int user_test_init(struct kunit *test)
-{
-	struct test_sframe sframe;
-	struct user_test *t;
-
-	t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, t);
-	test->priv = t;
-
-	t->section = kunit_vm_mmap(test, NULL, 0, 4 * PAGE_SIZE,
-				   PROT_READ | PROT_WRITE,
-				   MAP_ANONYMOUS | MAP_PRIVATE, 0);
-	KUNIT_ASSERT_NE(test, t->section, 0);
-	KUNIT_ASSERT_LT(test, t->section, TASK_SIZE);
-	t->text = t->section + PAGE_SIZE;
-	t->stack = t->section + 2 * PAGE_SIZE;
-	t->trace.entries = t->entries;
-
-	test_sframe_init(&sframe, PAGE_SIZE);
-	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)t->section, &sframe,
-					   sizeof(sframe)), 0);
-	t->regs = (struct pt_regs){ .cs = __USER_CS, .ss = __USER_DS };
-	return 0;
-}
-
-static void set_regs(struct user_test *t, unsigned long ip, unsigned long sp,
-		     unsigned long fp)
-{
-	t->regs.ip = ip;
-	t->regs.sp = sp;
-	t->regs.bp = fp;
-}
-
-static void start(struct kunit *test)
-{
-	struct user_test *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, unwind_user_start(&t->state, &t->regs,
-						UNWIND_USER_FAULTABLE), 0);
-}
-
-/* The table is known, as if it had been looked up before */
-static void use_table(struct kunit *test)
-{
-	struct user_test *t = test->priv;
-
-	t->state.table.format = UNWIND_TABLE_SFRAME;
-	t->state.table.text_start = t->text;
-	t->state.table.text_end = t->text + PAGE_SIZE;
-	KUNIT_ASSERT_EQ(test,
-			sframe_read_header(&t->state.table.sframe, t->section,
-					   sizeof(struct test_sframe),
-					   SFRAME_ABI_AMD64_ENDIAN_LITTLE), 0);
-}
-
-#define EXPECT_STACK(test, reason, ...)						\
-do {										\
-	const unsigned long expected[] = { __VA_ARGS__ };			\
-	struct user_test *_t = (test)->priv;					\
-	unsigned int _i;							\
-										\
-	unwind_user_frames(&_t->state, &_t->trace, MAX_FRAMES);			\
-	KUNIT_EXPECT_EQ(test, _t->state.stop, reason);				\
-	KUNIT_ASSERT_EQ(test, _t->trace.nr, ARRAY_SIZE(expected));		\
-	for (_i = 0; _i < ARRAY_SIZE(expected); _i++)				\
-		KUNIT_EXPECT_EQ(test, _t->entries[_i], expected[_i]);		\
-} while (0)
+#include "user_fixture.h"
 
 static void user_fp_chain(struct kunit *test)
 {
@@ -114,12 +19,12 @@ static void user_fp_chain(struct kunit *test)
 
 	/* Two frame records; the outer one has no caller's frame pointer */
 	put_word(test, 10, word_addr(t, 20));
-	put_word(test, 11, 0x1111);
+	put_word(test, 11, t->text + 0x111);
 	put_word(test, 20, 0);
-	put_word(test, 21, 0x2222);
+	put_word(test, 21, t->text + 0x222);
 	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	start(test);
-	EXPECT_STACK(test, UNWIND_STOP_END_FP, 0x1000, 0x1111, 0x2222);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, 0x1000, t->text + 0x111, t->text + 0x222);
 }
 
 static void user_fp_not_a_frame(struct kunit *test)
@@ -127,7 +32,7 @@ static void user_fp_not_a_frame(struct kunit *test)
 	struct user_test *t = test->priv;
 
 	put_word(test, 10, word_addr(t, 20));
-	put_word(test, 11, 0x1111);
+	put_word(test, 11, t->text + 0x111);
 
 	/* Below the stack pointer */
 	set_regs(t, 0x1000, word_addr(t, 12), word_addr(t, 10));
@@ -157,10 +62,10 @@ static void user_fp_loop(struct kunit *test)
 
 	/* A record that points to itself: no way outwards */
 	put_word(test, 10, word_addr(t, 10));
-	put_word(test, 11, 0x1111);
+	put_word(test, 11, t->text + 0x111);
 	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	start(test);
-	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000, 0x1111);
+	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000, t->text + 0x111);
 }
 
 static void user_kernel_address(struct kunit *test)
@@ -171,7 +76,7 @@ static void user_kernel_address(struct kunit *test)
 	put_word(test, 11, (unsigned long)user_kernel_address);
 	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	start(test);
-	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, 0x1000);
+	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000);
 }
 
 static void user_limit(struct kunit *test)
@@ -181,7 +86,7 @@ static void user_limit(struct kunit *test)
 
 	for (i = 0; i < 2 * (MAX_FRAMES + 10); i += 2) {
 		put_word(test, 10 + i, word_addr(t, 12 + i));
-		put_word(test, 11 + i, 0x1111);
+		put_word(test, 11 + i, t->text + 0x111);
 	}
 	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	start(test);
@@ -190,13 +95,14 @@ static void user_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_LIMIT);
 }
 
+#ifdef CONFIG_X86_64
 static void user_compat(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 	u32 __user *words;
 	unsigned long low;
 
-	low = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
+	low = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
 			    MAP_ANONYMOUS | MAP_PRIVATE | MAP_32BIT, 0);
 	KUNIT_ASSERT_NE(test, low, 0);
 	KUNIT_ASSERT_LT(test, low, U32_MAX);
@@ -204,15 +110,15 @@ static void user_compat(struct kunit *test)
 
 	/* The words beside a 32-bit record must not be taken for part of it */
 	KUNIT_ASSERT_EQ(test, put_user((u32)(low + 80), &words[10]), 0);
-	KUNIT_ASSERT_EQ(test, put_user(0x1111u, &words[11]), 0);
+	KUNIT_ASSERT_EQ(test, put_user((u32)(low + 0x111), &words[11]), 0);
 	KUNIT_ASSERT_EQ(test, put_user(0xdeadu, &words[12]), 0);
 	KUNIT_ASSERT_EQ(test, put_user(0u, &words[20]), 0);
-	KUNIT_ASSERT_EQ(test, put_user(0x2222u, &words[21]), 0);
+	KUNIT_ASSERT_EQ(test, put_user((u32)(low + 0x222), &words[21]), 0);
 
 	t->regs.cs = __USER32_CS;
 	set_regs(t, 0x1000, low + 16, low + 40);
 	start(test);
-	EXPECT_STACK(test, UNWIND_STOP_END_FP, 0x1000, 0x1111, 0x2222);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, 0x1000, low + 0x111, low + 0x222);
 
 	/* A segment of the program's own: addresses are not what they seem */
 	t->regs.cs = 0x7;
@@ -220,11 +126,13 @@ static void user_compat(struct kunit *test)
 						UNWIND_USER_FAULTABLE), -EINVAL);
 }
 
+#endif /* CONFIG_X86_64 */
+
 static void user_kernel_regs(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
-	t->regs.cs = __KERNEL_CS;
+	set_kernel_regs(t);
 	KUNIT_EXPECT_EQ(test, unwind_user_start(&t->state, &t->regs,
 						UNWIND_USER_FAULTABLE), -EINVAL);
 }
@@ -288,6 +196,7 @@ static void user_sframe_signal(struct kunit *test)
 		     t->text + TEST_END_FUNC);
 }
 
+#ifdef CONFIG_X86_64
 /* Per frame: a frame that the table does not describe is left by its FP */
 static void user_sframe_mixed(struct kunit *test)
 {
@@ -304,6 +213,8 @@ static void user_sframe_mixed(struct kunit *test)
 		     t->text + TEST_TEXT_SIZE + 8, t->text + TEST_SP_FUNC + 4,
 		     t->text + TEST_END_FUNC + 1);
 }
+
+#endif /* CONFIG_X86_64 */
 
 /* So is one whose entry is bad; if that does not help, the entry is to blame */
 static void user_sframe_bad_entry(struct kunit *test)
@@ -332,8 +243,18 @@ static void user_sframe_register(struct kunit *test)
 	/* CFA = *(R10 - 8) */
 	put_word(test, 30, word_addr(t, 12));
 	put_word(test, 11, t->text + TEST_FLEX_FUNC + 1);
-	t->regs.r10 = word_addr(t, 31);
+	t->regs.TEST_REG10 = word_addr(t, 31);
 	set_regs(t, t->text + TEST_FLEX_FUNC, word_addr(t, 10), 1);
+	start(test);
+	use_table(test);
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_FLEX_FUNC,
+		     t->text + TEST_FLEX_FUNC + 1);
+
+	/* Nor does a frame pointer help: the stack has been aligned */
+	put_word(test, 40, 0);
+	put_word(test, 41, t->text + TEST_END_FUNC + 1);
+	set_regs(t, t->text + TEST_FLEX_FUNC, word_addr(t, 10),
+		 word_addr(t, 40));
 	start(test);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_FLEX_FUNC,
@@ -345,9 +266,15 @@ static void user_sframe_backwards(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
-	put_word(test, 30, word_addr(t, 10));
-	t->regs.r10 = word_addr(t, 31);
+	put_word(test, 30, word_addr(t, 9));
+	t->regs.TEST_REG10 = word_addr(t, 31);
 	set_regs(t, t->text + TEST_FLEX_FUNC, word_addr(t, 10), 1);
+	start(test);
+	use_table(test);
+	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_FLEX_FUNC);
+
+	/* A call without a link register takes a word at least */
+	put_word(test, 30, word_addr(t, UNWIND_USER_CFA_MIN_WORDS ? 10 : 9));
 	start(test);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_FLEX_FUNC);
@@ -358,6 +285,7 @@ static void user_sframe_backwards(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_FLEX_FUNC);
 }
 
+#ifdef CONFIG_X86_64
 /* A 32-bit frame is never described by an SFrame table */
 static void user_sframe_not_compat(struct kunit *test)
 {
@@ -370,6 +298,8 @@ static void user_sframe_not_compat(struct kunit *test)
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, t->text + TEST_END_FUNC);
 }
+
+#endif /* CONFIG_X86_64 */
 
 static void user_nofault(struct kunit *test)
 {
@@ -392,23 +322,68 @@ static void user_nofault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_END_FP);
 }
 
+/* What leads to no text is not believed */
+static void user_not_text(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	/* A frame pointer that is none */
+	put_word(test, 10, word_addr(t, 20));
+	put_word(test, 11, 0x111);
+	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000);
+
+	/* A row that is wrong, where the frame pointer does not help either */
+	put_word(test, 12, 0x111);
+	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 12), 1);
+	start(test);
+	use_table(test);
+	EXPECT_STACK(test, UNWIND_STOP_NOT_TEXT, t->text + TEST_SP_FUNC);
+
+	/* And where it does; looking 0x111 up has made the unwind forget the table */
+	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 12), word_addr(t, 14));
+	put_word(test, 14, 0);
+	put_word(test, 15, t->text + 0x222);
+	start(test);
+	use_table(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + TEST_SP_FUNC,
+		     t->text + 0x222);
+
+	/* That nothing is mapped there can be seen without faults, too */
+	if (!IS_ENABLED(CONFIG_PER_VMA_LOCK))
+		return;
+	put_word(test, 11, 0x111);
+	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
+	pagefault_disable();
+	KUNIT_ASSERT_EQ(test, unwind_user_start(&t->state, &t->regs,
+						UNWIND_USER_NOFAULT), 0);
+	KUNIT_EXPECT_EQ(test, unwind_user_next(&t->state), -ENOENT);
+	pagefault_enable();
+	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_NO_FRAME);
+	KUNIT_EXPECT_FALSE(test, t->state.unsure);
+}
+
 static struct kunit_case user_cases[] = {
 	KUNIT_CASE(user_fp_chain),
 	KUNIT_CASE(user_fp_not_a_frame),
 	KUNIT_CASE(user_fp_loop),
 	KUNIT_CASE(user_kernel_address),
 	KUNIT_CASE(user_limit),
-	KUNIT_CASE(user_compat),
 	KUNIT_CASE(user_kernel_regs),
 	KUNIT_CASE(user_sframe_stack),
 	KUNIT_CASE(user_sframe_ra_minus_one),
 	KUNIT_CASE(user_sframe_signal),
-	KUNIT_CASE(user_sframe_mixed),
 	KUNIT_CASE(user_sframe_bad_entry),
 	KUNIT_CASE(user_sframe_register),
 	KUNIT_CASE(user_sframe_backwards),
-	KUNIT_CASE(user_sframe_not_compat),
 	KUNIT_CASE(user_nofault),
+	KUNIT_CASE(user_not_text),
+#ifdef CONFIG_X86_64
+	KUNIT_CASE(user_compat),
+	KUNIT_CASE(user_sframe_mixed),
+	KUNIT_CASE(user_sframe_not_compat),
+#endif
 	{}
 };
 
@@ -419,8 +394,6 @@ static struct kunit_suite user_suite = {
 };
 
 kunit_test_suite(user_suite);
-
-#endif /* CONFIG_X86_64 */
 
 MODULE_DESCRIPTION("KUnit tests of the user stack iterator");
 MODULE_LICENSE("GPL");

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The model's clients, and the book that is kept of what they are promised.
+ *
+ * An entry ends when the task's state becomes empty; this is seen after each
+ * access of the core, whoever made it.  Within one entry all requests must get one
+ * cookie, which is not that of any other.  For each client and entry there is one
+ * request that is told that the callback will come; each other one is told that it
+ * was asked for; and there is one callback, with that cookie and with the stack
+ * that the program had, before the program runs again.  Only a client that is
+ * cancelled may lose it, and may not get it after that.
+ */
+
+#include "deferred_copy.h"
+#include "deferred_model.h"
+
+/* What is known about @client in this entry; a place for it if nothing is */
+static struct model_asked *find_asked(unsigned int client)
+{
+	struct model_asked *asked;
+
+	for (asked = model.asked; asked < model.asked + model.nr_asked; asked++)
+		if (asked->client == client && asked->entry == model.entry)
+			return asked;
+	if (model.nr_asked == MODEL_MAX_ASKED) {
+		model_fail("the test has too many entries");
+		model.nr_asked = 0;
+	}
+	asked = &model.asked[model.nr_asked++];
+	*asked = (struct model_asked){ .client = client, .entry = model.entry };
+	return asked;
+}
+
+/* One cookie for all of an entry, and another for each other */
+static void check_cookie(u64 cookie)
+{
+	struct model_asked *asked;
+
+	model_expect(cookie, "the cookie is 0");
+	for (asked = model.asked; asked < model.asked + model.nr_asked; asked++) {
+		if (!asked->cookie)
+			continue;
+		if (asked->entry == model.entry)
+			model_expect(asked->cookie == cookie, "two cookies in one entry");
+		else
+			model_expect(asked->cookie != cookie, "one cookie in two entries");
+	}
+}
+
+/* Called after each access: has the entry ended? */
+void model_accessed(void)
+{
+	unsigned long requests;
+
+	if (!model.running)
+		return;
+	requests = atomic_long_read(&model.task->unwind_info.requests);
+	if (model.last_requests && !requests) {
+		model.entry++;
+		model.unwound = false;
+		model.closing = false;
+		model.closed = false;
+	}
+	model.last_requests = requests;
+}
+
+static struct model_client *client_of(struct unwind_work *work)
+{
+	return container_of(work, struct model_client, work);
+}
+
+static void called(struct unwind_work *work, struct unwind_stacktrace *trace,
+		   u64 cookie)
+{
+	struct model_client *client = client_of(work);
+	unsigned int nr = client - model.clients;
+	struct model_asked *asked = find_asked(nr);
+
+	MODEL_STEP("callback");
+	model_expect(client->state == MODEL_REGISTERED ||
+		     client->state == MODEL_CANCELLING, "calls a client that is cancelled");
+	model_expect(!model_irqs_disabled() && !model.rcu.depth,
+		     "calls where a client cannot sleep");
+	model_expect(!asked->called++, "calls a client twice");
+	check_cookie(cookie);
+	asked->cookie = cookie;
+
+	if (model.scenario->no_memory || model.scenario->no_stack)
+		model_expect(!trace->nr, "a stack from nowhere");
+	else
+		model_expect(trace->nr == 1 && trace->entries[0] == model.user_runs,
+			     "not the stack of this entry");
+	if (model.scenario->called)
+		model.scenario->called(nr);
+	MODEL_STEP("callback ends");
+}
+
+void model_register(unsigned int nr)
+{
+	struct model_client *client = &model.clients[nr];
+
+	client->state = MODEL_REGISTERING;
+	model_expect(!unwind_deferred_init(&client->work, called), "cannot register");
+	client->state = MODEL_REGISTERED;
+}
+
+void model_cancel(unsigned int nr)
+{
+	struct model_client *client = &model.clients[nr];
+
+	client->state = MODEL_CANCELLING;
+	unwind_deferred_cancel(&client->work);
+	client->state = MODEL_CANCELLED;
+}
+
+static void check_refused(int ret, enum model_client_state before,
+			  enum model_client_state after)
+{
+	switch (ret) {
+	case -EINVAL:
+		model_expect(before != MODEL_REGISTERED || after != MODEL_REGISTERED ||
+			     model.dead, "refuses a client that is registered");
+		break;
+	case -ESRCH:
+		model_expect(model.closing || model.work_exited, "refuses where nothing ends");
+		break;
+	default:
+		model_fail("returns what it must not");
+	}
+}
+
+/* A request, in the context that the caller has set */
+void model_ask(unsigned int nr)
+{
+	struct model_client *client = &model.clients[nr];
+	enum model_client_state before = client->state;
+	bool closed = model.closed || model.dead;
+	struct model_asked *asked;
+	u64 cookie = ~0ULL;
+	int ret;
+
+	ret = unwind_deferred_request(&client->work, &cookie);
+	if (ret < 0) {
+		model_expect(!cookie, "a refused request leaves a cookie");
+		check_refused(ret, before, client->state);
+		return;
+	}
+	model_expect(client->state != MODEL_UNKNOWN && client->state != MODEL_CANCELLED &&
+		     before != MODEL_CANCELLED, "takes a request from one that is no client");
+	model_expect(!closed, "takes a request after the end");
+
+	asked = find_asked(nr);
+	check_cookie(cookie);
+	asked->cookie = cookie;
+	if (ret == 0)
+		asked->queued++;
+	else if (ret == 1)
+		asked->known++;
+	else
+		model_fail("returns what it must not");
+	model_expect(asked->queued <= 1, "promises two callbacks");
+}
+
+/* Has each client got what it was promised? Nothing is under way any more. */
+void model_check_served(void)
+{
+	struct model_asked *asked;
+
+	for (asked = model.asked; asked < model.asked + model.nr_asked; asked++) {
+		enum model_client_state state = model.clients[asked->client].state;
+
+		/* A client that is being cancelled may be forgotten */
+		if (state != MODEL_REGISTERED || model.scenario->no_work)
+			continue;
+		model_expect(asked->queued, "a client that had not asked was told so, or called");
+		model_expect(asked->called, "a client was not called");
+	}
+}
+
+void model_check_user(void)
+{
+	struct unwind_task_info *info = &model.task->unwind_info;
+	unsigned long requests = atomic_long_read(&info->requests);
+
+	model_check_served();
+	model_expect(!model.work && !test_bit(TIF_NOTIFY_RESUME, &model.flags),
+		     "runs the program with work to do");
+	model_expect(!atomic_long_read(&info->done), "runs the program with clients as called");
+	/* A request that cannot be queued may leave a name, which the next exit ends */
+	model_expect(!(requests & ~(model.scenario->no_work ? UNWIND_NAMED : 0)),
+		     "runs the program with requests");
+	model_expect(!test_bit(TIF_UNWIND, &model.flags) || model.scenario->no_work,
+		     "runs the program with TIF_UNWIND");
+	model_expect(!model.rcu.depth && !model.srcu.depth,
+		     "runs the program in a read section");
+}
+
+void model_check_dead(void)
+{
+	struct unwind_task_info *info = &model.task->unwind_info;
+	unsigned long requests = atomic_long_read(&info->requests);
+
+	model_check_served();
+	model_expect(!model.work && !(requests & UNWIND_PENDING), "dies with work to do");
+	model_expect(requests & UNWIND_CLOSED, "dies open");
+	model_expect(!model.rcu.depth && !model.srcu.depth, "dies in a read section");
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the iterator at arm64's signal frames, which the tests lay out as
+ * the kernel does, with the frame record above: found by the stack pointer and by
+ * that record, at each instruction of the trampoline; and frames that are not what
+ * they seem.
+ *
+ * The record's own return address is one that no stack may have.
+ */
+
+#include <kunit/test.h>
+#include <linux/mm.h>
+#include <linux/uaccess.h>
+#include <asm/ucontext.h>
+#include <asm/unwind_user.h>
+
+#include "sframe_build.h"
+#include "sframe_data.h"
+#include "user_fixture.h"
+
+/* Where in the text what is */
+#define TRAMPOLINE	0x400
+#define HANDLER		0x800
+#define INTERRUPTED	0x900
+#define CALLER		0xa00
+#define NEVER		0xb00
+
+/* Words of the stack: the signal's frame, the record above, the interrupted frame */
+#define FRAME		64
+#define RECORD		(FRAME + UNWIND_USER_SIGNAL_RECORD / sizeof(u64))
+#define OUTSIDE		(RECORD + 40)
+
+/* Of the trampoline */
+#define INSN		sizeof(u32)
+
+static const __le32 trampoline[] = {
+	cpu_to_le32(0xd2801168),	/* mov x8, #139 */
+	cpu_to_le32(0xd4000001),	/* svc #0 */
+};
+
+struct signal_frame {
+	struct siginfo	info;
+	struct ucontext	uc;
+};
+
+static void put_text(struct kunit *test, const void *insns, size_t size)
+{
+	struct user_test *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)(t->text + TRAMPOLINE),
+					   insns, size), 0);
+}
+
+/* A frame at a word of the stack */
+static void put_frame(struct kunit *test, unsigned int index,
+		      const struct sigcontext *sc)
+{
+	const struct _aarch64_ctx head = {
+		.magic = FPSIMD_MAGIC,
+		.size = sizeof(struct fpsimd_context),
+	};
+	struct user_test *t = test->priv;
+	struct sigcontext __user *to = (void __user *)
+		(word_addr(t, index) + offsetof(struct signal_frame,
+						uc.uc_mcontext));
+
+	KUNIT_ASSERT_EQ(test, copy_to_user(to, sc,
+					   offsetof(struct sigcontext, __reserved)),
+			0);
+	KUNIT_ASSERT_EQ(test, copy_to_user(to->__reserved, &head, sizeof(head)), 0);
+}
+
+/* Registers of what was interrupted, whose caller is known by its frame record */
+static struct sigcontext *interrupted(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	struct sigcontext *sc;
+
+	sc = kunit_kzalloc(test, sizeof(*sc), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sc);
+	sc->pc = t->text + INTERRUPTED;
+	sc->sp = word_addr(t, OUTSIDE);
+	sc->regs[29] = word_addr(t, OUTSIDE + 10);
+	sc->regs[30] = t->text + NEVER;
+	put_word(test, OUTSIDE + 10, 0);
+	put_word(test, OUTSIDE + 11, t->text + CALLER);
+
+	put_text(test, trampoline, sizeof(trampoline));
+	put_frame(test, FRAME, sc);
+	put_word(test, RECORD, sc->regs[29]);
+	put_word(test, RECORD + 1, sc->regs[30]);
+	return sc;
+}
+
+/* A handler with a frame record, somewhere in its frame */
+static void start_in_handler(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	put_word(test, FRAME - 12, word_addr(t, RECORD));
+	put_word(test, FRAME - 11, t->text + TRAMPOLINE);
+	set_regs(t, t->text + HANDLER, word_addr(t, FRAME - 20),
+		 word_addr(t, FRAME - 12));
+	start(test);
+}
+
+/* By the record, for which the handler's frame need not be known */
+static void signal_by_record(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	interrupted(test);
+	start_in_handler(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + HANDLER,
+		     t->text + TRAMPOLINE, t->text + INTERRUPTED,
+		     t->text + CALLER);
+}
+
+/* By the stack pointer, which a table gives; no record is needed */
+static void signal_by_table(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	interrupted(test);
+	put_word(test, RECORD, 0);
+	put_word(test, FRAME - 1, t->text + TRAMPOLINE);
+	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, FRAME - 1), 1);
+	start(test);
+	use_table(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + TEST_SP_FUNC,
+		     t->text + TRAMPOLINE, t->text + INTERRUPTED,
+		     t->text + CALLER);
+}
+
+/* A sample in the trampoline itself, at each of its instructions */
+static void signal_topmost(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	unsigned long ip = t->text + TRAMPOLINE;
+
+	interrupted(test);
+	set_regs(t, ip, word_addr(t, FRAME), word_addr(t, RECORD));
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, ip, t->text + INTERRUPTED,
+		     t->text + CALLER);
+
+	ip += INSN;
+	set_regs(t, ip, word_addr(t, FRAME), word_addr(t, RECORD));
+	t->regs.regs[8] = 139;
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, ip, t->text + INTERRUPTED,
+		     t->text + CALLER);
+
+	/* Any other system call is no end of a handler: that is some function */
+	t->regs.regs[8] = 138;
+	put_word(test, RECORD, 0);
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, ip, t->text + NEVER);
+}
+
+/*
+ * The trampoline interrupted by another signal, at each instruction. The frames
+ * overlap, but not in what is read of them.
+ */
+static void signal_nested(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	struct sigcontext *sc = interrupted(test);
+
+	put_frame(test, FRAME + 200, sc);
+	sc->pc = t->text + TRAMPOLINE;
+	sc->sp = word_addr(t, FRAME + 200);
+	put_frame(test, FRAME, sc);
+	start_in_handler(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + HANDLER,
+		     t->text + TRAMPOLINE, t->text + TRAMPOLINE,
+		     t->text + INTERRUPTED, t->text + CALLER);
+
+	/* What is called is in a saved register */
+	sc->pc = t->text + TRAMPOLINE + INSN;
+	sc->regs[8] = 139;
+	put_frame(test, FRAME, sc);
+	start_in_handler(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + HANDLER,
+		     t->text + TRAMPOLINE, t->text + TRAMPOLINE + INSN,
+		     t->text + INTERRUPTED, t->text + CALLER);
+}
+
+/* All registers of what was interrupted are known, the link register too */
+static void signal_leaf(struct kunit *test)
+{
+	static const struct sfb_row rows[] = { SFB_ROW(0, SFB_SP, 0, 0) };
+	const struct sfb_func funcs[] = {
+		{ .start = PAGE_SIZE + INTERRUPTED, .size = INSN, SFB_ROWS(rows) },
+		{ .start = PAGE_SIZE + CALLER - INSN, .size = 2 * INSN },
+	};
+	const struct sfb_table table = {
+		.version = 3, .flags = SFB_SORTED, .abi = UNWIND_USER_SFRAME_ABI,
+		SFB_FUNCS(funcs),
+	};
+	struct sigcontext *sc = interrupted(test);
+	struct user_test *t = test->priv;
+	struct sfb_image img = {};
+
+	/* Tags in registers do not count */
+	sc->sp |= 0xa5UL << 56;
+	sc->regs[29] = 0xa5UL << 56;
+	sc->regs[30] = t->text + CALLER;
+	put_frame(test, FRAME, sc);
+	start_in_handler(test);
+
+	KUNIT_ASSERT_EQ(test, sfb_build(&img, &table), 0);
+	KUNIT_EXPECT_EQ(test, copy_to_user((void __user *)t->section, img.bytes,
+					   img.size), 0);
+	use_table_of(test, img.size, UNWIND_USER_SFRAME_ABI);
+	sfb_free(&img);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + HANDLER,
+		     t->text + TRAMPOLINE, t->text + INTERRUPTED,
+		     t->text + CALLER);
+	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, OUTSIDE));
+	KUNIT_EXPECT_EQ(test, t->state.fp, 0);
+}
+
+/* Frames that lie, or are not where they are looked for */
+static void signal_hostile(struct kunit *test)
+{
+	struct sigcontext *sc = interrupted(test);
+	struct user_test *t = test->priv;
+
+	/* To have gone astray may be why there was a signal */
+	sc->pc = 0x111;
+	put_frame(test, FRAME, sc);
+	start_in_handler(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + HANDLER,
+		     t->text + TRAMPOLINE, 0x111, t->text + CALLER);
+
+	sc->pc = (unsigned long)signal_hostile;
+	put_frame(test, FRAME, sc);
+	start_in_handler(test);
+	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + HANDLER,
+		     t->text + TRAMPOLINE);
+
+	/* One that leads to itself goes on until there is no more room */
+	sc->pc = t->text + TRAMPOLINE;
+	sc->sp = word_addr(t, FRAME);
+	put_frame(test, FRAME, sc);
+	start_in_handler(test);
+	unwind_user_frames(&t->state, &t->trace, MAX_FRAMES);
+	KUNIT_EXPECT_EQ(test, t->trace.nr, MAX_FRAMES);
+	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_LIMIT);
+
+	/* With extra space, the record does not tell where the frame is */
+	put_word(test, FRAME - 12, word_addr(t, RECORD + 2));
+	put_word(test, RECORD + 2, sc->regs[29]);
+	put_word(test, RECORD + 3, sc->regs[30]);
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_UNREADABLE, t->text + HANDLER,
+		     t->text + TRAMPOLINE);
+
+	set_regs(t, t->text + TRAMPOLINE, -8UL, word_addr(t, RECORD));
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_UNREADABLE, t->text + TRAMPOLINE);
+}
+
+static struct kunit_case signal_cases[] = {
+	KUNIT_CASE(signal_by_record),
+	KUNIT_CASE(signal_by_table),
+	KUNIT_CASE(signal_topmost),
+	KUNIT_CASE(signal_nested),
+	KUNIT_CASE(signal_leaf),
+	KUNIT_CASE(signal_hostile),
+	{}
+};
+
+static struct kunit_suite signal_suite = {
+	.name = "unwind_signal_arm64",
+	.init = user_test_init,
+	.test_cases = signal_cases,
+};
+
+kunit_test_suite(signal_suite);
+
+MODULE_DESCRIPTION("KUnit tests of signal frames on arm64");
+MODULE_LICENSE("GPL");

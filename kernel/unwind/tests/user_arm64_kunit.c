@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the iterator on arm64: return addresses that are in the link
+ * register, authentication codes, tags, and frame records that do not tell where
+ * their frame ends.
+ *
+ * The text has four functions of FUNC_SIZE bytes.
+ *
+ *	leaf	never moves the stack pointer
+ *	mid	signs its return address, from +4 on, and has a frame of 4 words
+ *		with a frame record at its bottom, from +8 on
+ *	bare	has a frame of 2 words, and saves its return address there, from
+ *		+8 on, but no frame pointer
+ *	outer	the outermost
+ */
+
+#include <asm/pointer_auth.h>
+#include <asm/unwind_user.h>
+
+#include "sframe_build.h"
+#include "user_fixture.h"
+
+#define FUNC_SIZE	32
+#define LEAF		0
+#define MID		FUNC_SIZE
+#define BARE		(2 * FUNC_SIZE)
+#define OUTER		(3 * FUNC_SIZE)
+#define NOWHERE		(4 * FUNC_SIZE)
+
+/* In the body of a function, after a call */
+#define BODY		16
+
+#define FRAME_WORDS	4
+
+#ifdef CONFIG_CPU_BIG_ENDIAN
+#define ABI		SFB_AARCH64_BE
+#else
+#define ABI		SFB_AARCH64
+#endif
+
+static const struct sfb_row leaf_rows[] = { SFB_ROW(0, SFB_SP, 0, 0) };
+static const struct sfb_row mid_rows[] = {
+	SFB_ROW(0, SFB_SP, 0, 0),
+	SFB_ROW(4, SFB_SP | SFB_MANGLED, 0, 0),
+	SFB_ROW(8, SFB_SP | SFB_MANGLED, 0, 32, -24, -32),
+};
+
+static const struct sfb_row bare_rows[] = {
+	SFB_ROW(0, SFB_SP, 0, 16),
+	SFB_ROW(8, SFB_SP, 0, 16, -8),
+};
+
+static void free_image(void *img)
+{
+	sfb_free(img);
+}
+
+static void write_table(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	const struct sfb_func funcs[] = {
+		{ .start = PAGE_SIZE + LEAF, .size = FUNC_SIZE, SFB_ROWS(leaf_rows) },
+		{ .start = PAGE_SIZE + MID, .size = FUNC_SIZE, SFB_ROWS(mid_rows) },
+		{ .start = PAGE_SIZE + BARE, .size = FUNC_SIZE, SFB_ROWS(bare_rows) },
+		{ .start = PAGE_SIZE + OUTER, .size = FUNC_SIZE },
+	};
+	const struct sfb_table table = {
+		.version = 3, .flags = SFB_SORTED, .abi = ABI, SFB_FUNCS(funcs),
+	};
+	struct sfb_image *img;
+
+	img = kunit_kzalloc(test, sizeof(*img), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, img);
+	KUNIT_ASSERT_EQ(test, sfb_build(img, &table), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_image, img), 0);
+	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)t->section, img->bytes,
+					   img->size), 0);
+	use_table_of(test, img->size, UNWIND_USER_SFRAME_ABI);
+}
+
+static void begin(struct kunit *test, unsigned long func, unsigned int sp,
+		  unsigned int fp, unsigned long lr)
+{
+	struct user_test *t = test->priv;
+
+	set_regs(t, t->text + func, word_addr(t, sp), word_addr(t, fp));
+	t->regs.regs[30] = lr;
+	start(test);
+	write_table(test);
+}
+
+/* A frame record at @index: the caller's FP, which is @fp, and where it goes on */
+static void put_record(struct kunit *test, unsigned int index, unsigned int fp,
+		       unsigned long ra)
+{
+	put_word(test, index, word_addr(test->priv, fp));
+	put_word(test, index + 1, ra);
+}
+
+/* As if signed with a key that nobody knows */
+static unsigned long sign(unsigned long addr)
+{
+	return addr | ptrauth_user_pac_mask();
+}
+
+static unsigned long tag(unsigned long addr)
+{
+	return addr | 0xa5UL << 56;
+}
+
+/* A leaf has a caller, although the frame record is that of the caller */
+static void arm64_leaf(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	put_record(test, 10, 20, t->text + OUTER + BODY);
+	begin(test, LEAF + 4, 10, 10, t->text + MID + BODY);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + LEAF + 4,
+		     t->text + MID + BODY, t->text + OUTER + BODY);
+	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 10 + FRAME_WORDS));
+	KUNIT_EXPECT_EQ(test, t->state.fp, word_addr(t, 20));
+}
+
+/* So has each instruction of a prologue */
+static void arm64_prologue(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	begin(test, MID, 10, 20, t->text + OUTER + BODY);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + MID,
+		     t->text + OUTER + BODY);
+	begin(test, MID + 4, 10, 20, t->text + OUTER + BODY);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + MID + 4,
+		     t->text + OUTER + BODY);
+
+	/* The frame is there, and what the link register has is old */
+	put_record(test, 10, 20, t->text + OUTER + BODY);
+	begin(test, MID + 8, 10, 20, t->text + LEAF + 4);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + MID + 8,
+		     t->text + OUTER + BODY);
+}
+
+/* The link register is the topmost frame's: a caller has saved its own */
+static void arm64_leaf_in_the_middle(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	put_record(test, 10, 0, t->text + LEAF + 4);
+	begin(test, MID + BODY, 10, 10, t->text + OUTER + BODY);
+	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + MID + BODY,
+		     t->text + LEAF + 4);
+
+	put_record(test, 10, 0, t->text + BARE + 4);
+	begin(test, MID + BODY, 10, 10, t->text + OUTER + BODY);
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + MID + BODY,
+		     t->text + BARE + 4);
+}
+
+/* Nothing shows that an address is signed but, perhaps, a table: strip it always */
+static void arm64_signed(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	if (!system_supports_address_auth())
+		kunit_skip(test, "no pointer authentication");
+	KUNIT_ASSERT_NE(test, sign(t->text), t->text);
+
+	/* In the link register; on the stack, by a row that does not say so */
+	put_record(test, 10, 20, sign(t->text + OUTER + BODY));
+	begin(test, LEAF, 10, 10, sign(t->text + MID + BODY));
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + LEAF,
+		     t->text + MID + BODY, t->text + OUTER + BODY);
+
+	/* In a frame record */
+	put_record(test, 10, 20, sign(t->text + NOWHERE + 8));
+	put_record(test, 20, 30, sign(t->text + OUTER + BODY));
+	begin(test, NOWHERE, 10, 10, 0);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
+		     t->text + NOWHERE + 8, t->text + OUTER + BODY);
+}
+
+/* An address of the kernel is none of user space, however many bits it loses */
+static void arm64_signed_kernel(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	unsigned long addr = (unsigned long)arm64_signed_kernel;
+
+	put_record(test, 10, 20, addr);
+	begin(test, NOWHERE, 10, 10, 0);
+	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, t->text + NOWHERE);
+
+	put_record(test, 10, 20, addr & ~ptrauth_user_pac_mask());
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, t->text + NOWHERE);
+}
+
+/* Tags in registers, and in what was saved of them, do not count */
+static void arm64_tags(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	put_word(test, 10, tag(word_addr(t, 20)));
+	put_word(test, 11, tag(t->text + NOWHERE + 8));
+	put_word(test, 20, 0);
+	put_word(test, 21, t->text + OUTER + BODY);
+	begin(test, NOWHERE, 8, 10, 0);
+	set_regs(t, t->text + NOWHERE, tag(word_addr(t, 8)),
+		 tag(word_addr(t, 10)));
+	start(test);
+	use_table_of(test, PAGE_SIZE, UNWIND_USER_SFRAME_ABI);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
+		     t->text + NOWHERE + 8, t->text + OUTER + BODY);
+
+	/* By table, with a tagged stack pointer and link register */
+	put_record(test, 10, 20, t->text + OUTER + BODY);
+	set_regs(t, t->text + LEAF, tag(word_addr(t, 10)), 0);
+	t->regs.regs[30] = tag(t->text + MID + BODY);
+	start(test);
+	use_table_of(test, PAGE_SIZE, UNWIND_USER_SFRAME_ABI);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + LEAF,
+		     t->text + MID + BODY, t->text + OUTER + BODY);
+}
+
+/*
+ * Behind a frame record the caller's stack pointer is not known: where the frame
+ * ends is not in it. A row that counts from there would take for a return address
+ * whatever lies there. But it may say where in the frame the record is that the
+ * frame pointer points to; from then on everything is known again.
+ */
+static void arm64_record_then_table(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < 40; i++)
+		put_word(test, i, t->text + LEAF + 4);
+	/* NOWHERE has a frame of 6 words; then comes that of mid, twice */
+	put_record(test, 10, 16, t->text + MID + BODY);
+	put_record(test, 16, 20, t->text + MID + BODY);
+	put_record(test, 20, 30, t->text + OUTER + BODY);
+	begin(test, NOWHERE, 10, 10, 0);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
+		     t->text + MID + BODY, t->text + MID + BODY,
+		     t->text + OUTER + BODY);
+	KUNIT_EXPECT_EQ(test, t->state.method, UNWIND_USER_SFRAME);
+	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 20 + FRAME_WORDS));
+	KUNIT_EXPECT_EQ(test, t->state.fp, word_addr(t, 30));
+}
+
+/* If the row has no record either, the frame pointer is that of some caller */
+static void arm64_record_then_none(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	put_record(test, 10, 16, t->text + BARE + BODY);
+	put_record(test, 16, 20, t->text + OUTER + BODY);
+	begin(test, NOWHERE, 10, 10, 0);
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + NOWHERE,
+		     t->text + BARE + BODY);
+
+	/* Known from the registers, it is enough */
+	put_word(test, 11, t->text + OUTER + BODY);
+	begin(test, BARE + BODY, 10, 16, 0);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + BARE + BODY,
+		     t->text + OUTER + BODY);
+}
+
+/* AArch32 programs have no frame that could be followed */
+static void arm64_compat(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	t->regs.pstate = PSR_MODE32_BIT | PSR_MODE_EL0t;
+	KUNIT_EXPECT_EQ(test, unwind_user_start(&t->state, &t->regs,
+						UNWIND_USER_FAULTABLE), -EINVAL);
+}
+
+static struct kunit_case user_arm64_cases[] = {
+	KUNIT_CASE(arm64_leaf),
+	KUNIT_CASE(arm64_prologue),
+	KUNIT_CASE(arm64_leaf_in_the_middle),
+	KUNIT_CASE(arm64_signed),
+	KUNIT_CASE(arm64_signed_kernel),
+	KUNIT_CASE(arm64_tags),
+	KUNIT_CASE(arm64_record_then_table),
+	KUNIT_CASE(arm64_record_then_none),
+	KUNIT_CASE(arm64_compat),
+	{}
+};
+
+static struct kunit_suite user_arm64_suite = {
+	.name = "unwind_user_arm64",
+	.init = user_test_init,
+	.test_cases = user_arm64_cases,
+};
+
+kunit_test_suite(user_arm64_suite);
+
+MODULE_DESCRIPTION("KUnit tests of the user stack iterator on arm64");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/* User memory for tests of the iterator: see user_fixture.h. */
+
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/uaccess.h>
+
+#include "sframe_data.h"
+#include "user_fixture.h"
+
+/*
+ * Registers
+ */
+
+#if defined(CONFIG_X86_64)
+
+static const struct pt_regs user_regs = { .cs = __USER_CS, .ss = __USER_DS };
+static const struct pt_regs kernel_regs = { .cs = __KERNEL_CS, .ss = __KERNEL_DS };
+
+void set_regs(struct user_test *t, unsigned long ip, unsigned long sp,
+	      unsigned long fp)
+{
+	t->regs.ip = ip;
+	t->regs.sp = sp;
+	t->regs.bp = fp;
+}
+
+#elif defined(CONFIG_ARM64)
+
+static const struct pt_regs user_regs = { .pstate = PSR_MODE_EL0t };
+static const struct pt_regs kernel_regs = { .pstate = PSR_MODE_EL1h };
+
+void set_regs(struct user_test *t, unsigned long ip, unsigned long sp,
+	      unsigned long fp)
+{
+	t->regs.pc = ip;
+	t->regs.sp = sp;
+	t->regs.regs[29] = fp;
+}
+
+#endif
+
+void set_kernel_regs(struct user_test *t)
+{
+	t->regs = kernel_regs;
+}
+
+/*
+ * Memory
+ */
+
+void put_word(struct kunit *test, unsigned int index, u64 val)
+{
+	struct user_test *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, put_user(val, (u64 __user *)t->stack + index), 0);
+}
+
+unsigned long word_addr(struct user_test *t, unsigned int index)
+{
+	return t->stack + index * sizeof(u64);
+}
+
+int user_test_init(struct kunit *test)
+{
+	struct test_sframe sframe;
+	struct user_test *t;
+
+	t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	test->priv = t;
+
+	t->section = kunit_vm_mmap(test, NULL, 0, 4 * PAGE_SIZE,
+				   PROT_READ | PROT_WRITE | PROT_EXEC,
+				   MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	KUNIT_ASSERT_NE(test, t->section, 0);
+	KUNIT_ASSERT_LT(test, t->section, TASK_SIZE);
+	t->text = t->section + PAGE_SIZE;
+	t->stack = t->section + 2 * PAGE_SIZE;
+	t->trace.entries = t->entries;
+
+	test_sframe_init(&sframe, PAGE_SIZE);
+	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)t->section, &sframe,
+					   sizeof(sframe)), 0);
+	t->regs = user_regs;
+	return 0;
+}
+
+void start(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, unwind_user_start(&t->state, &t->regs,
+						UNWIND_USER_FAULTABLE), 0);
+}
+
+/* The table is known, as if it had been looked up before */
+void use_table_of(struct kunit *test, size_t size, u8 abi)
+{
+	struct user_test *t = test->priv;
+
+	t->state.table.format = UNWIND_TABLE_SFRAME;
+	t->state.table.text_start = t->text;
+	t->state.table.text_end = t->text + PAGE_SIZE;
+	KUNIT_ASSERT_EQ(test,
+			sframe_read_header(&t->state.table.sframe, t->section,
+					   size, abi), 0);
+}
+
+void use_table(struct kunit *test)
+{
+	use_table_of(test, sizeof(struct test_sframe),
+		     SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+}
