@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Deferred user stacks for BPF programs: what kernel/bpf needs of each other */
+#ifndef _KERNEL_BPF_UNWIND_H
+#define _KERNEL_BPF_UNWIND_H
+
+#include <linux/bpf.h>
+#include <linux/errno.h>
+
+/* stackmap.c: elements of stack maps that are filled later */
+void bpf_stackmap_deliver(u64 cookie, const u64 *ips, u32 nr);
+long bpf_stack_copy(const u64 *ips, u32 nr, void *buf, u32 size, u64 flags);
+
+#ifdef CONFIG_UNWIND_USER_BPF
+
+int bpf_unwind_get(struct bpf_prog *prog);
+void bpf_unwind_put(struct bpf_prog *prog);
+int bpf_unwind_request(u64 *cookie);
+bool bpf_unwind_delivered(void);
+
+#else
+
+static inline int bpf_unwind_get(struct bpf_prog *prog)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void bpf_unwind_put(struct bpf_prog *prog) { }
+
+static inline int bpf_unwind_request(u64 *cookie)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline bool bpf_unwind_delivered(void)
+{
+	return false;
+}
+
+#endif /* CONFIG_UNWIND_USER_BPF */
+
+#endif /* _KERNEL_BPF_UNWIND_H */
