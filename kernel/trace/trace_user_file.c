@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The files of the user stacks of a trace array.
+ *
+ * Each file that a frame lies in has a number, by which stacks name it.  What the
+ * number stands for is told by an event (user_unwind_file), with the path as the
+ * task saw it when the file was first met, and the build-id.  It is written before
+ * the first stack that has the number.  Text that is no file has a number, too,
+ * that of its kind (&enum unwind_user_text), and is announced alike.
+ *
+ * Inside, a file is known by device, inode number and generation; of these, nothing
+ * can be told when the file is gone, so they are not in the trace.
+ *
+ * Announced once, and again?  A reader that takes events out of the buffer has the
+ * announcement.  But it can also be emptied, swapped for a snapshot, or overwritten:
+ *
+ *   - each time that the buffer is emptied or swapped counts in @resets of &struct
+ *     trace_user_unwind; what was announced before that is announced anew;
+ *   - the oldest events are overwritten.  The announcement is written again when
+ *     what its CPU has written since would fill a third of the buffer: some time
+ *     before it is overwritten.  So of a file that is in use, there is always one
+ *     in the buffer.  When a file is not met any more, its announcement is
+ *     overwritten before the last of its stacks are.
+ *
+ * What prints the trace in the kernel (trace, trace_pipe, snapshot) does not depend
+ * on all that: it asks this table.  It keeps USER_FILES_MAX files, and forgets the
+ * one that was announced the longest time ago; should that one be met again, it
+ * gets another number.
+ */
+
+#include <linux/cleanup.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/hash.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include <linux/string_helpers.h>
+
+#include "trace_user_unwind.h"
+
+#define USER_FILES_MAX		4096
+
+/* Numbers below are those of what is no file */
+#define USER_FILE_FIRST_ID	16
+
+/* Room for a path, each newline of which may take four bytes */
+#define USER_PATH_MAX		1024
+
+static_assert(UNWIND_TEXT_FILE < USER_FILE_FIRST_ID);
+
+static const char * const text_names[] = {
+	[UNWIND_TEXT_NONE]	= "[none]",
+	[UNWIND_TEXT_ANON]	= "[anon]",
+	[UNWIND_TEXT_JIT]	= "[jit]",
+	[UNWIND_TEXT_VDSO]	= "[vdso]",
+};
+
+static u64 identity_hash(const struct inode *inode)
+{
+	return hash_64(inode->i_ino, 32) ^ inode->i_sb->s_dev;
+}
+
+/* Under RCU, or with the lock */
+static struct trace_user_file *find_file(struct trace_user_files *files,
+					 const struct inode *inode)
+{
+	struct trace_user_file *file;
+
+	hash_for_each_possible_rcu(files->by_identity, file, by_identity,
+				   identity_hash(inode),
+				   lockdep_is_held(&files->lock)) {
+		if (file->ino == inode->i_ino &&
+		    file->dev == inode->i_sb->s_dev &&
+		    file->generation == inode->i_generation)
+			return file;
+	}
+	return NULL;
+}
+
+/**
+ * trace_user_file_known - the number of a file that was met before
+ * @files: the trace array's
+ * @file: the file
+ *
+ * Context: any.
+ * Return: its number, or 0.
+ */
+u32 trace_user_file_known(struct trace_user_files *files, const struct file *file)
+{
+	struct trace_user_file *known;
+
+	guard(rcu)();
+	known = find_file(files, file_inode(file));
+	return known ? known->id : 0;
+}
+
+static struct trace_user_file *alloc_file(const char *path, u32 kind)
+{
+	size_t size = strlen(path) + 1;
+	struct trace_user_file *file;
+
+	file = kzalloc(struct_size(file, path, size), GFP_KERNEL);
+	if (!file)
+		return NULL;
+	file->kind = kind;
+	memcpy(file->path, path, size);
+	return file;
+}
+
+/* The path, one line whatever it has in it; of a long one, the end */
+static void copy_path(struct file *file, char *out)
+{
+	char *page, *path;
+	size_t len;
+
+	strscpy(out, "?", USER_PATH_MAX);
+	page = __getname();
+	if (!page)
+		return;
+	path = d_path(file_user_path(file), page, PATH_MAX);
+	if (!IS_ERR(path)) {
+		len = strlen(path);
+		if (len > USER_PATH_MAX / 4 - 1)
+			path += len - (USER_PATH_MAX / 4 - 1);
+		len = string_escape_mem(path, strlen(path), out,
+					USER_PATH_MAX - 1, ESCAPE_OCTAL, "\n");
+		out[len] = '\0';
+	}
+	__putname(page);
+}
+
+/* Read what is to be known of a file; the caller holds no lock */
+static struct trace_user_file *describe_file(struct file *file)
+{
+	const struct inode *inode = file_inode(file);
+	struct trace_user_file *new;
+	char *path;
+
+	path = kmalloc(USER_PATH_MAX, GFP_KERNEL);
+	if (!path)
+		return NULL;
+	copy_path(file, path);
+	new = alloc_file(path, UNWIND_TEXT_FILE);
+	kfree(path);
+	if (!new)
+		return NULL;
+	new->ino = inode->i_ino;
+	new->dev = inode->i_sb->s_dev;
+	new->generation = inode->i_generation;
+	if (build_id_parse_file(file, new->build_id, &new->build_id_size))
+		new->build_id_size = 0;
+	return new;
+}
+
+static void forget_oldest(struct trace_user_files *files)
+{
+	struct trace_user_file *file = list_first_entry(&files->by_age,
+						struct trace_user_file, age);
+
+	hash_del_rcu(&file->by_identity);
+	list_del(&file->age);
+	xa_erase(&files->by_id, file->id);
+	kfree_rcu(file, rcu);
+	files->nr--;
+}
+
+static int insert_file(struct trace_user_files *files,
+		       struct trace_user_file *new)
+{
+	int ret;
+
+	lockdep_assert_held(&files->lock);
+
+	if (files->nr == USER_FILES_MAX)
+		forget_oldest(files);
+	new->id = files->next_id;
+	ret = xa_err(xa_store(&files->by_id, new->id, new, GFP_KERNEL));
+	if (ret)
+		return ret;
+	files->next_id = max(files->next_id + 1, USER_FILE_FIRST_ID);
+	list_add_tail(&new->age, &files->by_age);
+	files->nr++;
+	return 0;
+}
+
+/**
+ * trace_user_file_add - the number of a file, which may be new
+ * @files: the trace array's
+ * @file: the file
+ *
+ * Context: task; may sleep, and read the file; without the mmap lock.
+ * Return: its number; that of what is not known if there is no memory.
+ */
+u32 trace_user_file_add(struct trace_user_files *files, struct file *file)
+{
+	struct trace_user_file *new, *old;
+	u32 id;
+
+	might_sleep();
+	id = trace_user_file_known(files, file);
+	if (id)
+		return id;
+	new = describe_file(file);
+	if (!new)
+		return UNWIND_TEXT_NONE;
+
+	guard(mutex)(&files->lock);
+	old = find_file(files, file_inode(file));
+	if (old || insert_file(files, new)) {
+		kfree(new);
+		return old ? old->id : UNWIND_TEXT_NONE;
+	}
+	hash_add_rcu(files->by_identity, &new->by_identity,
+		     identity_hash(file_inode(file)));
+	return new->id;
+}
+
+/*
+ * Announcements
+ */
+
+static unsigned long events_written(struct trace_buffer *buffer, int cpu)
+{
+	return ring_buffer_entries_cpu(buffer, cpu) +
+	       ring_buffer_overrun_cpu(buffer, cpu) +
+	       ring_buffer_read_events_cpu(buffer, cpu);
+}
+
+/*
+ * Is it about to be overwritten?  How far the buffer has come since is estimated by
+ * the mean size of the events in it.
+ */
+static bool is_old(struct trace_buffer *buffer, int cpu, unsigned long since)
+{
+	u64 entries = ring_buffer_entries_cpu(buffer, cpu);
+	u64 bytes = ring_buffer_bytes_cpu(buffer, cpu);
+
+	return since * bytes > entries * ring_buffer_size(buffer, cpu) / 3;
+}
+
+/* May be wrong while another task announces it, to whom we then wait */
+static bool is_announced(struct trace_user_unwind *unwind,
+			 const struct trace_user_announcement *announced)
+{
+	struct trace_buffer *buffer = unwind->tr->array_buffer.buffer;
+	int cpu = READ_ONCE(announced->cpu);
+
+	return READ_ONCE(announced->resets) == atomic_read(&unwind->resets) &&
+	       !is_old(buffer, cpu, events_written(buffer, cpu) -
+				    READ_ONCE(announced->written));
+}
+
+static u32 put_data(void *entry, u32 *end, const void *data, size_t size)
+{
+	u32 loc = size << 16 | *end;
+
+	memcpy(entry + *end, data, size);
+	*end += size;
+	return loc;
+}
+
+/* Returns whether there was room, and tracing on */
+static bool write_file(struct trace_buffer *buffer,
+		       const struct trace_user_file *file, int *cpu)
+{
+	size_t path_size = strlen(file->path) + 1;
+	unsigned int trace_ctx = tracing_gen_ctx();
+	struct user_unwind_file_entry *entry;
+	struct ring_buffer_event *event;
+	u32 end = sizeof(*entry);
+
+	event = trace_buffer_lock_reserve(buffer, TRACE_USER_UNWIND_FILE,
+					  end + file->build_id_size + path_size,
+					  trace_ctx);
+	if (!event)
+		return false;
+	/* Preemption is off until the commit */
+	*cpu = smp_processor_id();
+	entry = ring_buffer_event_data(event);
+	entry->file = file->id;
+	entry->kind = file->kind;
+	entry->__data_loc_path = put_data(entry, &end, file->path, path_size);
+	entry->__data_loc_build_id = put_data(entry, &end, file->build_id,
+					      file->build_id_size);
+	trace_buffer_unlock_commit_nostack(buffer, event);
+	return true;
+}
+
+static void announce(struct trace_user_unwind *unwind,
+		     struct trace_user_file *file)
+{
+	struct trace_buffer *buffer = unwind->tr->array_buffer.buffer;
+	struct trace_user_announcement *announced = &file->announced;
+	/* If it is reset or swapped meanwhile, this is not enough */
+	unsigned int resets = atomic_read(&unwind->resets);
+	int cpu;
+
+	lockdep_assert_held(&unwind->files.lock);
+
+	if (!write_file(buffer, file, &cpu))
+		return;
+	WRITE_ONCE(announced->cpu, cpu);
+	WRITE_ONCE(announced->written, events_written(buffer, cpu));
+	WRITE_ONCE(announced->resets, resets);
+	if (file->kind == UNWIND_TEXT_FILE)
+		list_move_tail(&file->age, &unwind->files.by_age);
+}
+
+/**
+ * trace_user_file_announce - see that the trace explains a number
+ * @unwind: the trace array's
+ * @id: the number
+ *
+ * When this returns, the announcement is in the buffer, unless tracing is off.
+ *
+ * Context: task; may sleep.
+ */
+void trace_user_file_announce(struct trace_user_unwind *unwind, u32 id)
+{
+	struct trace_user_files *files = &unwind->files;
+	struct trace_user_file *file;
+
+	scoped_guard(rcu) {
+		file = xa_load(&files->by_id, id);
+		if (!file || is_announced(unwind, &file->announced))
+			return;
+	}
+
+	guard(mutex)(&files->lock);
+	file = xa_load(&files->by_id, id);
+	if (file && !is_announced(unwind, &file->announced))
+		announce(unwind, file);
+}
+
+/**
+ * trace_user_file_print - print the place of a frame
+ * @s: where to
+ * @tr: the trace array
+ * @id: number of what it belongs to
+ * @offset: offset in that
+ * @build: whether to print the build-id
+ *
+ * Context: any, as the trace may be dumped to the console.
+ */
+void trace_user_file_print(struct seq_buf *s, struct trace_array *tr, u32 id,
+			   u64 offset, bool build)
+{
+	struct trace_user_unwind *unwind = READ_ONCE(tr->user_unwind);
+	const struct trace_user_file *file = NULL;
+
+	guard(rcu)();
+	if (unwind)
+		file = xa_load(&unwind->files.by_id, id);
+	if (!file) {
+		seq_buf_printf(s, "file#%u+0x%llx", id, offset);
+		return;
+	}
+	seq_buf_printf(s, "%s+0x%llx", file->path, offset);
+	if (build && file->build_id_size)
+		seq_buf_printf(s, " [%*phN]", (int)file->build_id_size,
+			       file->build_id);
+}
+
+/*
+ * Beginning and end
+ */
+
+/**
+ * trace_user_files_init - know no files, but what is none
+ * @files: zeroed
+ *
+ * Return: 0 or -ENOMEM; what there is then is freed again.
+ */
+int trace_user_files_init(struct trace_user_files *files)
+{
+	struct trace_user_file *text;
+	u32 kind;
+
+	mutex_init(&files->lock);
+	xa_init(&files->by_id);
+	hash_init(files->by_identity);
+	INIT_LIST_HEAD(&files->by_age);
+	files->next_id = USER_FILE_FIRST_ID;
+
+	for (kind = 0; kind < ARRAY_SIZE(text_names); kind++) {
+		text = alloc_file(text_names[kind], kind);
+		if (!text)
+			break;
+		text->id = kind;
+		if (xa_err(xa_store(&files->by_id, kind, text, GFP_KERNEL))) {
+			kfree(text);
+			break;
+		}
+	}
+	if (kind == ARRAY_SIZE(text_names))
+		return 0;
+	trace_user_files_destroy(files);
+	return -ENOMEM;
+}
+
+/**
+ * trace_user_files_destroy - free all that is known
+ * @files: nobody adds or prints any more
+ */
+void trace_user_files_destroy(struct trace_user_files *files)
+{
+	struct trace_user_file *file;
+	unsigned long id;
+
+	xa_for_each(&files->by_id, id, file)
+		kfree_rcu(file, rcu);
+	xa_destroy(&files->by_id);
+	mutex_destroy(&files->lock);
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Deferred user stacks in the trace: a cookie with the event, the stack later.
+ *
+ * An event is traced in whatever context; the user stack of its task can be
+ * followed only where memory may be faulted in.  So the option
+ * userstacktrace_deferred, or the trigger userstacktrace, writes a cookie behind the
+ * event (user_unwind_cookie), and before the task returns to user space one stack
+ * with that cookie (user_unwind_stack).  All events of one entry into the kernel
+ * have the same cookie, and share the stack.
+ *
+ * Each trace array is a client of its own (linux/unwind_deferred.h).  So it is the
+ * deferred core that knows who asked, in NMIs as well: it brings one stack for each
+ * cookie and trace array, also to a task that is killed, and none to a trace array
+ * that did not ask.  The core has room for some sixty clients.  Where there is none
+ * left, the option or trigger cannot be set.
+ *
+ * A stack has to be of use after its program is gone: so for each frame it has the
+ * file and the offset in it, looked up while they are mapped.  Files are numbers
+ * there, which events of their own explain (trace_user_file.c); these come first.
+ *
+ * The event of the stack can have triggers, as that of trace_marker; hist triggers
+ * know each stack by a number (trace_user_stack.c).
+ *
+ * What is not traced when the stack comes is lost: with tracing_on 0 there are no
+ * stacks, and when the last user of a trace array goes, it gets no more of those
+ * that it has asked for.
+ *
+ * Locks: event_mutex > SRCU of the core, as cancelling a client waits for its
+ * callbacks; in these, mmap_lock, and after that files->lock.
+ */
+
+#include <linux/cleanup.h>
+#include <linux/file.h>
+#include <linux/lockdep.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "trace_user_unwind.h"
+
+/* Bytes per frame in the event; and of all, as its fields have 16 bits for that */
+#define USER_FRAME_SIZE	(sizeof(unsigned long) + sizeof(u32) + sizeof(u64))
+#define USER_STACK_SIZE	U16_MAX
+
+/*
+ * Where does an address belong?  That of a call at the very end of its text does
+ * not lie in it.
+ */
+static struct vm_area_struct *find_text(struct mm_struct *mm, unsigned long ip)
+{
+	struct vm_area_struct *vma = vma_lookup(mm, ip);
+
+	if (vma && vma->vm_flags & VM_EXEC)
+		return vma;
+	return vma_lookup(mm, ip - 1) ?: vma;
+}
+
+static void place_frame(struct trace_user_files *files, unsigned long ip,
+			const struct vm_area_struct *vma,
+			struct trace_user_frame *frame)
+{
+	enum unwind_user_text kind = unwind_user_text(vma, ip, &frame->offset);
+
+	frame->file = NULL;
+	frame->id = kind;
+	if (kind != UNWIND_TEXT_FILE)
+		return;
+	frame->id = trace_user_file_known(files, vma->vm_file);
+	if (!frame->id)
+		frame->file = get_file(vma->vm_file);
+}
+
+/*
+ * Find the place of each frame: what is mapped, and offset.  The mappings are looked
+ * at under the mmap lock; what has to be read from a new file comes after that.
+ */
+static void place_frames(struct trace_user_files *files,
+			 const struct unwind_stacktrace *trace,
+			 struct trace_user_frame *frames)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma = NULL;
+	unsigned int i;
+
+	/* Not killable: who is killed exits with the stack that was asked for */
+	mmap_read_lock(mm);
+	for (i = 0; i < trace->nr; i++) {
+		unsigned long ip = trace->entries[i];
+
+		if (!vma || ip < vma->vm_start || ip >= vma->vm_end)
+			vma = find_text(mm, ip);
+		place_frame(files, ip, vma, &frames[i]);
+	}
+	mmap_read_unlock(mm);
+
+	for (i = 0; i < trace->nr; i++) {
+		if (!frames[i].file)
+			continue;
+		frames[i].id = trace_user_file_add(files, frames[i].file);
+		fput(frames[i].file);
+	}
+}
+
+static void announce_files(struct trace_user_unwind *unwind,
+			   const struct trace_user_frame *frames, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (!i || frames[i].id != frames[i - 1].id)
+			trace_user_file_announce(unwind, frames[i].id);
+	}
+}
+
+static u32 data_loc(const void *entry, const void *data, size_t size)
+{
+	return size << 16 | (data - entry);
+}
+
+static void fill_stack(struct user_unwind_stack_entry *entry,
+		       const unsigned long *ips,
+		       const struct trace_user_frame *frames, unsigned int nr)
+{
+	/* The widest first, so that each is aligned as the event is */
+	u64 *offset = (void *)entry + sizeof(*entry);
+	unsigned long *ip = (void *)(offset + nr);
+	u32 *file = (void *)(ip + nr);
+	unsigned int i;
+
+	entry->__data_loc_ip = data_loc(entry, ip, nr * sizeof(*ip));
+	entry->__data_loc_file = data_loc(entry, file, nr * sizeof(*file));
+	entry->__data_loc_offset = data_loc(entry, offset, nr * sizeof(*offset));
+	for (i = 0; i < nr; i++) {
+		ip[i] = ips[i];
+		file[i] = frames ? frames[i].id : UNWIND_TEXT_NONE;
+		offset[i] = frames ? frames[i].offset : 0;
+	}
+}
+
+static bool has_triggers(const struct trace_event_file *file)
+{
+	return file && !list_empty(&file->triggers);
+}
+
+static void commit_stack(struct trace_array *tr, struct trace_buffer *buffer,
+			 struct ring_buffer_event *event)
+{
+	struct trace_event_file *file = tr->user_unwind_file;
+	enum event_trigger_type tt = ETT_NONE;
+
+	/* Triggers are called, and removed, as those of tracepoints */
+	guard(preempt_notrace)();
+	if (has_triggers(file))
+		tt = event_triggers_call(file, buffer,
+					 ring_buffer_event_data(event), event);
+	trace_buffer_unlock_commit_nostack(buffer, event);
+	if (tt)
+		event_triggers_post_call(file, tt);
+}
+
+static void write_stack(struct trace_user_unwind *unwind, u64 cookie, u32 stack,
+			const struct unwind_stacktrace *trace,
+			const struct trace_user_frame *frames)
+{
+	struct trace_buffer *buffer = unwind->tr->array_buffer.buffer;
+	unsigned int trace_ctx = tracing_gen_ctx();
+	struct user_unwind_stack_entry *entry;
+	struct ring_buffer_event *event;
+	unsigned int nr;
+
+	nr = (min(ring_buffer_max_event_size(buffer), USER_STACK_SIZE) -
+	      sizeof(*entry)) / USER_FRAME_SIZE;
+	nr = min(nr, trace->nr);
+	event = trace_buffer_lock_reserve(buffer, TRACE_USER_UNWIND_STACK,
+					  sizeof(*entry) + nr * USER_FRAME_SIZE,
+					  trace_ctx);
+	if (!event)
+		return;
+	entry = ring_buffer_event_data(event);
+	entry->cookie = cookie;
+	entry->stack = stack;
+	entry->tgid = current->tgid;
+	entry->omitted = trace->nr - nr;
+	fill_stack(entry, trace->entries, frames, nr);
+	commit_stack(unwind->tr, buffer, event);
+}
+
+/* Context: task, as unwind_callback_t; for one stack after the other */
+static void user_stack_callback(struct unwind_work *work,
+				struct unwind_stacktrace *trace, u64 cookie)
+{
+	struct trace_user_unwind *unwind =
+		container_of(work, struct trace_user_unwind, work);
+	struct trace_user_frame *frames;
+	u32 stack = 0;
+
+	might_sleep();
+	if (!tracer_tracing_is_on(unwind->tr))
+		return;
+
+	/* Without memory, the stack has addresses only */
+	frames = kmalloc_array(trace->nr, sizeof(*frames),
+			       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!ZERO_OR_NULL_PTR(frames)) {
+		place_frames(&unwind->files, trace, frames);
+		announce_files(unwind, frames, trace->nr);
+		if (has_triggers(unwind->tr->user_unwind_file))
+			stack = trace_user_stack_id(&unwind->stacks, frames,
+						    trace->nr);
+	}
+	write_stack(unwind, cookie, stack, trace, frames);
+	kfree(frames);
+}
+
+/**
+ * trace_user_unwind - ask for the current task's user stack, and write its cookie
+ * @tr: the trace array that wants it
+ * @buffer: where the event is that it belongs to
+ * @trace_ctx: of that event
+ *
+ * Nothing is written where there is no user stack: in kernel threads, and in a task
+ * that has left its program to exit.
+ *
+ * Context: any, NMI included.
+ */
+void trace_user_unwind(struct trace_array *tr, struct trace_buffer *buffer,
+		       unsigned int trace_ctx)
+{
+	struct trace_user_unwind *unwind = READ_ONCE(tr->user_unwind);
+	struct user_unwind_cookie_entry *entry;
+	struct ring_buffer_event *event;
+	u64 cookie;
+
+	/* An event that triggers look at is not traced with tracing_on 0 */
+	if (!unwind || !tracer_tracing_is_on(tr))
+		return;
+	if (unwind_deferred_request(&unwind->work, &cookie) < 0)
+		return;
+
+	event = trace_buffer_lock_reserve(buffer, TRACE_USER_UNWIND_COOKIE,
+					  sizeof(*entry), trace_ctx);
+	if (!event)
+		return;
+	entry = ring_buffer_event_data(event);
+	entry->cookie = cookie;
+	trace_buffer_unlock_commit_nostack(buffer, event);
+}
+
+static struct trace_user_unwind *alloc_unwind(struct trace_array *tr)
+{
+	struct trace_user_unwind *unwind = kzalloc(sizeof(*unwind), GFP_KERNEL);
+
+	if (!unwind)
+		return NULL;
+	unwind->tr = tr;
+	unwind->work.bit = -1;
+	atomic_set(&unwind->resets, 1);
+	if (trace_user_files_init(&unwind->files)) {
+		kfree(unwind);
+		return NULL;
+	}
+	trace_user_stacks_init(&unwind->stacks);
+	/* Read by requests in any context */
+	smp_store_release(&tr->user_unwind, unwind);
+	return unwind;
+}
+
+/**
+ * trace_user_unwind_get - a trace array is going to ask for user stacks
+ * @tr: the trace array
+ *
+ * Context: task, under event_mutex.
+ * Return: 0; -ENOSPC there are too many clients of deferred unwinding; -ENOMEM.
+ */
+int trace_user_unwind_get(struct trace_array *tr)
+{
+	struct trace_user_unwind *unwind = tr->user_unwind;
+	int ret = 0;
+
+	lockdep_assert_held(&event_mutex);
+
+	if (!unwind)
+		unwind = alloc_unwind(tr);
+	if (!unwind)
+		return -ENOMEM;
+	if (!unwind->users)
+		ret = unwind_deferred_init(&unwind->work, user_stack_callback);
+	if (!ret)
+		unwind->users++;
+	return ret;
+}
+
+/**
+ * trace_user_unwind_put - the opposite of trace_user_unwind_get()
+ * @tr: the trace array
+ *
+ * What is known of files is kept: the trace may still be read.
+ *
+ * Context: task, under event_mutex; may sleep, also for files that callbacks read.
+ */
+void trace_user_unwind_put(struct trace_array *tr)
+{
+	struct trace_user_unwind *unwind = tr->user_unwind;
+
+	lockdep_assert_held(&event_mutex);
+
+	if (!WARN_ON_ONCE(!unwind->users) && !--unwind->users)
+		unwind_deferred_cancel(&unwind->work);
+}
+
+/**
+ * trace_user_unwind_free - a trace array goes away
+ * @tr: the trace array, without events and triggers
+ *
+ * Context: task, under event_mutex; may sleep.
+ */
+void trace_user_unwind_free(struct trace_array *tr)
+{
+	struct trace_user_unwind *unwind = tr->user_unwind;
+
+	lockdep_assert_held(&event_mutex);
+
+	if (!unwind)
+		return;
+	/* Triggers that went with their events did not put what they had */
+	unwind_deferred_cancel(&unwind->work);
+	tr->user_unwind = NULL;
+	trace_user_files_destroy(&unwind->files);
+	trace_user_stacks_destroy(&unwind->stacks);
+	kfree(unwind);
+}
+
+/**
+ * trace_user_unwind_reset - the buffer was emptied, or swapped for another
+ * @tr: the trace array
+ *
+ * Context: any.
+ */
+void trace_user_unwind_reset(struct trace_array *tr)
+{
+	struct trace_user_unwind *unwind = READ_ONCE(tr->user_unwind);
+
+	/* 0 is for what was never announced */
+	if (unwind && !atomic_inc_return(&unwind->resets))
+		atomic_inc(&unwind->resets);
+}
+
+/**
+ * trace_user_unwind_init_file - let the event of user stacks have triggers
+ * @tr: trace array that has its events
+ */
+void trace_user_unwind_init_file(struct trace_array *tr)
+{
+	tr->user_unwind_file = __find_event_file(tr, "ftrace",
+						 "user_unwind_stack");
+}

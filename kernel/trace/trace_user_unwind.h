@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Deferred user stacks in the trace: what the rest of tracing calls, and what
+ * trace_user_unwind.c, trace_user_file.c and trace_user_stack.c share.
+ */
+#ifndef _KERNEL_TRACE_USER_UNWIND_H
+#define _KERNEL_TRACE_USER_UNWIND_H
+
+#include <linux/atomic.h>
+#include <linux/buildid.h>
+#include <linux/hashtable.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/seq_buf.h>
+#include <linux/seq_file.h>
+#include <linux/types.h>
+#include <linux/unwind_deferred.h>
+#include <linux/xarray.h>
+
+#include "trace.h"
+
+#ifdef CONFIG_TRACE_USER_UNWIND
+
+#define USER_FILE_HASH_BITS	8
+#define USER_STACK_HASH_BITS	10
+
+/**
+ * struct trace_user_announcement - where an object was last announced
+ * @resets: the trace array's count at that time; 0 if it never was
+ * @cpu: the buffer it was written to
+ * @written: events that had been written there by then
+ */
+struct trace_user_announcement {
+	unsigned int	resets;
+	int		cpu;
+	unsigned long	written;
+};
+
+/**
+ * struct trace_user_file - what a frame's text belongs to
+ * @by_identity: in the table, if this is a file
+ * @age: in the table, the oldest first
+ * @dev: with @ino and @generation what the kernel knows the file by
+ * @ino: see @dev
+ * @generation: see @dev; tells files apart that had the same number one after
+ *	the other
+ * @id: what the trace knows it by; never used again for another
+ * @kind: one of &enum unwind_user_text
+ * @build_id_size: bytes of @build_id, 0 if it has none
+ * @build_id: which build it is
+ * @announced: where the trace says so
+ * @rcu: who prints a trace may look at it while it is removed
+ * @path: its path, or a name in brackets for what is no file
+ */
+struct trace_user_file {
+	struct hlist_node		by_identity;
+	struct list_head		age;
+	dev_t				dev;
+	u64				ino;
+	u32				generation;
+	u32				id;
+	u32				kind;
+	u32				build_id_size;
+	unsigned char			build_id[BUILD_ID_SIZE_MAX];
+	struct trace_user_announcement	announced;
+	struct rcu_head			rcu;
+	char				path[];
+};
+
+/**
+ * struct trace_user_files - the files of the user stacks of a trace array
+ * @lock: held for changes, and while one is announced
+ * @by_id: from the number in the trace to &struct trace_user_file; read under RCU
+ * @by_identity: those that are files; read under RCU
+ * @by_age: all that may be forgotten
+ * @nr: length of @by_age
+ * @next_id: for the next one
+ */
+struct trace_user_files {
+	struct mutex		lock;	/* for changes and announcements */
+	struct xarray		by_id;
+	DECLARE_HASHTABLE(by_identity, USER_FILE_HASH_BITS);
+	struct list_head	by_age;
+	unsigned int		nr;
+	u32			next_id;
+};
+
+/**
+ * struct trace_user_frame - a frame of a stack that is about to be written
+ * @offset: of its address in what it belongs to
+ * @id: of that, in the trace
+ * @file: the file, with a reference, as long as it has no @id
+ */
+struct trace_user_frame {
+	u64		offset;
+	u32		id;
+	struct file	*file;
+};
+
+/**
+ * struct trace_user_stacks - the user stacks of a trace array that are counted
+ * @lock: held for changes
+ * @by_id: from the number in the trace to the stack; read under @lock
+ * @by_hash: by their frames
+ * @nr_frames: of all of them
+ * @next_id: for the next one
+ */
+struct trace_user_stacks {
+	struct mutex		lock;	/* for all of it */
+	struct xarray		by_id;
+	DECLARE_HASHTABLE(by_hash, USER_STACK_HASH_BITS);
+	unsigned int		nr_frames;
+	u32			next_id;
+};
+
+/**
+ * struct trace_user_unwind - a trace array as a client of deferred unwinding
+ * @work: registered while @users is not 0
+ * @tr: the trace array
+ * @users: the option and the triggers that ask; under event_mutex
+ * @resets: how often something was taken out of the buffer other than by reading
+ *	it; not 0.  Changed in any context
+ * @files: what the frames lie in
+ * @stacks: those that hist triggers count
+ */
+struct trace_user_unwind {
+	struct unwind_work	work;
+	struct trace_array	*tr;
+	unsigned int		users;
+	atomic_t		resets;
+	struct trace_user_files	files;
+	struct trace_user_stacks stacks;
+};
+
+/* For the rest of tracing */
+int trace_user_unwind_get(struct trace_array *tr);
+void trace_user_unwind_put(struct trace_array *tr);
+void trace_user_unwind_free(struct trace_array *tr);
+void trace_user_unwind_reset(struct trace_array *tr);
+void trace_user_unwind_init_file(struct trace_array *tr);
+void trace_user_unwind(struct trace_array *tr, struct trace_buffer *buffer,
+		       unsigned int trace_ctx);
+
+/* trace_user_file.c */
+int trace_user_files_init(struct trace_user_files *files);
+void trace_user_files_destroy(struct trace_user_files *files);
+u32 trace_user_file_known(struct trace_user_files *files, const struct file *file);
+u32 trace_user_file_add(struct trace_user_files *files, struct file *file);
+void trace_user_file_announce(struct trace_user_unwind *unwind, u32 id);
+void trace_user_file_print(struct seq_buf *s, struct trace_array *tr, u32 id,
+			   u64 offset, bool build);
+
+/* trace_user_stack.c */
+void trace_user_stacks_init(struct trace_user_stacks *stacks);
+void trace_user_stacks_destroy(struct trace_user_stacks *stacks);
+u32 trace_user_stack_id(struct trace_user_stacks *stacks,
+			const struct trace_user_frame *frames, unsigned int nr);
+void trace_user_stack_show(struct seq_file *m, struct trace_array *tr, u32 id);
+bool trace_user_stack_is_field(const struct trace_event_call *call,
+			       const char *name);
+
+#else
+
+static inline int trace_user_unwind_get(struct trace_array *tr)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void trace_user_unwind_put(struct trace_array *tr) { }
+static inline void trace_user_unwind_free(struct trace_array *tr) { }
+static inline void trace_user_unwind_reset(struct trace_array *tr) { }
+static inline void trace_user_unwind_init_file(struct trace_array *tr) { }
+static inline bool trace_user_stack_is_field(const struct trace_event_call *call,
+					     const char *name)
+{
+	return false;
+}
+
+static inline void trace_user_stack_show(struct seq_file *m,
+					 struct trace_array *tr, u32 id) { }
+static inline void trace_user_unwind(struct trace_array *tr,
+				     struct trace_buffer *buffer,
+				     unsigned int trace_ctx) { }
+
+#endif /* CONFIG_TRACE_USER_UNWIND */
+
+#endif /* _KERNEL_TRACE_USER_UNWIND_H */
