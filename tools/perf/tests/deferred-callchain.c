@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 #include <linux/kernel.h>
@@ -230,6 +231,78 @@ static int test_wait(struct deferred_callchains *dc)
 	return TEST_OK;
 }
 
+/* What deferred_callchains__process() delivered last, and how often it did */
+struct delivered {
+	unsigned int	nr;
+	u32		type;
+	u64		time;
+	u64		chain_nr;
+	u64		user_ip;
+};
+
+static int deliver(void *ctx, union perf_event *event, struct perf_sample *sample)
+{
+	const struct ip_callchain *chain = sample->callchain;
+	struct delivered *last = ctx;
+
+	last->nr++;
+	last->type = event->header.type;
+	last->time = sample->time;
+	last->chain_nr = chain ? chain->nr : 0;
+	last->user_ip = chain && chain->nr == 4 ? chain->ips[3] : 0;
+
+	return sample->deferred_callchain ? -EINVAL : 0;
+}
+
+static int process(struct deferred_callchains *dc, struct test_event *ev, struct delivered *last)
+{
+	return deferred_callchains__process(dc, &ev->event, &ev->sample, deliver, last);
+}
+
+/* Events as they come, for tools that have no session */
+static int test_process(struct deferred_callchains *dc)
+{
+	struct delivered last = {};
+	struct test_event ev;
+
+	init_sample(&ev, 1, 10, 7);
+	TEST_ASSERT_EQUAL("sample", process(dc, &ev, &last), 0);
+	TEST_ASSERT_VAL("it waits", last.nr == 0);
+
+	init_event(&ev, PERF_RECORD_LOST, 1, 11);
+	TEST_ASSERT_EQUAL("other event", process(dc, &ev, &last), 0);
+	TEST_ASSERT_VAL("it does not wait", last.nr == 1 && last.type == PERF_RECORD_LOST);
+
+	init_record(&ev, 1, 12, 7);
+	TEST_ASSERT_EQUAL("record", process(dc, &ev, &last), 0);
+	TEST_ASSERT_VAL("the sample, and not the record",
+			last.nr == 2 && last.type == PERF_RECORD_SAMPLE && last.time == 10);
+	TEST_ASSERT_VAL("whole", last.user_ip == USER_IP + 7);
+
+	/* From the same stay in the kernel, read later */
+	init_sample(&ev, 1, 11, 7);
+	TEST_ASSERT_EQUAL("sample", process(dc, &ev, &last), 0);
+	TEST_ASSERT_VAL("at once", last.nr == 3 && last.user_ip == USER_IP + 7);
+
+	init_sample(&ev, 1, 20, 8);
+	TEST_ASSERT_EQUAL("sample", process(dc, &ev, &last), 0);
+	init_sample(&ev, 2, 30, 9);
+	TEST_ASSERT_EQUAL("sample", process(dc, &ev, &last), 0);
+	TEST_ASSERT_EQUAL("release", deferred_callchains__release(dc, 30, deliver, &last), 0);
+	TEST_ASSERT_VAL("what is older", last.nr == 4 && last.time == 20);
+	TEST_ASSERT_VAL("without its user half", last.chain_nr == 2 && dc->nr_missing == 1);
+
+	/* The thread ends: its sample is delivered before that */
+	init_event(&ev, PERF_RECORD_EXIT, 2, 40);
+	ev.event.fork.tid = 2;
+	TEST_ASSERT_EQUAL("exit", process(dc, &ev, &last), 0);
+	TEST_ASSERT_VAL("both", last.nr == 6 && last.type == PERF_RECORD_EXIT);
+	TEST_ASSERT_VAL("missing", dc->nr_missing == 2);
+	TEST_ASSERT_VAL("none left", !deferred_callchains__first_waiting(dc));
+
+	return TEST_OK;
+}
+
 static int test__deferred_callchain(struct test_suite *test __maybe_unused,
 				    int subtest __maybe_unused)
 {
@@ -242,6 +315,7 @@ static int test__deferred_callchain(struct test_suite *test __maybe_unused,
 		{ "missing",	test_missing },
 		{ "exec",	test_exec },
 		{ "wait",	test_wait },
+		{ "process",	test_process },
 	};
 	struct deferred_callchains *dc;
 	size_t i;

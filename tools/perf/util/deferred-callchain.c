@@ -176,6 +176,8 @@ void deferred_callchains__delete(struct deferred_callchains *dc)
 /**
  * deferred_callchains__is_mark - Does an event end the wait of samples?
  * @event: The event.
+ *
+ * Return: true if it does: a callchain, or the end of the thread or its program.
  */
 bool deferred_callchains__is_mark(const union perf_event *event)
 {
@@ -244,6 +246,8 @@ static bool deferred_mark__is(const struct deferred_mark *mark,
  * @sample: What was parsed from @event.
  *
  * Samples from before @event can find it from now on.
+ *
+ * Return: 0, or -ENOMEM.
  */
 int deferred_callchains__add_mark(struct deferred_callchains *dc, union perf_event *event,
 				  const struct perf_sample *sample)
@@ -277,6 +281,8 @@ int deferred_callchains__add_mark(struct deferred_callchains *dc, union perf_eve
  * Whether @event was passed to deferred_callchains__add_mark() before makes no
  * difference. All samples in deferred_callchains__first_waiting_for() either
  * find what they waited for now, or never.
+ *
+ * Return: 0, or -ENOMEM.
  */
 int deferred_callchains__pass_mark(struct deferred_callchains *dc, union perf_event *event,
 				   const struct perf_sample *sample)
@@ -322,6 +328,8 @@ static bool deferred_mark__has(const struct deferred_mark *mark, u64 cookie)
  * @sample: A sample with deferred_callchain set.
  * @complete_until: All events before this point of time were read.
  * @user: Set to the user half if DEFERRED_FOUND is returned.
+ *
+ * Return: DEFERRED_FOUND, or whether it may still come or is missing.
  */
 enum deferred_state deferred_callchains__find(struct deferred_callchains *dc,
 					      const struct perf_sample *sample,
@@ -363,7 +371,7 @@ out_found:
  * @sample: What was parsed from @event, changed to have the whole callchain.
  * @user: The user half of the callchain, NULL if it is missing.
  *
- * Returns a copy of @event that has the whole callchain, too. Parts that @event
+ * Return: a copy of @event that has the whole callchain, too. Parts that @event
  * has behind the callchain are copied as they are. The pointers to them in
  * @sample stay as valid as @event. Only AUX area data is pointed to in the copy
  * because it is what users cut out of the event.
@@ -436,6 +444,8 @@ static void perf_sample__relocate(struct perf_sample *sample, const union perf_e
  * @dc: Where to keep it.
  * @event: The event of the sample.
  * @sample: What was parsed from @event.
+ *
+ * Return: 0, or -ENOMEM.
  */
 int deferred_callchains__wait(struct deferred_callchains *dc, union perf_event *event,
 			      const struct perf_sample *sample)
@@ -476,6 +486,8 @@ void deferred_sample__delete(struct deferred_sample *ds)
 /**
  * deferred_callchains__first_waiting - The sample that has waited the longest.
  * @dc: Where it is kept.
+ *
+ * Return: the sample, NULL if none waits.
  */
 struct deferred_sample *deferred_callchains__first_waiting(struct deferred_callchains *dc)
 {
@@ -488,6 +500,8 @@ struct deferred_sample *deferred_callchains__first_waiting(struct deferred_callc
  * @dc: Where it is kept.
  * @event: An event for which deferred_callchains__is_mark() is true.
  * @sample: What was parsed from @event.
+ *
+ * Return: the sample, NULL if none waits.
  */
 struct deferred_sample *
 deferred_callchains__first_waiting_for(struct deferred_callchains *dc,
@@ -500,4 +514,103 @@ deferred_callchains__first_waiting_for(struct deferred_callchains *dc,
 		return NULL;
 
 	return list_first_entry_or_null(&thread->waiting, struct deferred_sample, thread_node);
+}
+
+static int deferred_sample__deliver(struct deferred_callchains *dc, union perf_event *event,
+				    struct perf_sample *sample,
+				    const struct ip_callchain *user,
+				    deferred_deliver_fn deliver, void *ctx)
+{
+	if (!user)
+		++dc->nr_missing;
+
+	return deliver(ctx, deferred_callchains__merge(dc, event, sample, user), sample);
+}
+
+/* Deliver and free a sample that waited, and that has no reason to any more */
+static int deferred_sample__release(struct deferred_callchains *dc, struct deferred_sample *ds,
+				    deferred_deliver_fn deliver, void *ctx)
+{
+	const struct ip_callchain *user = NULL;
+	int ret;
+
+	deferred_callchains__find(dc, &ds->sample, UINT64_MAX, &user);
+	ret = deferred_sample__deliver(dc, ds->event, &ds->sample, user, deliver, ctx);
+	deferred_sample__delete(ds);
+
+	return ret;
+}
+
+/**
+ * deferred_callchains__process - Deliver an event, or keep it until it is whole.
+ * @dc: Where to keep it.
+ * @event: An event, from buffers that are read while they are written.
+ * @sample: What was parsed from @event.
+ * @deliver: Called with @event, or with samples that were waiting for it, before.
+ * @ctx: Its first argument.
+ *
+ * For tools that show samples as they come and do not go through a session.
+ * They cannot tell whether a record that is not there yet was lost, hence they
+ * have to bound the time that samples wait, see deferred_callchains__release().
+ *
+ * Return: 0, -ENOMEM, or what @deliver returned.
+ */
+int deferred_callchains__process(struct deferred_callchains *dc, union perf_event *event,
+				 struct perf_sample *sample,
+				 deferred_deliver_fn deliver, void *ctx)
+{
+	const struct ip_callchain *user = NULL;
+	struct deferred_sample *ds;
+	int ret;
+
+	if (sample->deferred_callchain) {
+		if (deferred_callchains__find(dc, sample, 0, &user) == DEFERRED_PENDING)
+			return deferred_callchains__wait(dc, event, sample);
+		return deferred_sample__deliver(dc, event, sample, user, deliver, ctx);
+	}
+
+	if (!deferred_callchains__is_mark(event))
+		return deliver(ctx, event, sample);
+
+	ret = deferred_callchains__pass_mark(dc, event, sample);
+	if (ret)
+		return ret;
+
+	/* Before the thread changes its maps and its name, or goes away */
+	while ((ds = deferred_callchains__first_waiting_for(dc, event, sample)) != NULL) {
+		ret = deferred_sample__release(dc, ds, deliver, ctx);
+		if (ret)
+			return ret;
+	}
+
+	if (event->header.type == PERF_RECORD_CALLCHAIN_DEFERRED)
+		return 0;
+
+	return deliver(ctx, event, sample);
+}
+
+/**
+ * deferred_callchains__release - Deliver what has waited for too long.
+ * @dc: Where it is kept.
+ * @until: Samples from before this point of time have.
+ * @deliver: Called with each of them.
+ * @ctx: Its first argument.
+ *
+ * Return: 0, or what @deliver returned.
+ */
+int deferred_callchains__release(struct deferred_callchains *dc, u64 until,
+				 deferred_deliver_fn deliver, void *ctx)
+{
+	struct deferred_sample *ds;
+	int ret;
+
+	while ((ds = deferred_callchains__first_waiting(dc)) != NULL) {
+		if (ds->sample.time >= until)
+			break;
+		ret = deferred_sample__release(dc, ds, deliver, ctx);
+		if (ret)
+			return ret;
+	}
+
+	return 0;
 }

@@ -65,7 +65,20 @@ struct deferred_callchains {
 	const union perf_event	*head;
 	/** @head_sample: See @head. */
 	struct perf_sample	head_sample;
+	/** @nr_missing: Samples that deferred_callchains__process() delivered without. */
+	unsigned int		nr_missing;
 };
+
+/**
+ * typedef deferred_deliver_fn - Takes events whose callchains are whole.
+ * @ctx: What was passed along with the function.
+ * @event: The event.
+ * @sample: What was parsed from @event.
+ *
+ * Return: 0, or an error, which ends the delivery.
+ */
+typedef int (*deferred_deliver_fn)(void *ctx, union perf_event *event,
+				   struct perf_sample *sample);
 
 struct deferred_callchains *deferred_callchains__new(void);
 void deferred_callchains__delete(struct deferred_callchains *dc);
@@ -94,5 +107,11 @@ deferred_callchains__first_waiting_for(struct deferred_callchains *dc,
 				       const union perf_event *event,
 				       const struct perf_sample *sample);
 void deferred_sample__delete(struct deferred_sample *ds);
+
+int deferred_callchains__process(struct deferred_callchains *dc, union perf_event *event,
+				 struct perf_sample *sample,
+				 deferred_deliver_fn deliver, void *ctx);
+int deferred_callchains__release(struct deferred_callchains *dc, u64 until,
+				 deferred_deliver_fn deliver, void *ctx);
 
 #endif /* __PERF_DEFERRED_CALLCHAIN_H */
