@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A profiler with whole stacks, of programs that keep no frame pointers.
+ *
+ *	profile [--off-cpu] [-F hertz] command [argument]...
+ *
+ * runs a command and prints its stacks, folded into lines for flame graphs: the
+ * user's part and then the kernel's, outermost function first, with the number of
+ * samples; or, with --off-cpu, the microseconds that it slept there.
+ *
+ * It shows how BPF programs use deferred user stacks. A sample is taken where
+ * nobody may sleep, with a cookie in the place of the user stack; the stack comes
+ * once, beside the same cookie, when the thread leaves the kernel. Here the two
+ * are put together again. See Documentation/trace/user-unwind.rst.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "profile.h"
+#include "profile.skel.h"
+#include "profile_symbols.h"
+
+/* Text that has been made of a record, and what it belongs to */
+struct part {
+	unsigned long long	cookie;
+	unsigned long long	weight;
+	char			*text;
+};
+
+struct parts {
+	struct part		*part;
+	size_t			nr;
+};
+
+static struct parts samples, stacks;
+
+static void add_part(struct parts *parts, unsigned long long cookie,
+		     unsigned long long weight, char *text)
+{
+	struct part *more = parts->part;
+
+	if (!(parts->nr & (parts->nr - 1)))
+		more = realloc(more, (2 * parts->nr + 1) * sizeof(*more));
+	if (!more || !text)
+		exit(1);
+	parts->part = more;
+	more[parts->nr++] = (struct part){ cookie, weight, text };
+}
+
+/* The kernel's part, with the thread's name: NAME, and what follows the user's */
+static char *fold_sample(const struct profile_sample *sample)
+{
+	long long i = sample->size / (long long)sizeof(*sample->ips);
+	size_t size;
+	char *text;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	fprintf(out, "%.*s", COMM_LEN, sample->comm);
+	fputc('\n', out);
+	while (--i >= 0) {
+		fputc(';', out);
+		print_kernel(out, sample->ips[i], i);
+	}
+	fclose(out);
+	return text;
+}
+
+static char *fold_stack(const struct profile_stack *stack)
+{
+	unsigned int i = stack->nr;
+	size_t size;
+	char *text;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	while (i--) {
+		fputc(';', out);
+		print_user(out, stack->pid, stack->ips[i], i, &stack->ids[i]);
+	}
+	fclose(out);
+	return text;
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	const struct profile_sample *sample = data;
+	const struct profile_stack *stack = data;
+
+	if (sample->kind == PROFILE_SAMPLE)
+		add_part(&samples, sample->cookie, sample->weight,
+			 fold_sample(sample));
+	else
+		add_part(&stacks, stack->cookie, 0, fold_stack(stack));
+	return 0;
+}
+
+/*
+ * The result
+ */
+
+static int by_cookie(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	return (x->cookie > y->cookie) - (x->cookie < y->cookie);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	return strcmp(x->text, y->text);
+}
+
+/* Put the user's part where the sample has it: after the name */
+static void join(struct part *sample)
+{
+	const struct part *stack = stacks.nr ?
+		bsearch(sample, stacks.part, stacks.nr, sizeof(*stacks.part),
+			by_cookie) : NULL;
+	char *kernel = strchr(sample->text, '\n');
+	char *text;
+
+	*kernel++ = '\0';
+	if (asprintf(&text, "%s%s%s", sample->text,
+		     !sample->cookie ? "" : stack ? stack->text : ";[missing]",
+		     kernel) < 0)
+		exit(1);
+	free(sample->text);
+	sample->text = text;
+}
+
+static void print_folded(unsigned long long unit)
+{
+	unsigned long long weight;
+	size_t i;
+
+	qsort(stacks.part, stacks.nr, sizeof(*stacks.part), by_cookie);
+	for (i = 0; i < samples.nr; i++)
+		join(&samples.part[i]);
+	qsort(samples.part, samples.nr, sizeof(*samples.part), by_text);
+	for (i = 0, weight = 0; i < samples.nr; i++) {
+		weight += samples.part[i].weight;
+		if (i + 1 < samples.nr && !by_text(&samples.part[i],
+						   &samples.part[i + 1]))
+			continue;
+		printf("%s %llu\n", samples.part[i].text, (weight + unit - 1) / unit);
+		weight = 0;
+	}
+}
+
+/*
+ * Recording
+ */
+
+/* On every CPU; 0 or -1 */
+static int sample_cpus(struct profile *skel, unsigned long long hertz)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.freq = 1,
+		.sample_freq = hertz,
+	};
+	int cpu, fd, nr = sysconf(_SC_NPROCESSORS_CONF);
+
+	for (cpu = 0; cpu < nr; cpu++) {
+		fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
+			     PERF_FLAG_FD_CLOEXEC);
+		if (fd < 0 && errno == ENODEV)
+			continue;
+		if (fd < 0 && attr.type == PERF_TYPE_HARDWARE) {
+			/* No counters: then by the clock */
+			attr.type = PERF_TYPE_SOFTWARE;
+			attr.config = PERF_COUNT_SW_CPU_CLOCK;
+			cpu--;
+			continue;
+		}
+		if (fd < 0 || !bpf_program__attach_perf_event(skel->progs.on_cpu, fd))
+			return -1;
+	}
+	return 0;
+}
+
+static int print_warnings(enum libbpf_print_level level, const char *format,
+			  va_list args)
+{
+	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
+}
+
+static struct profile *start(pid_t target, bool off_cpu, unsigned long long hertz)
+{
+	struct profile *skel;
+
+	libbpf_set_print(print_warnings);
+	skel = profile__open();
+	if (!skel)
+		return NULL;
+	skel->rodata->target = target;
+	bpf_program__set_autoload(skel->progs.on_cpu, !off_cpu);
+	bpf_program__set_autoload(skel->progs.off_cpu, off_cpu);
+	if (profile__load(skel) ||
+	    !bpf_map__attach_struct_ops(skel->maps.delivery))
+		return NULL;
+	if (off_cpu)
+		return bpf_program__attach(skel->progs.off_cpu) ? skel : NULL;
+	return sample_cpus(skel, hertz) ? NULL : skel;
+}
+
+/* A child that executes the command when something can be read from @go */
+static pid_t start_command(char **argv, int go[2])
+{
+	pid_t pid;
+	char c;
+
+	if (pipe(go))
+		return -1;
+	pid = fork();
+	if (pid)
+		return pid;
+	close(go[1]);
+	if (read(go[0], &c, 1) == 1) {
+		close(go[0]);
+		execvp(argv[0], argv);
+		perror(argv[0]);
+	}
+	_exit(127);
+}
+
+static int explain(void)
+{
+	fprintf(stderr, "usage: profile [--off-cpu] [-F hertz] command [argument]...\n");
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long long hertz = 99;
+	struct ring_buffer *ring;
+	struct profile *skel;
+	bool off_cpu = false;
+	int go[2], status;
+	pid_t pid;
+
+	for (argv++; *argv && **argv == '-'; argv++) {
+		if (!strcmp(*argv, "--off-cpu"))
+			off_cpu = true;
+		else if (!strcmp(*argv, "-F") && argv[1])
+			hertz = strtoull(*++argv, NULL, 0);
+		else
+			return explain();
+	}
+	if (!*argv || !hertz)
+		return explain();
+
+	/* What is printed is the result; the command's own output is beside it */
+	signal(SIGINT, SIG_IGN);
+	read_kernel_symbols();
+	pid = start_command(argv, go);
+	skel = pid < 0 ? NULL : start(pid, off_cpu, hertz);
+	ring = skel ? ring_buffer__new(bpf_map__fd(skel->maps.ring), on_record,
+				       NULL, NULL) : NULL;
+	if (!ring || write(go[1], "", 1) != 1) {
+		perror("profile");
+		return 1;
+	}
+	while (!waitpid(pid, &status, WNOHANG))
+		ring_buffer__poll(ring, 100);
+	/* All was delivered before the command was gone */
+	ring_buffer__consume(ring);
+
+	print_folded(off_cpu ? 1000 : 1);
+	if (skel->bss->lost)
+		fprintf(stderr, "profile: lost %llu\n", skel->bss->lost);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
