@@ -355,7 +355,6 @@ FIXTURE_VARIANT_ADD(bad, no_elf_magic) {
 
 FIXTURE_VARIANT_ADD(bad, class_32) {
 	.change = class_32,
-	.table_error = -ENOEXEC,
 };
 
 FIXTURE_VARIANT_ADD(bad, data_big_endian) {
@@ -663,7 +662,9 @@ static void expect_mapped(struct __test_metadata *_metadata, struct env *env,
 	EXPECT_EQ(!!variant->table_error, invalid);
 	if (invalid)
 		EXPECT_EQ(variant->table_error, trace_field(message, "error"));
-	EXPECT_EQ(!variant->table_error && variant->change != no_table,
+	/* A 32-bit file has no table, whatever it says; nothing is wrong with it */
+	EXPECT_EQ(!variant->table_error && variant->change != no_table &&
+		  variant->change != class_32,
 		  trace_count(&env->trace, "table_found", text, NULL, 0));
 
 	invalid = trace_count(&env->trace, "entry_invalid", NULL, message,

@@ -12,11 +12,14 @@
 
 #include <linux/compiler.h>
 
-#if !defined(__x86_64__)
-#error "only x86-64 is supported so far"
-#endif
+/*
+ * syscall0_at(): a system call without arguments; *@ip is where it returns to.
+ * syscall3_at(), syscall4_at(): with so many arguments; *@ip is written before the
+ * call.
+ */
 
-/* A system call without arguments; *@ip is where it returns to */
+#if defined(__x86_64__)
+
 static __always_inline long
 syscall0_at(long nr, unsigned long *ip)
 {
@@ -33,10 +36,10 @@ syscall0_at(long nr, unsigned long *ip)
 	return ret;
 }
 
-/* The same with three arguments; *@ip is written before the call */
 static __always_inline long
-syscall3_at(long nr, long a, long b, long c, unsigned long *ip)
+syscall4_at(long nr, long a, long b, long c, long d, unsigned long *ip)
 {
+	register long r10 asm("r10") = d;
 	unsigned long at;
 	long ret;
 
@@ -45,9 +48,58 @@ syscall3_at(long nr, long a, long b, long c, unsigned long *ip)
 		     "syscall\n"
 		     "1:"
 		     : "=a"(ret), [at] "=&r"(at), [ip] "=m"(*ip)
-		     : "0"(nr), "D"(a), "S"(b), "d"(c)
+		     : "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10)
 		     : "rcx", "r11", "memory");
 	return ret;
+}
+
+#elif defined(__aarch64__)
+
+static __always_inline long
+syscall0_at(long nr, unsigned long *ip)
+{
+	register long x8 asm("x8") = nr;
+	register long x0 asm("x0");
+	unsigned long at;
+
+	asm volatile("adr %[at], 1f\n\t"
+		     "svc #0\n"
+		     "1:"
+		     : "=r"(x0), [at] "=&r"(at)
+		     : "r"(x8)
+		     : "memory");
+	*ip = at;
+	return x0;
+}
+
+static __always_inline long
+syscall4_at(long nr, long a, long b, long c, long d, unsigned long *ip)
+{
+	register long x8 asm("x8") = nr;
+	register long x0 asm("x0") = a;
+	register long x1 asm("x1") = b;
+	register long x2 asm("x2") = c;
+	register long x3 asm("x3") = d;
+	unsigned long at;
+
+	asm volatile("adr %[at], 1f\n\t"
+		     "str %[at], %[ip]\n\t"
+		     "svc #0\n"
+		     "1:"
+		     : "+r"(x0), [at] "=&r"(at), [ip] "=m"(*ip)
+		     : "r"(x1), "r"(x2), "r"(x3), "r"(x8)
+		     : "memory");
+	return x0;
+}
+
+#else
+#error "not an architecture that is unwound"
+#endif
+
+static __always_inline long
+syscall3_at(long nr, long a, long b, long c, unsigned long *ip)
+{
+	return syscall4_at(nr, a, b, c, 0, ip);
 }
 
 #endif /* SELFTEST_UNWIND_CALL_H */

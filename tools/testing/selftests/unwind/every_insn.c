@@ -11,21 +11,18 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <linux/compiler.h>
-#include <linux/hw_breakpoint.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ucontext.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "breakpoint.h"
 #include "image.h"
-#include "sampled.h"
 #include "../kselftest_harness.h"
 
-#define PAGES		64
 #define MAX_INSNS	1024
 #define TRAP_FLAG	0x100
 
@@ -79,66 +76,6 @@ static unsigned int step(void (*fn)(void), unsigned long start,
 	set_trap_flag(0);
 	sigaction(SIGTRAP, &old, NULL);
 	return steps.nr;
-}
-
-/*
- * Breakpoints
- */
-
-/* Sample the first hit of a breakpoint while @fn runs; 0, or -1 with errno */
-static int sample_at(unsigned long ip, void (*fn)(void), struct stack *stack)
-{
-	const struct record *sample, *rec = NULL;
-	struct perf_event_attr attr;
-	struct records recs = {};
-	struct ring ring;
-	int fd, ret = -1;
-
-	stack->nr = 0;
-	event_attr(&attr, PERF_TYPE_BREAKPOINT, 0);
-	attr.bp_type = HW_BREAKPOINT_X;
-	attr.bp_addr = ip;
-	attr.bp_len = sizeof(long);
-	attr.exclude_kernel = 1;
-	fd = event_open(&attr, 0, -1);
-	if (fd < 0)
-		return -1;
-	if (ring_map(&ring, fd, PAGES) || event_enable(fd))
-		goto out;
-	fn();
-	if (event_disable(fd) || records_read(&recs, &ring) ||
-	    !records_match(&recs, NULL))
-		goto out;
-	sample = records_get(&recs, PERF_RECORD_SAMPLE, 0);
-	if (sample && sample->ip == ip)
-		rec = records_stack(&recs, sample->cookie);
-	while (rec && stack->nr + 1 < rec->nr && stack->nr < SAMPLED_MAX) {
-		stack->ip[stack->nr] = rec->ips[stack->nr + 1];
-		stack->nr++;
-	}
-	ret = 0;
-out:
-	records_free(&recs);
-	ring_unmap(&ring);
-	close(fd);
-	return ret;
-}
-
-static bool breakpoints_work(void)
-{
-	struct perf_event_attr attr;
-	int fd;
-
-	event_attr(&attr, PERF_TYPE_BREAKPOINT, 0);
-	attr.bp_type = HW_BREAKPOINT_X;
-	attr.bp_addr = (unsigned long)breakpoints_work;
-	attr.bp_len = sizeof(long);
-	attr.exclude_kernel = 1;
-	fd = event_open(&attr, 0, -1);
-	if (fd < 0)
-		return false;
-	close(fd);
-	return true;
 }
 
 /*
@@ -325,82 +262,6 @@ TEST(plt_entries_have_right_stacks)
 			TH_LOG("PLT + %#lx", ip[i] - start);
 	}
 	dlclose(lib);
-}
-
-/*
- * vDSO
- */
-
-static int (*vdso_clock_gettime)(clockid_t clock, struct timespec *ts);
-static unsigned long vdso_ra;
-
-/* A call with a known return address; below the red zone, as gcc sees no call */
-static void run_vdso(void)
-{
-	struct timespec ts;
-
-	asm volatile("leaq 1f(%%rip), %%rax\n\t"
-		     "movq %%rax, %[ra]\n\t"
-		     "subq $128, %%rsp\n\t"
-		     "call *%[fn]\n"
-		     "1:	addq $128, %%rsp"
-		     : [ra] "=m"(vdso_ra)
-		     : "D"(CLOCK_MONOTONIC), "S"(&ts), [fn] "r"(vdso_clock_gettime)
-		     : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory",
-		       "cc");
-}
-
-/* Where the vDSO is mapped */
-static bool vdso_range(unsigned long *start, unsigned long *end)
-{
-	FILE *maps = fopen("/proc/self/maps", "r");
-	bool found = false;
-	char line[512];
-
-	while (maps && !found && fgets(line, sizeof(line), maps))
-		found = strstr(line, "[vdso]") &&
-			sscanf(line, "%lx-%lx", start, end) == 2;
-	if (maps)
-		fclose(maps);
-	return found;
-}
-
-TEST(vdso_has_right_stacks)
-{
-	unsigned int i, j, nr, first = 0;
-	unsigned long start, end;
-	struct stack stack;
-	void *lib;
-
-	if (!breakpoints_work())
-		SKIP(return, "no hardware breakpoints");
-	lib = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
-	if (!lib || !vdso_range(&start, &end))
-		SKIP(return, "no vDSO");
-	vdso_clock_gettime = dlsym(lib, "__vdso_clock_gettime");
-	if (!vdso_clock_gettime)
-		SKIP(return, "no clock_gettime in the vDSO");
-
-	nr = step(run_vdso, start, end);
-	ASSERT_LE(4, nr);
-	for (i = 0; i < nr; i++) {
-		ASSERT_EQ(0, sample_at(steps.ip[i], run_vdso, &stack));
-		/* Not all runs are the same: a clock may tick */
-		if (!stack.nr)
-			continue;
-		first += steps.ip[i] == (unsigned long)vdso_clock_gettime;
-		EXPECT_EQ(steps.ip[i], stack.ip[0]);
-		/* It may call functions of its own; then comes the caller */
-		for (j = 1; j < stack.nr; j++)
-			if (stack.ip[j] < start || stack.ip[j] >= end)
-				break;
-		EXPECT_LT(j, stack.nr)
-			TH_LOG("vDSO + %#lx: no caller", steps.ip[i] - start);
-		EXPECT_EQ(vdso_ra, stack.ip[j])
-			TH_LOG("vDSO + %#lx", steps.ip[i] - start);
-	}
-	EXPECT_EQ(1, first);
-	TH_LOG("%u instructions", nr);
 }
 
 TEST_HARNESS_MAIN

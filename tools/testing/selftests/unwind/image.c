@@ -237,3 +237,17 @@ void image_unmap(struct image *image)
 		munmap(image->base, image->size);
 	image->size = 0;
 }
+
+void *image_load(struct image *image, const char *name)
+{
+	struct elf elf;
+	int fd, ret;
+
+	if (elf_read(&elf, name))
+		return NULL;
+	fd = elf_memfd(&elf);
+	ret = fd < 0 ? -1 : image_map(image, &elf, fd, NULL);
+	close(fd);
+	elf_free(&elf);
+	return ret ? NULL : image->entry;
+}

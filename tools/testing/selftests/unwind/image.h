@@ -94,5 +94,7 @@ struct image {
 /* Map the segments of @fd as @elf originally had them, at @where if not NULL */
 int image_map(struct image *image, const struct elf *elf, int fd, void *where);
 void image_unmap(struct image *image);
+/* Map a file as it is; its entry point, or NULL */
+void *image_load(struct image *image, const char *name);
 
 #endif /* SELFTEST_UNWIND_IMAGE_H */

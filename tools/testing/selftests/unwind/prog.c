@@ -44,6 +44,41 @@ sys3(long nr, long a, long b, long c, unsigned long *ip)
 	return ret;
 }
 
+#elif defined(__aarch64__)
+#define NR_write	64
+#define NR_getppid	173
+#define NR_exit		93
+
+asm(".globl _start\n"
+	".type _start, %function\n"
+	"_start:\n"
+	"	.cfi_startproc\n"
+	"	.cfi_undefined x30\n"
+	"	mov	x29, #0\n"
+	"	ldr	x0, [sp]\n"
+	"	bl	prog\n"
+	"	.cfi_endproc\n"
+	"	.size _start, . - _start\n");
+
+static __always_inline long
+sys3(long nr, long a, long b, long c, unsigned long *ip)
+{
+	register long x8 asm("x8") = nr;
+	register long x0 asm("x0") = a;
+	register long x1 asm("x1") = b;
+	register long x2 asm("x2") = c;
+	unsigned long at;
+
+	asm volatile("adr %[at], 1f\n\t"
+		     "svc #0\n"
+		     "1:"
+		     : "+r"(x0), [at] "=&r"(at)
+		     : "r"(x1), "r"(x2), "r"(x8)
+		     : "memory");
+	*ip = at;
+	return x0;
+}
+
 #elif defined(__i386__)
 #define NR_write	4
 #define NR_getppid	64

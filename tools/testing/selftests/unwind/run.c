@@ -2,6 +2,9 @@
 /*
  * What runs begin and end with, see run.h.
  */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -39,6 +42,20 @@ asm(".pushsection .text\n"
 _Static_assert(SYS_getppid == 110, "run_probe() calls getppid()");
 
 #endif
+
+/* Before main(), in each program and after each exec that has runs */
+static void __attribute__((constructor)) map_decoy(void)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	void *at = (void *)(RUN_DECOY - page);
+
+	/* A return address counts as that of the instruction before */
+	if (mmap(at, 2 * page, PROT_READ | PROT_EXEC,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != at) {
+		perror("mmap of the decoy");
+		exit(EXIT_FAILURE);
+	}
+}
 
 #define SPIN	200
 

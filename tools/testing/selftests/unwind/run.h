@@ -15,7 +15,10 @@
 
 #include "truth.h"
 
-/* In a page where nothing is mapped; the same as JIT_DECOY */
+/*
+ * The same as JIT_DECOY.  Runs map empty text there: an unwinder that checks
+ * whether a return address is text has to be wrong to be found out.
+ */
 #define RUN_DECOY	0xdec0de0000UL
 #define RUN_DEPTH	8
 

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,24 +15,41 @@
 
 #define PAGES	64
 
-int sampler_open_syscall(struct sampler *sampler, pid_t pid, long nr)
+int sampler_open_attr(struct sampler *sampler, struct perf_event_attr *attr,
+		      pid_t pid, const char *filter)
 {
-	struct perf_event_attr attr;
-
 	*sampler = (struct sampler){ .fd = -1 };
-	if (tracepoint_attr(&attr, "raw_syscalls/sys_enter"))
-		return -1;
-	attr.exclude_callchain_kernel = 1;
-	sampler->fd = event_open(&attr, pid, -1);
+	attr->exclude_callchain_kernel = 1;
+	sampler->fd = event_open(attr, pid, -1);
 	if (sampler->fd < 0)
 		return -1;
-	if (event_filter_syscall(sampler->fd, nr) ||
+	if ((filter && ioctl(sampler->fd, PERF_EVENT_IOC_SET_FILTER, filter)) ||
 	    ring_map(&sampler->ring, sampler->fd, PAGES) ||
 	    event_enable(sampler->fd)) {
 		sampler_close(sampler);
 		return -1;
 	}
 	return 0;
+}
+
+int sampler_open_tracepoint(struct sampler *sampler, pid_t pid,
+			    const char *name, const char *filter)
+{
+	struct perf_event_attr attr;
+
+	*sampler = (struct sampler){ .fd = -1 };
+	if (tracepoint_attr(&attr, name))
+		return -1;
+	return sampler_open_attr(sampler, &attr, pid, filter);
+}
+
+int sampler_open_syscall(struct sampler *sampler, pid_t pid, long nr)
+{
+	char filter[32];
+
+	snprintf(filter, sizeof(filter), "id == %ld", nr);
+	return sampler_open_tracepoint(sampler, pid, "raw_syscalls/sys_enter",
+				       filter);
 }
 
 int sampler_open(struct sampler *sampler, pid_t pid)
@@ -108,6 +127,15 @@ int sample_chain(struct sampler *sampler, struct stack *stack,
 
 	expect_chain(expected, &notes);
 	return sampler_stack(sampler, stack);
+}
+
+bool can_sign(void)
+{
+#ifdef __aarch64__
+	return getauxval(AT_HWCAP) & HWCAP_PACA;
+#else
+	return false;
+#endif
 }
 
 static void print_stack(const char *what, const struct stack *stack)

@@ -31,6 +31,11 @@ struct stack {
 int sampler_open(struct sampler *sampler, pid_t pid);
 /* The same for a system call of any number, that of a 32-bit program too */
 int sampler_open_syscall(struct sampler *sampler, pid_t pid, long nr);
+/* Any tracepoint, with a filter or NULL; any event */
+int sampler_open_tracepoint(struct sampler *sampler, pid_t pid,
+			    const char *name, const char *filter);
+int sampler_open_attr(struct sampler *sampler, struct perf_event_attr *attr,
+		      pid_t pid, const char *filter);
 void sampler_close(struct sampler *sampler);
 
 /*
@@ -51,6 +56,9 @@ void expect_chain(struct stack *expected, const struct notes *notes);
  */
 int sample_chain(struct sampler *sampler, struct stack *stack,
 		 struct stack *expected, unsigned int nr, ...);
+
+/* Does code that is built to sign its return addresses do so on this machine? */
+bool can_sign(void);
 
 /* Does @stack begin with all of @expected?  Prints both if it does not. */
 bool stack_begins_with(const struct stack *stack, const struct stack *expected);

@@ -36,8 +36,13 @@ FIXTURE(chains)
 
 FIXTURE_SETUP(chains)
 {
+	struct stack stack, expected;
+
 	if (sampler_open(&self->sampler, 0))
 		SKIP(return, "no perf events for raw_syscalls, or not root");
+	/* This program's own table, if it has one, is found before any other */
+	ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, 1,
+				  sampled_call));
 	if (trace_start(&self->trace))
 		SKIP(return, "no tracepoints unwind:*");
 }
@@ -71,7 +76,19 @@ FIXTURE(mix)
 FIXTURE_VARIANT(mix)
 {
 	const char *files[4];
+	bool is_signed;
 };
+
+/*
+ * What stands before code with frame pointers alone. A frame record may not tell
+ * where its frame ends; then the caller's table is of use only if it says where
+ * the caller's own record is.
+ */
+#if defined(__aarch64__)
+#define OUTSIDE_FP	"chain_both.so"
+#else
+#define OUTSIDE_FP	"chain_table.so"
+#endif
 
 FIXTURE_VARIANT_ADD(mix, table) {
 	.files = { "chain_table.so" },
@@ -90,7 +107,7 @@ FIXTURE_VARIANT_ADD(mix, table_table) {
 };
 
 FIXTURE_VARIANT_ADD(mix, table_fp) {
-	.files = { "chain_table.so", "chain_fp.so" },
+	.files = { OUTSIDE_FP, "chain_fp.so" },
 };
 
 FIXTURE_VARIANT_ADD(mix, fp_table) {
@@ -98,8 +115,7 @@ FIXTURE_VARIANT_ADD(mix, fp_table) {
 };
 
 FIXTURE_VARIANT_ADD(mix, table_fp_table_fp) {
-	.files = { "chain_table.so", "chain_fp.so", "chain_table_other.so",
-		   "chain_fp.so" },
+	.files = { OUTSIDE_FP, "chain_fp.so", OUTSIDE_FP, "chain_fp.so" },
 };
 
 FIXTURE_VARIANT_ADD(mix, fp_table_both_table) {
@@ -107,8 +123,27 @@ FIXTURE_VARIANT_ADD(mix, fp_table_both_table) {
 		   "chain_table_other.so" },
 };
 
+#ifdef __aarch64__
+/* Return addresses are signed, with either key */
+FIXTURE_VARIANT_ADD(mix, signed_a) {
+	.files = { "chain_table_signed.so" }, .is_signed = true,
+};
+
+FIXTURE_VARIANT_ADD(mix, signed_b_fp) {
+	.files = { "chain_both_signed_b.so", "chain_fp_signed.so",
+		   "chain_table_signed.so" }, .is_signed = true,
+};
+
+FIXTURE_VARIANT_ADD(mix, signed_table_b) {
+	.files = { "chain_table.so", "chain_both_signed_b.so" },
+	.is_signed = true,
+};
+#endif
+
 FIXTURE_SETUP(mix)
 {
+	if (variant->is_signed && !can_sign())
+		SKIP(return, "no pointer authentication");
 	if (sampler_open(&self->sampler, 0))
 		SKIP(return, "no perf events for raw_syscalls, or not root");
 }
@@ -144,12 +179,21 @@ TEST_F(mix, is_followed)
 
 /* Calls the next function with what cannot be a frame pointer */
 void call_without_fp(struct notes *notes, chain_fn fn);
+#if defined(__x86_64__)
 asm("call_without_fp:\n"
 	"	pushq	%rbp\n"
 	"	movl	$1, %ebp\n"
 	"	call	*%rsi\n"
 	"	popq	%rbp\n"
 	"	ret\n");
+#elif defined(__aarch64__)
+asm("call_without_fp:\n"
+	"	stp	x29, x30, [sp, #-16]!\n"
+	"	mov	x29, #1\n"
+	"	blr	x1\n"
+	"	ldp	x29, x30, [sp], #16\n"
+	"	ret\n");
+#endif
 
 static chain_fn after_fp;
 
@@ -355,6 +399,7 @@ FIXTURE_VARIANT(program)
 	const char *interpreter;
 	const char *end;
 	long getppid;
+	bool is_signed;
 };
 
 FIXTURE_VARIANT_ADD(program, table) {
@@ -388,16 +433,33 @@ FIXTURE_VARIANT_ADD(program, fp) {
 	.getppid = SYS_getppid,
 };
 
+#ifdef __aarch64__
+FIXTURE_VARIANT_ADD(program, table_signed) {
+	.file = "prog_table_signed", .end = "reason=\"end of stack\"",
+	.getppid = SYS_getppid, .is_signed = true,
+};
+
+FIXTURE_VARIANT_ADD(program, fp_signed) {
+	.file = "prog_fp_signed",
+	.end = "reason=\"end of stack by frame pointer\"",
+	.getppid = SYS_getppid, .is_signed = true,
+};
+#endif
+
+#ifdef __x86_64__
 /* 32-bit: words of 4 bytes, and never a table */
 FIXTURE_VARIANT_ADD(program, fp_32) {
 	.file = "prog_fp_32", .end = "reason=\"end of stack by frame pointer\"",
 	.getppid = I386_GETPPID,
 };
+#endif
 
 FIXTURE_SETUP(program)
 {
 	struct perf_event_attr attr;
 
+	if (variant->is_signed && !can_sign())
+		SKIP(return, "no pointer authentication");
 	if (tracepoint_attr(&attr, "raw_syscalls/sys_enter"))
 		SKIP(return, "no raw_syscalls tracepoints, or not root");
 	if (trace_start(&self->trace))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a process pays that is never unwound: idle DIRECTORY
+ * What a process pays that is never unwound: idle DIRECTORY [OPERATION...]
  *
  * Counts the instructions, of kernel and program together, of operations whose
  * paths in the kernel the feature touches. The same binary runs on a kernel with
@@ -40,6 +40,18 @@ static int self_fd;
 static bool op_null(void)
 {
 	return syscall(SYS_getppid) > 0;
+}
+
+/*
+ * A page of a file, which is there, but not in the page tables: the fault is short.
+ * It is written to, as faults of others map what lies around, too.
+ */
+static char *fault_page;
+
+static bool op_fault(void)
+{
+	*fault_page = 1;
+	return madvise(fault_page, PAGE, MADV_DONTNEED) == 0;
 }
 
 static bool map_and_touch(int prot, int flags, int fd)
@@ -100,6 +112,7 @@ static const struct op {
 	unsigned int	times;
 } ops[] = {
 	{ "null",	op_null,	1000 },
+	{ "fault",	op_fault,	10 },
 	{ "mmap",	op_mmap,	1 },
 	{ "mmap_exec",	op_mmap_exec,	1 },
 	{ "fork",	op_fork,	1 },
@@ -133,6 +146,32 @@ static void measure(const struct op *op, uint64_t *counts)
 		batch(op, &ignored);
 	for (i = 0; i < BATCHES; i++)
 		batch(op, &counts[i]);
+}
+
+/* A page in @directory that faults can be made on */
+static bool make_fault_page(const char *directory)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/page", directory);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0 || ftruncate(fd, PAGE))
+		return false;
+	fault_page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	return fault_page != MAP_FAILED;
+}
+
+/* Among @names, if there are any? */
+static bool chosen(const struct op *op, char **names)
+{
+	if (!*names)
+		return true;
+	for (; *names; names++)
+		if (!strcmp(op->name, *names))
+			return true;
+	return false;
 }
 
 /* A copy of this program in @directory */
@@ -181,15 +220,16 @@ int main(int argc, char **argv)
 		fprintf(stderr, "idle: not under qemu -icount shift=0\n");
 		return 1;
 	}
-	if (!copy_self(argv[1])) {
-		perror("idle: no copy of itself");
+	if (!copy_self(argv[1]) || !make_fault_page(argv[1])) {
+		perror("idle: no copy of itself, or no page");
 		return 1;
 	}
 	for (op = 0; op < NR_OPS; op++)
-		measure(&ops[op], counted[op]);
+		if (chosen(&ops[op], argv + 2))
+			measure(&ops[op], counted[op]);
 
 	for (op = 0; op < NR_OPS; op++)
-		for (i = 0; i < BATCHES; i++)
+		for (i = 0; i < BATCHES && chosen(&ops[op], argv + 2); i++)
 			printf("%s %u %lu\n", ops[op].name, ops[op].times,
 			       counted[op][i]);
 	return 0;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Chains of calls to take stacks of: see links.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <linux/unwind.h>
+
+#include "links.h"
+#include "../perf.h"
+
+const unsigned int depths[NR_DEPTHS] = { 8, 40, DEPTH_MAX };
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+void *links_map(size_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		fail("mmap");
+	return at;
+}
+
+void links_make(struct links *links, unsigned int nr, size_t slot,
+		const uint8_t *code, size_t size)
+{
+	unsigned int i;
+
+	links->nr = nr;
+	links->slot = slot;
+	links->text = links_map(nr * slot);
+	for (i = 0; i < nr; i++)
+		memcpy(&links->text[i * slot], code, size);
+	if (mprotect(links->text, nr * slot, PROT_READ | PROT_EXEC))
+		fail("mprotect");
+}
+
+static void table_op(int op, uint64_t key, const void *table, size_t table_size,
+		     const void *text, size_t text_size)
+{
+	const struct unwind_table_attr attr = {
+		.format = UNWIND_FORMAT_SFRAME,
+		.key = key,
+		.table_start = (uintptr_t)table,
+		.table_size = table_size,
+		.text_start = (uintptr_t)text,
+		.text_size = text_size,
+	};
+
+	if (syscall(SYS_prctl, PR_UNWIND_TABLE, op, &attr, sizeof(attr), 0))
+		fail("PR_UNWIND_TABLE");
+}
+
+void links_register(uint64_t key, const void *table, size_t table_size,
+		    const void *text, size_t text_size)
+{
+	table_op(PR_UNWIND_TABLE_ADD, key, table, table_size, text, text_size);
+}
+
+#define FORGET_KEY	0x2fff
+
+/* With each change of what is registered: a range that nothing runs in */
+void links_forget(void)
+{
+	const struct link_table table = { .hdr = link_header(1) };
+
+	table_op(PR_UNWIND_TABLE_ADD, FORGET_KEY, &table, sizeof(table),
+		 &table, sizeof(table));
+	table_op(PR_UNWIND_TABLE_DEL, FORGET_KEY, &table, sizeof(table),
+		 &table, sizeof(table));
+}
+
+char *links_at(const struct links *links, unsigned int i)
+{
+	return &links->text[(i + 1UL) * LINKS_APART % links->nr * links->slot];
+}
+
+void links_call(const struct links *links, unsigned int depth, link_fn last)
+{
+	link_fn fns[DEPTH_MAX + 1];
+	unsigned int i;
+
+	for (i = 0; i < depth; i++)
+		fns[i] = (link_fn)links_at(links, i);
+	fns[i] = last;
+	fns[0](&fns[1]);
+}
+
+bool links_are(const struct links *links, unsigned int depth,
+	       const uint64_t *ips)
+{
+	unsigned int i;
+
+	for (i = 0; i < depth; i++) {
+		const char *fn = links_at(links, depth - 1 - i);
+
+		if (ips[i] != (uintptr_t)fn + FN_RETURNED)
+			return false;
+	}
+	return true;
+}
+
+/* A tracepoint in a system call that nothing else here makes */
+int links_sampler(struct ring *ring, size_t pages)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	if (tracepoint_attr(&attr, "raw_syscalls/sys_enter"))
+		fail("no tracepoint");
+	attr.exclude_callchain_kernel = 1;
+	fd = event_open(&attr, 0, -1);
+	if (fd < 0 || event_filter_syscall(fd, SYS_getppid) ||
+	    ring_map(ring, fd, pages) || event_enable(fd))
+		fail("no event");
+	return fd;
+}
+
+bool links_sampled(const struct links *links, unsigned int depth,
+		   struct ring *ring)
+{
+	const struct record *stack;
+	struct records recs = {};
+	bool found = false;
+	uint64_t i;
+
+	if (records_read(&recs, ring) || recs.nr != 2)
+		return false;
+	stack = records_get(&recs, PERF_RECORD_CALLCHAIN_DEFERRED, 0);
+	/* Above the chain are the context and what took the stack */
+	for (i = 2; stack && !found && i + depth <= stack->nr; i++)
+		found = links_are(links, depth, &stack->ips[i]);
+	records_free(&recs);
+	return found;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Chains of calls through functions that are made at run time, each of which lies
+ * in a slot of its own: what "make bench" takes stacks of.
+ *
+ * A function calls the first of those that its argument points to, with what
+ * follows.  The last one is C, and takes the stack.
+ */
+#ifndef SELFTEST_UNWIND_BENCH_LINKS_H
+#define SELFTEST_UNWIND_BENCH_LINKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "../image.h"
+
+typedef void (*link_fn)(const void *next);
+
+/* One that keeps no frame pointer, and one that does */
+#define LINK_SFRAME							\
+{									\
+	0x48, 0x83, 0xec, 0x18,		/* sub $24, %rsp */		\
+	0x48, 0x83, 0xc7, 0x08,		/* add $8, %rdi */		\
+	0xff, 0x57, 0xf8,		/* call *-8(%rdi) */		\
+	0x48, 0x83, 0xc4, 0x18,		/* add $24, %rsp */		\
+	0xc3,				/* ret */			\
+}
+
+#define LINK_FP								\
+{									\
+	0x55,				/* push %rbp */			\
+	0x48, 0x89, 0xe5,		/* mov %rsp, %rbp */		\
+	0x48, 0x83, 0xc7, 0x08,		/* add $8, %rdi */		\
+	0xff, 0x57, 0xf8,		/* call *-8(%rdi) */		\
+	0x5d,				/* pop %rbp */			\
+	0xc3,				/* ret */			\
+}
+
+/* Offsets in them: the return address of both; in the one with a table also rows */
+enum {
+	FN_IN_FRAME	= 4,
+	FN_RETURNED	= 11,
+	FN_LEFT		= 15,
+	FN_SIZE		= 16,
+};
+
+/* Its table's rows, each of which says where the CFA is */
+struct link_row {
+	uint8_t		start;
+	uint8_t		info;
+	int16_t		cfa;
+} __packed;
+
+#define ROW_INFO	0x23	/* the stack pointer and one word of 2 bytes */
+
+/* What the table says of one function, beside its entry in the index */
+struct link_rows {
+	struct sframe_attr	attr;
+	struct link_row		row[3];
+} __packed;
+
+#define LINK_ROWS							\
+((struct link_rows){							\
+	.attr = { .num_fres = 3 },					\
+	.row = {							\
+		{ 0, ROW_INFO, 8 },					\
+		{ FN_IN_FRAME, ROW_INFO, 32 },				\
+		{ FN_LEFT, ROW_INFO, 8 },				\
+	},								\
+})
+
+/* A table for one function */
+struct link_table {
+	struct sframe_header	hdr;
+	struct sframe_fde	fde;
+	struct link_rows	rows;
+} __packed;
+
+/* The header of a table for @nr such functions, whose entries follow it */
+static inline struct sframe_header link_header(unsigned int nr)
+{
+	return (struct sframe_header){
+		.magic = SFRAME_MAGIC,
+		.version = 3,
+		.flags = SFRAME_F_FDE_SORTED,
+		.abi_arch = 3,	/* AMD64, little-endian */
+		.cfa_fixed_ra_offset = -8,
+		.num_fdes = nr,
+		.num_fres = 3 * nr,
+		.fre_len = nr * sizeof(struct link_rows),
+		.freoff = nr * sizeof(struct sframe_fde),
+	};
+}
+
+/* perf takes at most 127 frames, the program's own among them */
+#define NR_DEPTHS	3
+#define DEPTH_MAX	104
+
+extern const unsigned int depths[NR_DEPTHS];
+
+/* Functions of a chain that follow each other are this many slots apart */
+#define LINKS_APART	7919
+
+/*
+ * struct links - functions in a row
+ * @text: the first one's slot
+ * @slot: bytes from one to the next
+ * @nr: how many there are
+ */
+struct links {
+	char		*text;
+	size_t		slot;
+	unsigned int	nr;
+};
+
+/* Memory, or the end of the program */
+void *links_map(size_t size);
+
+/* Make @nr functions of @code; ends the program if that fails */
+void links_make(struct links *links, unsigned int nr, size_t slot,
+		const uint8_t *code, size_t size);
+
+/* Register a table for a range; likewise */
+void links_register(uint64_t key, const void *table, size_t table_size,
+		    const void *text, size_t text_size);
+
+/* Have the kernel forget what it keeps of single addresses, and no more */
+void links_forget(void);
+
+/* The @i'th function of a chain */
+char *links_at(const struct links *links, unsigned int i);
+
+/* Call a chain of @depth functions, and at its end @last */
+void links_call(const struct links *links, unsigned int depth, link_fn last);
+
+/* Are @ips return addresses in the chain, innermost first, all of them? */
+bool links_are(const struct links *links, unsigned int depth,
+	       const uint64_t *ips);
+
+/* An event of the system call getppid(), with its stack; or the end */
+struct ring;
+int links_sampler(struct ring *ring, size_t pages);
+
+/* Is what was sampled since the last time one stack, and this chain's? */
+bool links_sampled(const struct links *links, unsigned int depth,
+		   struct ring *ring);
+
+#endif /* SELFTEST_UNWIND_BENCH_LINKS_H */

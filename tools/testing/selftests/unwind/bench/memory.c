@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the kernel keeps for a process, by what became of the process: memory MODULE
+ *
+ * Many processes do the same one step after the other, and after each the memory of
+ * the kernel's allocators is looked at. Prints lines of STEP and the bytes that the
+ * step added, per process:
+ *
+ *	unwound		its stack was taken, with all that was found on the way
+ *	again		once more: from then on, rows are kept
+ *	deferred	a stack was taken on the return to user space
+ *	table		it registered a table
+ *	libraries	it registered as many more as NR_LIBRARIES
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "links.h"
+#include "../perf.h"
+
+#define BENCH		"/sys/kernel/debug/unwind_bench"
+#define NR_PROCESSES	128
+#define NR_LIBRARIES	1000
+#define KEY		0x2004
+
+/* A range is all of the function's slot but its end: no range touches another */
+#define SLOT_SIZE	128
+#define TEXT_SIZE	64
+
+static const uint8_t code[] = LINK_SFRAME;
+
+/* In each process, made before the first step: user memory is not what is counted */
+static struct {
+	struct links		links;
+	struct link_table	*tables;
+	struct ring		ring;
+	int			module;
+} self;
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "memory: ");
+	perror(what);
+	exit(1);
+}
+
+static void register_ranges(unsigned int from, unsigned int to)
+{
+	unsigned int i;
+
+	for (i = from; i < to; i++)
+		links_register(KEY, &self.tables[i], sizeof(self.tables[i]),
+			       &self.links.text[i * SLOT_SIZE], TEXT_SIZE);
+}
+
+static void step_unwind(void)
+{
+	static const char command[] = "task faultable";
+
+	if (write(self.module, command, strlen(command)) < 0)
+		fail(command);
+}
+
+static void step_defer(void)
+{
+	syscall(SYS_getppid);
+	if (ring_empty(&self.ring))
+		fail("no sample");
+}
+
+static void step_table(void)
+{
+	register_ranges(0, 1);
+}
+
+static void step_libraries(void)
+{
+	register_ranges(1, 1 + NR_LIBRARIES);
+}
+
+#define NR_STEPS	5
+
+static const struct {
+	const char	*name;
+	void		(*step)(void);
+} steps[NR_STEPS] = {
+	{ "unwound", step_unwind },
+	{ "again", step_unwind },
+	{ "deferred", step_defer },
+	{ "table", step_table },
+	{ "libraries", step_libraries },
+};
+
+static void make_tables(void)
+{
+	unsigned int i, nr = 1 + NR_LIBRARIES;
+
+	links_make(&self.links, nr, SLOT_SIZE, code, sizeof(code));
+	self.tables = links_map(nr * sizeof(*self.tables));
+	for (i = 0; i < nr; i++) {
+		const char *fn = &self.links.text[i * SLOT_SIZE];
+
+		self.tables[i] = (struct link_table){
+			.hdr = link_header(1),
+			.fde = {
+				.start_offset = (intptr_t)fn - (intptr_t)&self.tables[i],
+				.size = sizeof(code),
+			},
+			.rows = LINK_ROWS,
+		};
+	}
+}
+
+static void put(int fd)
+{
+	if (write(fd, "", 1) != 1)
+		fail("write");
+}
+
+static void get(int fd)
+{
+	char byte;
+
+	if (read(fd, &byte, 1) != 1)
+		fail("a process ended early");
+}
+
+static void process(int go, int done)
+{
+	size_t i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	links_sampler(&self.ring, 1);
+	put(done);
+	for (i = 0; i < NR_STEPS; i++) {
+		get(go);
+		steps[i].step();
+		put(done);
+	}
+	/* What it has must not go before it is looked at */
+	get(go);
+	exit(0);
+}
+
+/* KiB of all that the kernel allocated for itself */
+static long kernel_kib(void)
+{
+	FILE *file = fopen("/proc/meminfo", "r");
+	long kib = -1, value;
+	char line[128];
+
+	if (!file)
+		fail("/proc/meminfo");
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "Slab: %ld", &value) == 1)
+			kib = value;
+	fclose(file);
+	return kib;
+}
+
+static void load(const char *module)
+{
+	int fd = open(module, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
+		fail(module);
+	close(fd);
+	self.module = open(BENCH, O_RDWR | O_CLOEXEC);
+	if (self.module < 0)
+		fail(BENCH);
+}
+
+/* One more process, which waits for its first step; where to tell it of that */
+static int start(int done[2])
+{
+	int go[2];
+	pid_t pid;
+
+	if (pipe(go))
+		fail("pipe");
+	pid = fork();
+	if (pid < 0)
+		fail("fork");
+	if (!pid)
+		process(go[0], done[1]);
+	close(go[0]);
+	get(done[0]);
+	return go[1];
+}
+
+int main(int argc, char **argv)
+{
+	int go[NR_PROCESSES], done[2], i, status;
+	long before, after;
+	size_t step;
+
+	if (argc != 2)
+		return 1;
+	load(argv[1]);
+	make_tables();
+	if (pipe(done))
+		fail("pipe");
+	for (i = 0; i < NR_PROCESSES; i++)
+		go[i] = start(done);
+	before = kernel_kib();
+	for (step = 0; step < NR_STEPS; step++) {
+		for (i = 0; i < NR_PROCESSES; i++) {
+			put(go[i]);
+			get(done[0]);
+		}
+		after = kernel_kib();
+		printf("%s %ld\n", steps[step].name,
+		       (after - before) * 1024 / NR_PROCESSES);
+		before = after;
+	}
+	for (i = 0; i < NR_PROCESSES; i++)
+		put(go[i]);
+	for (i = 0; i < NR_PROCESSES; i++)
+		if (wait(&status) < 0 || status)
+			return 1;
+	return 0;
+}

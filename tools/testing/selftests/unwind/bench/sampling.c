@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What samples cost the program that is sampled: sampling METHOD HZ...
+ *
+ * METHOD is how its stack is taken:
+ *
+ *	none		not at all: a sample and nothing else
+ *	sframe		deferred, by tables
+ *	fp		at the sample, by frame pointers
+ *	in-place	at the sample, by tables
+ *	dwarf-BYTES	that many bytes of it are copied
+ *
+ * The program does the same work again and again at the end of a chain of calls,
+ * without being sampled and then sampled so often: what it takes longer is what
+ * samples cost, from the interrupt to the last word of the record. The chain keeps
+ * frame pointers for fp only; it stands on more stack than any method copies.
+ *
+ * Prints lines of METHOD, HZ, instructions without and with samples, samples,
+ * stacks that are the chain's, bytes in the buffer, and records lost.
+ */
+#include <alloca.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "insns.h"
+#include "links.h"
+#include "../perf.h"
+
+#define DEPTH		16
+#define NR_LINKS	1000
+#define SLOT_SIZE	64
+#define KEY		0x2003
+#define STACK		(128 << 10)
+
+/* 256 MiB: nothing has to be read while it is measured */
+#define RING_PAGES	(64 << 10)
+
+/* As many samples, and at the least as much work, as figures need to be steady */
+#define SAMPLES		100
+#define SAMPLES_FIRST	4
+#define INSNS_PER_SEC	1000000000ULL
+#define INSNS_LEAST	(100ULL << 20)
+
+/* All registers that the kernel has of user space, but segments: as perf asks */
+#define REGS_USER	0xff0fffULL
+
+static const uint8_t code_sframe[] = LINK_SFRAME;
+static const uint8_t code_fp[] = LINK_FP;
+
+static struct {
+	const char	*method;
+	unsigned long	hz;
+	struct links	links;
+	struct ring	ring;
+	int		fd;
+} bench;
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "sampling: %s: ", bench.method);
+	perror(what);
+	exit(1);
+}
+
+static unsigned int dwarf_bytes(void)
+{
+	return strncmp(bench.method, "dwarf-", 6) ? 0 : atoi(bench.method + 6);
+}
+
+/* One table for all functions */
+static void table_register(const struct links *links)
+{
+	static struct {
+		struct sframe_header	hdr;
+		struct sframe_fde	fde[NR_LINKS];
+		struct link_rows	rows[NR_LINKS];
+	} __packed table;
+	unsigned int i;
+
+	table.hdr = link_header(links->nr);
+	for (i = 0; i < links->nr; i++) {
+		const char *fn = &links->text[i * links->slot];
+
+		table.fde[i] = (struct sframe_fde){
+			.start_offset = (intptr_t)fn - (intptr_t)&table,
+			.size = sizeof(code_sframe),
+			.fre_off = i * sizeof(table.rows[0]),
+		};
+		table.rows[i] = LINK_ROWS;
+	}
+	links_register(KEY, &table, sizeof(table), links->text,
+		       links->nr * links->slot);
+}
+
+static void make_chain(void)
+{
+	if (!strcmp(bench.method, "fp")) {
+		links_make(&bench.links, NR_LINKS, SLOT_SIZE, code_fp,
+			   sizeof(code_fp));
+		return;
+	}
+	links_make(&bench.links, NR_LINKS, SLOT_SIZE, code_sframe,
+		   sizeof(code_sframe));
+	table_register(&bench.links);
+}
+
+static void open_event(void)
+{
+	struct perf_event_attr attr;
+
+	event_attr(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	attr.sample_period = INSNS_PER_SEC / bench.hz;
+	attr.read_format = PERF_FORMAT_LOST;
+	if (strcmp(bench.method, "sframe")) {
+		attr.defer_callchain = 0;
+		attr.defer_output = 0;
+	}
+	if (!strcmp(bench.method, "none"))
+		attr.sample_type &= ~PERF_SAMPLE_CALLCHAIN;
+	if (dwarf_bytes()) {
+		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		attr.sample_regs_user = REGS_USER;
+		attr.sample_stack_user = dwarf_bytes();
+		attr.exclude_callchain_user = 1;
+	}
+	bench.fd = event_open(&attr, 0, -1);
+	if (bench.fd < 0 || ring_map(&bench.ring, bench.fd, RING_PAGES))
+		fail("no event");
+}
+
+static uint64_t work(unsigned int samples)
+{
+	uint64_t needed = INSNS_PER_SEC / bench.hz * samples;
+	uint64_t start = insns(), loops = needed / 2;
+
+	asm volatile("1:	dec	%0\n\t"
+		     "jnz	1b"
+		     : "+r"(loops) : : "cc", "memory");
+	return insns() - start;
+}
+
+/* Is the chain among the addresses of a callchain? */
+static bool has_chain(const uint64_t *ips, uint64_t nr)
+{
+	uint64_t i;
+
+	for (i = 0; i + DEPTH <= nr; i++)
+		if (links_are(&bench.links, DEPTH, &ips[i]))
+			return true;
+	return false;
+}
+
+/* Where a record has its callchain, behind what SAMPLE_TYPE has before that */
+static bool is_whole(const struct perf_event_header *record)
+{
+	const uint64_t *words = (const void *)(record + 1);
+
+	if (record->type == PERF_RECORD_CALLCHAIN_DEFERRED)
+		return has_chain(&words[2], words[1]);
+	return record->type == PERF_RECORD_SAMPLE &&
+	       has_chain(&words[6], words[5]);
+}
+
+static void print_samples(uint64_t without, uint64_t with)
+{
+	bool callchains = strcmp(bench.method, "none") && !dwarf_bytes();
+	unsigned long samples = 0, whole = 0;
+	struct perf_event_header *record;
+	uint64_t count[2];
+	uint64_t bytes = bench.ring.meta->data_head - bench.ring.meta->data_tail;
+
+	while ((record = ring_next(&bench.ring))) {
+		samples += record->type == PERF_RECORD_SAMPLE;
+		whole += callchains && is_whole(record);
+		free(record);
+	}
+	if (read(bench.fd, count, sizeof(count)) != sizeof(count))
+		fail("read");
+	printf("%s %lu %lu %lu %lu %lu %lu %lu\n", bench.method, bench.hz, without,
+	       with, samples, whole, bytes, count[1]);
+}
+
+static void end_of_chain(const void *next)
+{
+	unsigned int samples = INSNS_LEAST / (INSNS_PER_SEC / bench.hz);
+	uint64_t without, with;
+
+	(void)next;
+	if (samples < SAMPLES)
+		samples = SAMPLES;
+	without = work(samples);
+	if (event_enable(bench.fd))
+		fail("enable");
+	/* What the first stacks find is known from then on */
+	work(SAMPLES_FIRST);
+	if (event_disable(bench.fd))
+		fail("disable");
+	__atomic_store_n(&bench.ring.meta->data_tail,
+			 bench.ring.meta->data_head, __ATOMIC_RELEASE);
+	if (event_enable(bench.fd))
+		fail("enable");
+	with = work(samples);
+	if (event_disable(bench.fd))
+		fail("disable");
+	print_samples(without, with);
+}
+
+static void bench_rate(void)
+{
+	char *stack = alloca(STACK);
+
+	/* It is there, whatever the compiler makes of it */
+	asm volatile("" : : "r"(memset(stack, 0, STACK)) : "memory");
+	make_chain();
+	open_event();
+	links_call(&bench.links, DEPTH, end_of_chain);
+	exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	int i, status;
+
+	if (argc < 3)
+		return 1;
+	if (!insns_are_counted()) {
+		fprintf(stderr, "sampling: not under qemu -icount shift=0\n");
+		return 1;
+	}
+	bench.method = argv[1];
+	for (i = 2; i < argc; i++) {
+		pid_t pid = fork();
+
+		bench.hz = strtoul(argv[i], NULL, 0);
+		if (!pid)
+			bench_rate();
+		if (waitpid(pid, &status, 0) != pid || status)
+			return 1;
+	}
+	return 0;
+}

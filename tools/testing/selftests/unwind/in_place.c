@@ -1,0 +1,629 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * User stacks in place: those of events that defer nothing, of unmodified tools.
+ *
+ * What such an event has to say is either what a deferred one says of the same
+ * moment, address by address, or what it said before there were tables, with the
+ * sysctl off. And the kernel counts which.
+ *
+ * The program keeps frame pointers and has no tables, nor has its C library; what
+ * has tables are the chains that are mapped here (see chain.h). Frame pointers
+ * lead past these, so the two kinds of stacks differ.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "code.h"
+#include "image.h"
+#include "in_place_counts.h"
+#include "random_chains.h"
+#include "sampled.h"
+#include "trace.h"
+#include "../kselftest_harness.h"
+
+#define MAX_STACK	"/proc/sys/kernel/perf_event_max_stack"
+
+/* Where both kinds of stacks are compared, and in what portions */
+#define SAMPLES		10000
+#define PORTION		50
+
+/* Samples of a stack that cannot be had */
+#define SEVERAL		400
+
+/* Frames: too many for one sample, each of which is counted as 72 reads at least */
+#define DEEP		1000
+#define DEEP_LIMIT	"1200"
+
+/*
+ * What is sampled: @now by an event that defers nothing, @later by one that does.
+ * Records of @now are kept, so that what they point to stays.
+ */
+struct subject {
+	struct sampler	now;
+	struct sampler	later;
+	struct records	now_recs;
+	struct records	later_recs;
+	struct image	image;
+	long		was_on;
+};
+
+/* An event at the system call that ends a chain, which defers nothing */
+static int open_now(struct sampler *sampler)
+{
+	struct perf_event_attr attr;
+	char filter[32];
+
+	if (tracepoint_attr(&attr, "raw_syscalls/sys_enter"))
+		return -1;
+	attr.defer_callchain = 0;
+	attr.defer_output = 0;
+	snprintf(filter, sizeof(filter), "id == %d", SYS_getppid);
+	return sampler_open_attr(sampler, &attr, 0, filter);
+}
+
+/* 0, or -1 where it cannot be tested */
+static int subject_open(struct subject *subject)
+{
+	long counts[NR_COUNTS];
+
+	*subject = (struct subject){ .now.fd = -1, .later.fd = -1 };
+	subject->was_on = read_number(IN_PLACE_SYSCTL);
+	read_counts(counts);
+	if (subject->was_on < 0 || counts[TAKEN] < 0)
+		return -1;
+	return write_text(IN_PLACE_SYSCTL, "1") || open_now(&subject->now) ? -1 : 0;
+}
+
+static void subject_close(struct subject *subject)
+{
+	if (subject->was_on >= 0)
+		write_text(IN_PLACE_SYSCTL, subject->was_on ? "1" : "0");
+	records_free(&subject->now_recs);
+	records_free(&subject->later_recs);
+	sampler_close(&subject->now);
+	sampler_close(&subject->later);
+}
+
+#define CANNOT	"no kernel.unwind_in_place, no debugfs, no events, or not root"
+
+FIXTURE(in_place)
+{
+	struct subject subject;
+};
+
+FIXTURE_SETUP(in_place)
+{
+	ASSERT_FALSE(in_place_missing());
+	if (subject_open(&self->subject))
+		SKIP(return, CANNOT);
+}
+
+FIXTURE_TEARDOWN(in_place)
+{
+	subject_close(&self->subject);
+}
+
+/* One sample, and how much each count went up with it */
+struct shot {
+	struct record	rec;
+	long		counts[NR_COUNTS];
+};
+
+static int take(struct subject *subject, struct shot *shot)
+{
+	const size_t nr = subject->now_recs.nr;
+
+	if (records_read(&subject->now_recs, &subject->now.ring))
+		return -1;
+	if (subject->now_recs.nr != nr + 1)
+		return -1;
+	shot->rec = subject->now_recs.rec[nr];
+	return shot->rec.type == PERF_RECORD_SAMPLE && shot->rec.nr > 2 &&
+	       shot->rec.ips[0] == PERF_CONTEXT_USER ? 0 : -1;
+}
+
+/*
+ * Sample @fn, which ends in sampled_call(), once for each digit of @modes, with
+ * the sysctl set to that: from the same place each time, so that nothing but how
+ * the stack is taken can differ.  @expected is what the stack begins with.
+ */
+static int shoot(struct subject *subject, chain_fn fn, const char *modes,
+		 struct shot *shots, struct stack *expected)
+{
+	long before[NR_COUNTS];
+	int i, j;
+
+	for (i = 0; modes[i]; i++) {
+		struct notes notes = { .nr_next = 1, .next = { fn, sampled_call } };
+		const char mode[] = { modes[i], 0 };
+
+		if (write_text(IN_PLACE_SYSCTL, mode))
+			return -1;
+		read_counts(before);
+		fn(&notes);
+		read_counts(shots[i].counts);
+		for (j = 0; j < NR_COUNTS; j++)
+			shots[i].counts[j] -= before[j];
+		if (take(subject, &shots[i])) {
+			printf("# not one sample with a user stack\n");
+			return -1;
+		}
+		expect_chain(expected, &notes);
+	}
+	return 0;
+}
+
+static bool same(uint64_t nr, const uint64_t *ips, uint64_t nr_other,
+		 const uint64_t *other)
+{
+	return nr == nr_other && !memcmp(ips, other, nr * sizeof(*ips));
+}
+
+static bool same_stack(const struct shot *a, const struct shot *b)
+{
+	return same(a->rec.nr, a->rec.ips, b->rec.nr, b->rec.ips);
+}
+
+static bool is_whole(const struct shot *shot, const struct stack *expected)
+{
+	struct stack stack = {};
+
+	/* Without the marker */
+	while (stack.nr + 1 < shot->rec.nr && stack.nr < SAMPLED_MAX) {
+		stack.ip[stack.nr] = shot->rec.ips[stack.nr + 1];
+		stack.nr++;
+	}
+	return stack_begins_with(&stack, expected);
+}
+
+/* Is @ip anywhere in it? Frame pointers lead past functions that keep none. */
+static bool has(const struct shot *shot, unsigned long ip)
+{
+	uint64_t i;
+
+	for (i = 0; i < shot->rec.nr; i++)
+		if (shot->rec.ips[i] == ip)
+			return true;
+	return false;
+}
+
+/*
+ * First as before, and asked for; then by tables
+ */
+TEST_F(in_place, is_there_from_the_second_sample)
+{
+	struct shot shots[4];
+	struct stack expected;
+	chain_fn fn;
+	int i;
+
+	fn = image_load(&self->subject.image, "chain_table.so");
+	ASSERT_NE(NULL, fn);
+	ASSERT_EQ(0, shoot(&self->subject, fn, "0110", shots, &expected));
+
+	/* Off: nothing is tried */
+	for (i = 0; i < NR_COUNTS; i++)
+		EXPECT_EQ(0, shots[0].counts[i]);
+	EXPECT_FALSE(has(&shots[0], expected.ip[2]));
+
+	EXPECT_TRUE(same_stack(&shots[0], &shots[1]));
+	EXPECT_EQ(1, shots[1].counts[UNSURE]);
+	EXPECT_EQ(1, shots[1].counts[ASKED]);
+	EXPECT_EQ(1, shots[1].counts[HELPED]);
+
+	EXPECT_TRUE(is_whole(&shots[2], &expected));
+	EXPECT_EQ(1, shots[2].counts[TAKEN]);
+	EXPECT_EQ(0, shots[2].counts[ASKED]);
+
+	/* Off again, although tables are known */
+	EXPECT_TRUE(same_stack(&shots[0], &shots[3]));
+}
+
+/* Rows that are kept would do without their tables; what is registered drops them */
+static int forget_rows(void)
+{
+	struct code code;
+	int ret;
+
+	if (code_map(&code, 1))
+		return -1;
+	ret = code_register(&code, 1) || unwind_table_del(1) ? -1 : 0;
+	code_unmap(&code);
+	return ret;
+}
+
+/* Tables whose pages have gone are as good as unknown, and are brought in */
+TEST_F(in_place, pages_are_brought_in)
+{
+	struct image *image = &self->subject.image;
+	struct stack expected;
+	struct shot shots[3];
+	chain_fn fn;
+	int i;
+
+	fn = image_load(image, "chain_table.so");
+	ASSERT_NE(NULL, fn);
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, shoot(&self->subject, fn, "110", shots, &expected));
+		EXPECT_EQ(1, shots[0].counts[UNSURE]);
+		EXPECT_EQ(1, shots[0].counts[HELPED]);
+		EXPECT_TRUE(same_stack(&shots[0], &shots[2]));
+		EXPECT_EQ(1, shots[1].counts[TAKEN]);
+		EXPECT_TRUE(is_whole(&shots[1], &expected));
+		ASSERT_EQ(0, madvise(image->base, image->size, MADV_DONTNEED));
+		ASSERT_EQ(0, forget_rows());
+	}
+}
+
+/* Where the table's page is, which describes all of the image's text */
+static void *table_page(const struct image *image, const char *name)
+{
+	const unsigned long page = sysconf(_SC_PAGESIZE);
+	unsigned long vaddr = 0;
+	struct elf elf;
+
+	if (!elf_read(&elf, name)) {
+		vaddr = elf_phdr(&elf, PT_GNU_SFRAME, 0)->p_vaddr;
+		elf_free(&elf);
+	}
+	return vaddr ? image->base + (vaddr & -page) : NULL;
+}
+
+/* A table that cannot be read, however often one looks */
+TEST_F(in_place, asks_seldom_where_it_does_not_help)
+{
+	static const char file[] = "chain_table.so";
+	const size_t page = sysconf(_SC_PAGESIZE);
+	static struct shot shots[SEVERAL];
+	static char modes[SEVERAL + 1];
+	struct stack expected;
+	int i, asked = 0;
+	chain_fn fn;
+	void *table;
+
+	memset(modes, '1', SEVERAL);
+	modes[0] = '0';
+	fn = image_load(&self->subject.image, file);
+	ASSERT_NE(NULL, fn);
+	table = table_page(&self->subject.image, file);
+	ASSERT_NE(NULL, table);
+	ASSERT_EQ(0, shoot(&self->subject, fn, "11", shots, &expected));
+	EXPECT_EQ(1, shots[1].counts[TAKEN]);
+
+	ASSERT_EQ(0, mprotect(table, page, PROT_NONE));
+	ASSERT_EQ(0, forget_rows());
+	ASSERT_EQ(0, shoot(&self->subject, fn, modes, shots, &expected));
+	for (i = 1; i < SEVERAL; i++) {
+		EXPECT_TRUE(same_stack(&shots[0], &shots[i]));
+		EXPECT_EQ(1, shots[i].counts[UNSURE]);
+		EXPECT_EQ(0, shots[i].counts[HELPED]);
+		asked += shots[i].counts[ASKED];
+	}
+	TH_LOG("asked for %d times in %d samples", asked, SEVERAL - 1);
+	/* After each time, twice as many samples ask no more, and 63 at most */
+	EXPECT_LE((SEVERAL - 1) / 64, asked);
+	EXPECT_GE(6 + (SEVERAL - 1) / 64, asked);
+
+	/* Nothing keeps it from being used again, at once */
+	ASSERT_EQ(0, mprotect(table, page, PROT_READ));
+	ASSERT_EQ(0, shoot(&self->subject, fn, "1", shots, &expected));
+	EXPECT_TRUE(is_whole(&shots[0], &expected));
+}
+
+/* A table does not outlive its mapping: other code, with other frames */
+TEST_F(in_place, forgets_with_the_mapping)
+{
+	static const char * const twins[] = { "chain_table.so",
+					      "chain_table_other.so" };
+	struct stack expected;
+	struct shot shots[3];
+	chain_fn fn;
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		fn = image_load(&self->subject.image, twins[i % 2]);
+		ASSERT_NE(NULL, fn);
+		ASSERT_EQ(0, shoot(&self->subject, fn, "111", shots, &expected));
+		EXPECT_EQ(1, shots[0].counts[UNSURE]);
+		EXPECT_TRUE(is_whole(&shots[1], &expected));
+		EXPECT_TRUE(is_whole(&shots[2], &expected));
+		image_unmap(&self->subject.image);
+	}
+}
+
+/*
+ * Processes without tables: byte for byte what it was
+ */
+
+FIXTURE(no_table)
+{
+	struct subject subject;
+};
+
+FIXTURE_VARIANT(no_table)
+{
+	const char *file;
+};
+
+FIXTURE_VARIANT_ADD(no_table, fp) {
+	.file = "chain_fp.so",
+};
+
+FIXTURE_VARIANT_ADD(no_table, none) {
+	.file = "chain_none.so",
+};
+
+FIXTURE_SETUP(no_table)
+{
+	if (subject_open(&self->subject))
+		SKIP(return, CANNOT);
+}
+
+FIXTURE_TEARDOWN(no_table)
+{
+	subject_close(&self->subject);
+}
+
+TEST_F(no_table, nothing_changes)
+{
+	static const char modes[] = "01111111111111111111";
+	struct shot shots[sizeof(modes)];
+	struct stack expected;
+	chain_fn fn;
+	int i;
+
+	fn = image_load(&self->subject.image, variant->file);
+	ASSERT_NE(NULL, fn);
+	ASSERT_EQ(0, shoot(&self->subject, fn, modes, shots, &expected));
+	for (i = 1; modes[i]; i++) {
+		EXPECT_TRUE(same_stack(&shots[0], &shots[i]));
+		EXPECT_EQ(0, shots[i].counts[TAKEN]);
+	}
+}
+
+/*
+ * Beside deferred stacks of the same moments
+ */
+
+/* Of the pairs of one portion, those that differ; -1 if they are not pairs */
+static int differing(struct subject *subject, const bool *by_table)
+{
+	const struct record *now, *later, *stack;
+	int differ = 0;
+	size_t i;
+
+	for (i = 0; i < PORTION; i++) {
+		now = records_get(&subject->now_recs, PERF_RECORD_SAMPLE, i);
+		later = records_get(&subject->later_recs, PERF_RECORD_SAMPLE, i);
+		stack = later ? records_stack(&subject->later_recs,
+					      later->cookie) : NULL;
+		if (!now || !stack)
+			return -1;
+		differ += by_table[i] &&
+			  !same(now->nr, now->ips, stack->nr, stack->ips);
+	}
+	records_free(&subject->now_recs);
+	records_free(&subject->later_recs);
+	return differ;
+}
+
+TEST_F_TIMEOUT(in_place, is_what_is_deferred, 300)
+{
+	struct subject *subject = &self->subject;
+	long all = 0, tables = 0, differ = 0;
+	long before[NR_COUNTS], counts[NR_COUNTS], unsure, taken;
+	bool by_table[PORTION];
+	int i, more;
+
+	ASSERT_EQ(0, random_chains_load());
+	ASSERT_EQ(0, sampler_open(&subject->later, 0));
+	read_counts(before);
+
+	for (; all < SAMPLES; all += PORTION) {
+		for (i = 0; i < PORTION; i++) {
+			by_table[i] = random_chains_call(sampled_call);
+			tables += by_table[i];
+		}
+		ASSERT_EQ(0, records_read(&subject->now_recs,
+					  &subject->now.ring));
+		ASSERT_EQ(0, records_read(&subject->later_recs,
+					  &subject->later.ring));
+		more = differing(subject, by_table);
+		ASSERT_LE(0, more);
+		differ += more;
+	}
+	read_counts(counts);
+	unsure = counts[UNSURE] - before[UNSURE];
+	taken = counts[TAKEN] - before[TAKEN];
+	TH_LOG("%ld samples, %ld through tables: %ld differ, %ld taken, %ld not sure",
+	       all, tables, differ, taken, unsure);
+	/* It is the same stack, or the kernel says that it could not tell */
+	EXPECT_LE(differ, unsure);
+	EXPECT_LE(tables - unsure, taken);
+	EXPECT_GT(tables / 100, unsure);
+	EXPECT_LT(all / 2, tables);
+}
+
+/*
+ * Bounds
+ */
+
+static chain_fn deep_fn;
+static unsigned int deep;
+
+/* One chain after another, with a frame of its own in between */
+static void again(struct notes *notes)
+{
+	notes->nr = 0;
+	notes->nr_next = 1;
+	notes->next[1] = again;
+	if (deep > CHAIN_FRAMES) {
+		deep -= CHAIN_FRAMES + 1;
+		deep_fn(notes);
+	} else {
+		sampled_call(notes);
+	}
+	/* Not a jump */
+	asm volatile("" : : : "memory");
+}
+
+static void begin_deep(struct notes *notes)
+{
+	deep = DEEP;
+	again(notes);
+	asm volatile("" : : : "memory");
+}
+
+static void begin_less_deep(struct notes *notes)
+{
+	deep = DEEP / 10;
+	again(notes);
+	asm volatile("" : : : "memory");
+}
+
+FIXTURE(deep)
+{
+	struct subject subject;
+	long max_stack;
+};
+
+FIXTURE_SETUP(deep)
+{
+	self->max_stack = read_number(MAX_STACK);
+	/* Refused while anybody has a callchain */
+	if (self->max_stack < 0 || write_text(MAX_STACK, DEEP_LIMIT))
+		SKIP(return, "cannot change kernel.perf_event_max_stack");
+	if (subject_open(&self->subject))
+		SKIP(return, CANNOT);
+}
+
+FIXTURE_TEARDOWN(deep)
+{
+	char text[24];
+
+	subject_close(&self->subject);
+	snprintf(text, sizeof(text), "%ld", self->max_stack);
+	write_text(MAX_STACK, text);
+}
+
+TEST_F(deep, work_is_bounded)
+{
+	struct stack expected;
+	struct shot shots[3];
+
+	deep_fn = image_load(&self->subject.image, "chain_table.so");
+	ASSERT_NE(NULL, deep_fn);
+	ASSERT_EQ(0, shoot(&self->subject, begin_less_deep, "011", shots,
+			   &expected));
+	EXPECT_EQ(1, shots[2].counts[TAKEN]);
+	EXPECT_LT(DEEP / 10, shots[2].rec.nr);
+
+	ASSERT_EQ(0, shoot(&self->subject, begin_deep, "011", shots, &expected));
+	EXPECT_EQ(1, shots[1].counts[BUDGET]);
+	EXPECT_EQ(1, shots[2].counts[BUDGET]);
+	EXPECT_EQ(0, shots[2].counts[ASKED]);
+	EXPECT_TRUE(same_stack(&shots[0], &shots[1]));
+	EXPECT_TRUE(same_stack(&shots[0], &shots[2]));
+}
+
+/*
+ * The trace option userstacktrace
+ */
+
+FIXTURE(ftrace)
+{
+	struct trace trace;
+	long was_on;
+};
+
+static int trace_set(const struct trace *trace, const char *file,
+		     const char *value)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", trace->dir, file);
+	return write_text(path, value);
+}
+
+FIXTURE_SETUP(ftrace)
+{
+	char filter[64];
+
+	self->was_on = read_number(IN_PLACE_SYSCTL);
+	if (self->was_on < 0 || write_text(IN_PLACE_SYSCTL, "1") ||
+	    trace_start(&self->trace))
+		SKIP(return, "no kernel.unwind_in_place, no tracefs, or not root");
+	snprintf(filter, sizeof(filter), "id == %d && common_pid == %d",
+		 SYS_getppid, getpid());
+	ASSERT_EQ(0, trace_set(&self->trace, "events/unwind/enable", "0"));
+	ASSERT_EQ(0, trace_set(&self->trace,
+			       "events/raw_syscalls/sys_enter/filter", filter));
+	ASSERT_EQ(0, trace_set(&self->trace, "options/userstacktrace", "1"));
+	ASSERT_EQ(0, trace_set(&self->trace,
+			       "events/raw_syscalls/sys_enter/enable", "1"));
+}
+
+FIXTURE_TEARDOWN(ftrace)
+{
+	if (self->was_on >= 0)
+		write_text(IN_PLACE_SYSCTL, self->was_on ? "1" : "0");
+	if (self->trace.dir[0])
+		trace_set(&self->trace, "events/raw_syscalls/enable", "0");
+	trace_stop(&self->trace);
+}
+
+/* The last stack in the trace */
+static void last_stack(const struct trace *trace, struct stack *stack)
+{
+	static const char head[] = "<user stack trace>\n";
+	const char *line = trace->text, *next;
+
+	while ((next = strstr(line, head)))
+		line = next + strlen(head);
+	stack->nr = 0;
+	while (stack->nr < SAMPLED_MAX &&
+	       sscanf(line, " => <%lx>", &stack->ip[stack->nr]) == 1) {
+		stack->nr++;
+		line = strchrnul(line, '\n');
+		line += *line == '\n';
+	}
+}
+
+static void trace_call(struct trace *trace, chain_fn fn, struct stack *stack,
+		       struct stack *expected)
+{
+	struct notes notes = { .nr_next = 1, .next = { fn, sampled_call } };
+
+	fn(&notes);
+	expect_chain(expected, &notes);
+	if (!trace_read(trace))
+		last_stack(trace, stack);
+}
+
+TEST_F(ftrace, has_user_stacks)
+{
+	struct stack stack = {}, expected = {};
+	struct image image;
+	chain_fn fn;
+
+	fn = image_load(&image, "chain_table.so");
+	ASSERT_NE(NULL, fn);
+	/* By frame pointers, past the chain; it is asked for */
+	trace_call(&self->trace, fn, &stack, &expected);
+	ASSERT_LT(1, stack.nr);
+	EXPECT_EQ(expected.ip[0], stack.ip[0]);
+	EXPECT_NE(expected.ip[2], stack.ip[2]);
+	trace_call(&self->trace, fn, &stack, &expected);
+	EXPECT_TRUE(stack_begins_with(&stack, &expected));
+
+	ASSERT_EQ(0, write_text(IN_PLACE_SYSCTL, "0"));
+	trace_call(&self->trace, fn, &stack, &expected);
+	EXPECT_EQ(expected.ip[0], stack.ip[0]);
+	EXPECT_NE(expected.ip[2], stack.ip[2]);
+}
+
+TEST_HARNESS_MAIN

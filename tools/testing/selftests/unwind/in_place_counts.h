@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Stacks in place: the sysctl, and how the kernel counts what became of them.
+ */
+#ifndef SELFTEST_UNWIND_IN_PLACE_COUNTS_H
+#define SELFTEST_UNWIND_IN_PLACE_COUNTS_H
+
+#include <stdbool.h>
+
+#define IN_PLACE_SYSCTL	"/proc/sys/kernel/unwind_in_place"
+
+enum count {
+	TAKEN,
+	NO_TABLE,
+	UNSURE,
+	BUDGET,
+	UPROBE,
+	ASKED,
+	HELPED,
+	NR_COUNTS
+};
+
+/* How often it came out like this so far; -1 where there are no counts */
+void read_counts(long counts[NR_COUNTS]);
+
+/* Does the kernel unwind by tables, and nevertheless lacks all of this? */
+bool in_place_missing(void);
+
+/* -1 on failure */
+long read_number(const char *path);
+int write_text(const char *path, const char *text);
+
+#endif /* SELFTEST_UNWIND_IN_PLACE_COUNTS_H */

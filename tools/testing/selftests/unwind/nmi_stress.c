@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Stress of the deferred core: requests of several clients from NMIs that come
+ * at any time, about tasks that enter and leave the kernel in all ways.
+ *
+ * The module unwind_stress makes the requests and logs them; without it there is
+ * nothing to test. The load's tasks are all gone before the log is read, so
+ * that nothing of it is still to come. That the check can fail is tested first,
+ * with logs that are wrong.
+ *
+ * UNWIND_STRESS_REQUESTS and UNWIND_STRESS_RATE (NMIs that each CPU sends, per
+ * second) change how much.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stress_check.h"
+#include "stress_load.h"
+#include "stress_module.h"
+#include "stress_where.h"
+#include "../kselftest_harness.h"
+
+#define REQUESTS	1000000
+#define RATE		5000
+
+/* Seconds, on a machine that is slow and busy */
+#define PATIENCE	1200
+
+#define ALL		((1U << UNWIND_STRESS_CLIENTS) - 1)
+/* Those that come and go in the test of that; the sleeper and the slow one too */
+#define CHANGING	0x0e
+
+static unsigned long setting(const char *name, unsigned long usual)
+{
+	const char *text = getenv(name);
+
+	return text && atol(text) > 0 ? atol(text) : usual;
+}
+
+/*
+ * The check itself
+ */
+
+#define COOKIE	0x123456001ULL
+
+static const struct unwind_stress_event good_log[] = {
+	{ .type = UNWIND_STRESS_REGISTERED, .gen = 1 },
+	{ .type = UNWIND_STRESS_REGISTERED, .gen = 1, .client = 1 },
+	{ .type = UNWIND_STRESS_REQUEST, .gen = 1, .pid = 7, .ret = 1,
+	  .cookie = COOKIE },
+	{ .type = UNWIND_STRESS_REQUEST, .gen = 1, .pid = 7, .cookie = COOKIE },
+	{ .type = UNWIND_STRESS_REQUEST, .gen = 1, .pid = 7, .cookie = COOKIE,
+	  .client = 1 },
+	{ .type = UNWIND_STRESS_REQUEST, .gen = 1, .pid = 8, .ret = -EINVAL,
+	  .task = UNWIND_STRESS_WORKER },
+	{ .type = UNWIND_STRESS_CALLBACK, .gen = 1, .pid = 7, .cookie = COOKIE,
+	  .nr = 3, .addr = 0x1000 },
+	{ .type = UNWIND_STRESS_REQUEST, .gen = 1, .pid = 7, .ret = 1,
+	  .cookie = COOKIE, .context = UNWIND_STRESS_SELF, .addr = COOKIE },
+	{ .type = UNWIND_STRESS_CALLBACK, .gen = 1, .pid = 7, .cookie = COOKIE,
+	  .nr = 3, .addr = 0x1000, .client = 1 },
+	{ .type = UNWIND_STRESS_CANCEL, .gen = 1 },
+	{ .type = UNWIND_STRESS_CANCELLED, .gen = 1 },
+	{ .type = UNWIND_STRESS_CANCEL, .gen = 1, .client = 1 },
+	{ .type = UNWIND_STRESS_CANCELLED, .gen = 1, .client = 1 },
+};
+
+#define GOOD	(sizeof(good_log) / sizeof(*good_log))
+
+FIXTURE(checker)
+{
+	/* One more than the good log has; one that is empty is left out */
+	struct unwind_stress_event log[GOOD + 1];
+	struct check check;
+};
+
+FIXTURE_SETUP(checker)
+{
+	memcpy(self->log, good_log, sizeof(good_log));
+	check_init(&self->check, 0);
+}
+
+FIXTURE_TEARDOWN(checker)
+{
+	check_free(&self->check);
+}
+
+/* Is @fault, and nothing else, found @times times? */
+static bool finds(struct check *check, const struct unwind_stress_event *log,
+		  enum check_fault fault, size_t times)
+{
+	size_t i, all = 0;
+
+	for (i = 0; i < GOOD + 1; i++)
+		if (log[i].type)
+			check_event(check, &log[i]);
+	check_finish(check);
+	for (i = 0; i < CHECK_FAULTS; i++)
+		all += check->faults[i];
+	return check->faults[fault] == times && all == times;
+}
+
+TEST_F(checker, good)
+{
+	ASSERT_TRUE(finds(&self->check, self->log, LOST, 0));
+	EXPECT_EQ(5, self->check.requests);
+	EXPECT_EQ(2, self->check.callbacks);
+	EXPECT_EQ(1, self->check.shared);
+}
+
+TEST_F(checker, lost)
+{
+	self->log[8].type = 0;
+	EXPECT_TRUE(finds(&self->check, self->log, LOST, 1));
+}
+
+TEST_F(checker, dropped_with_its_client)
+{
+	self->check.may_drop = 2;
+	self->log[8].type = 0;
+	EXPECT_TRUE(finds(&self->check, self->log, LOST, 0));
+	EXPECT_EQ(1, self->check.dropped);
+}
+
+TEST_F(checker, doubled)
+{
+	self->log[7] = self->log[6];
+	EXPECT_TRUE(finds(&self->check, self->log, DOUBLE, 1));
+}
+
+TEST_F(checker, foreign)
+{
+	self->log[8].cookie++;
+	EXPECT_FALSE(finds(&self->check, self->log, FOREIGN, 1));
+	/* And the one that it was meant for is lost */
+	EXPECT_EQ(1, self->check.faults[FOREIGN]);
+	EXPECT_EQ(1, self->check.faults[LOST]);
+}
+
+TEST_F(checker, called_before_it_asked)
+{
+	struct unwind_stress_event request = self->log[4];
+
+	self->log[4] = self->log[8];
+	self->log[8] = request;
+	EXPECT_TRUE(finds(&self->check, self->log, FOREIGN, 1));
+}
+
+TEST_F(checker, asked_twice)
+{
+	self->log[2].ret = 0;
+	EXPECT_TRUE(finds(&self->check, self->log, TWICE_ASKED, 1));
+}
+
+TEST_F(checker, told_1_without_having_asked)
+{
+	self->log[4].ret = 1;
+	self->log[8].type = 0;
+	EXPECT_TRUE(finds(&self->check, self->log, NEVER_ASKED, 1));
+}
+
+TEST_F(checker, cookie_of_two_tasks)
+{
+	self->log[8].pid = 9;
+	EXPECT_TRUE(finds(&self->check, self->log, SHARED_NAME, 1));
+}
+
+TEST_F(checker, cookie_of_an_earlier_entry)
+{
+	self->log[5] = self->log[4];
+	self->log[5].cookie++;
+	self->check.may_drop = 2;
+	EXPECT_TRUE(finds(&self->check, self->log, OLD_NAME, 1));
+}
+
+TEST_F(checker, cookie_is_0)
+{
+	self->log[2].cookie = 0;
+	EXPECT_TRUE(finds(&self->check, self->log, ODD_COOKIE, 1));
+}
+
+TEST_F(checker, cookie_with_an_error)
+{
+	self->log[5].cookie = 1;
+	EXPECT_TRUE(finds(&self->check, self->log, ODD_COOKIE, 1));
+}
+
+TEST_F(checker, error_without_reason)
+{
+	self->log[5].task = UNWIND_STRESS_USER;
+	EXPECT_TRUE(finds(&self->check, self->log, ODD_REFUSAL, 1));
+}
+
+TEST_F(checker, worker_served)
+{
+	self->log[2].task = UNWIND_STRESS_WORKER;
+	EXPECT_TRUE(finds(&self->check, self->log, NOT_REFUSED, 1));
+}
+
+TEST_F(checker, two_stacks)
+{
+	self->log[8].nr = 4;
+	EXPECT_TRUE(finds(&self->check, self->log, OTHER_STACK, 1));
+}
+
+TEST_F(checker, other_first_frame)
+{
+	self->log[8].addr++;
+	EXPECT_TRUE(finds(&self->check, self->log, OTHER_STACK, 1));
+}
+
+TEST_F(checker, own_callback_queues_another)
+{
+	self->log[7].cookie = COOKIE + 1;
+	EXPECT_FALSE(finds(&self->check, self->log, ASKED_AGAIN, 1));
+	EXPECT_EQ(1, self->check.faults[ASKED_AGAIN]);
+}
+
+TEST_F(checker, called_after_cancel)
+{
+	self->log[GOOD] = self->log[8];
+	self->log[8].type = 0;
+	EXPECT_TRUE(finds(&self->check, self->log, AFTER_CANCEL, 1));
+}
+
+TEST_F(checker, poisoned_callback)
+{
+	self->log[GOOD] = (struct unwind_stress_event){
+		.type = UNWIND_STRESS_POISON,
+	};
+	EXPECT_TRUE(finds(&self->check, self->log, AFTER_CANCEL, 1));
+}
+
+TEST_F(checker, event_is_missing)
+{
+	const struct unwind_stress_event nothing = {};
+
+	check_event(&self->check, &nothing);
+	EXPECT_TRUE(finds(&self->check, self->log, MISSING, 1));
+}
+
+TEST_F(checker, others_are_served_meanwhile)
+{
+	self->log[3] = (struct unwind_stress_event){
+		.type = UNWIND_STRESS_HELD, .pid = 9,
+	};
+	self->log[2].ret = 0;
+	self->log[GOOD] = (struct unwind_stress_event){
+		.type = UNWIND_STRESS_AWAKE, .pid = 9,
+	};
+	EXPECT_TRUE(finds(&self->check, self->log, HELD_UP, 0));
+	EXPECT_EQ(1, self->check.holds);
+	EXPECT_EQ(1, self->check.least_served);
+}
+
+TEST_F(checker, all_are_held_up)
+{
+	self->log[5] = (struct unwind_stress_event){
+		.type = UNWIND_STRESS_HELD, .pid = 9,
+	};
+	self->log[GOOD] = (struct unwind_stress_event){
+		.type = UNWIND_STRESS_AWAKE, .pid = 9,
+	};
+	EXPECT_TRUE(finds(&self->check, self->log, HELD_UP, 1));
+}
+
+/*
+ * The core
+ */
+
+FIXTURE(stress)
+{
+	struct check check;
+	struct timespec start;
+	pid_t load;
+};
+
+FIXTURE_SETUP(stress)
+{
+	int err = module_load();
+
+	if (err == ENOENT)
+		SKIP(return, "there is no module unwind_stress (CONFIG_UNWIND_USER_STRESS_TEST)");
+	if (err == EPERM)
+		SKIP(return, "not allowed to load modules");
+	ASSERT_EQ(0, err);
+	self->load = load_start();
+	ASSERT_LT(0, self->load);
+	clock_gettime(CLOCK_MONOTONIC, &self->start);
+}
+
+static void end_load(pid_t *load)
+{
+	if (*load > 0)
+		load_stop(*load);
+	*load = 0;
+}
+
+FIXTURE_TEARDOWN(stress)
+{
+	end_load(&self->load);
+	EXPECT_EQ(0, module_unload());
+	check_free(&self->check);
+}
+
+static bool start(pid_t session, unsigned long requests)
+{
+	return module_set("session", session) &&
+	       module_set("rate", setting("UNWIND_STRESS_RATE", RATE)) &&
+	       module_set("requests", requests) && module_set("run", 1) &&
+	       module_set("clients", ALL) && module_set("borrow", 1);
+}
+
+static bool finish(struct check *check)
+{
+	return module_set("run", 0) && module_set("clients", 0) &&
+	       module_check(check, where_event) && check_finish(check);
+}
+
+static void print(const struct check *check, const struct timespec *start)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	check_print(check);
+	module_show("counts");
+	where_print();
+	ksft_print_msg("%ld s\n", (long)(now.tv_sec - start->tv_sec));
+}
+
+TEST_F_TIMEOUT(stress, each_request_one_callback, PATIENCE)
+{
+	const unsigned long requests = setting("UNWIND_STRESS_REQUESTS", REQUESTS);
+	bool good;
+	size_t i;
+
+	check_init(&self->check, 0);
+	ASSERT_EQ(0, where_init());
+	load_go();
+	ASSERT_TRUE(start(self->load, requests));
+	ASSERT_TRUE(module_wait("run"));
+	/* All are made. What is still to come of them comes before this returns */
+	end_load(&self->load);
+	good = finish(&self->check);
+	print(&self->check, &self->start);
+	EXPECT_TRUE(good);
+	EXPECT_TRUE(load_was_good());
+
+	EXPECT_EQ(requests, self->check.requests);
+	for (i = 0; i < UNWIND_STRESS_CLIENTS; i++)
+		EXPECT_LT(requests / 20, self->check.by_client[i]);
+	for (i = 0; i < UNWIND_STRESS_BORROWED; i++)
+		EXPECT_LT(0, self->check.by_context[i][RET_0] +
+			     self->check.by_context[i][RET_1]);
+	EXPECT_EQ(UNWIND_STRESS_CLIENTS,
+		  self->check.by_context[UNWIND_STRESS_BORROWED][RET_EINVAL]);
+	EXPECT_LT(0, self->check.by_task[UNWIND_STRESS_WORKER][RET_EINVAL]);
+	EXPECT_LT(0, self->check.by_task[UNWIND_STRESS_EXITING][RET_ESRCH]);
+	EXPECT_LT(0, self->check.shared);
+	EXPECT_LT(0, where_in_core());
+}
+
+/* Nothing runs that has a user stack: the load waits, and so does this */
+TEST_F_TIMEOUT(stress, idle_and_kernel_threads_are_refused, PATIENCE)
+{
+	const unsigned long requests = 1000;
+
+	check_init(&self->check, 0);
+	ASSERT_TRUE(start(self->load, requests));
+	ASSERT_TRUE(module_wait("run"));
+	EXPECT_TRUE(finish(&self->check));
+	check_print_totals(&self->check);
+	EXPECT_EQ(requests, self->check.requests);
+	EXPECT_EQ(0, self->check.callbacks);
+	EXPECT_LT(0, self->check.by_task[UNWIND_STRESS_IDLE][RET_EINVAL]);
+	EXPECT_LE(UNWIND_STRESS_CLIENTS,
+		  self->check.by_task[UNWIND_STRESS_KTHREAD][RET_EINVAL]);
+}
+
+TEST_F_TIMEOUT(stress, sleeper_delays_its_own_task, PATIENCE)
+{
+	const unsigned long requests =
+		setting("UNWIND_STRESS_REQUESTS", REQUESTS) / 10;
+
+	check_init(&self->check, 0);
+	load_go();
+	ASSERT_TRUE(module_set("hold", requests / 50));
+	ASSERT_TRUE(start(self->load, requests));
+	ASSERT_TRUE(module_wait("run"));
+	end_load(&self->load);
+	EXPECT_TRUE(finish(&self->check));
+	check_print_totals(&self->check);
+	ksft_print_msg("%zu waits, in which at least %zu requests of others were served\n",
+		       self->check.holds, self->check.least_served);
+	EXPECT_LT(0, self->check.holds);
+}
+
+static atomic_bool all_made;
+
+/* Until all requests are made, and some times at least */
+static void *change_clients(void *arg)
+{
+	unsigned int seed = 1, *changes = arg;
+
+	while (!atomic_load(&all_made) || *changes < 10) {
+		if (!module_set("clients", ALL & ~(rand_r(&seed) & CHANGING)))
+			return NULL;
+		++*changes;
+	}
+	return NULL;
+}
+
+/* How many requests were dropped with their client in one go? */
+static size_t change_under_load(struct __test_metadata *_metadata,
+				struct check *check, pid_t *load)
+{
+	const unsigned long requests =
+		setting("UNWIND_STRESS_REQUESTS", REQUESTS) / 10;
+	unsigned int changes = 0;
+	pthread_t thread;
+	size_t dropped;
+
+	check_init(check, CHANGING);
+	atomic_store(&all_made, false);
+	load_go();
+	EXPECT_TRUE(start(*load, requests));
+	EXPECT_EQ(0, pthread_create(&thread, NULL, change_clients, &changes));
+	EXPECT_TRUE(module_wait("run"));
+	atomic_store(&all_made, true);
+	pthread_join(thread, NULL);
+	end_load(load);
+	EXPECT_TRUE(finish(check));
+	check_print_totals(check);
+	ksft_print_msg("%u changes of the clients\n", changes);
+	EXPECT_LT(0, changes);
+	dropped = check->dropped;
+	check_free(check);
+	return dropped;
+}
+
+/* Until a cancellation has met a request that was pending: few do */
+TEST_F_TIMEOUT(stress, clients_come_and_go, PATIENCE)
+{
+	unsigned int round = 0;
+	size_t dropped;
+
+	for (;;) {
+		dropped = change_under_load(_metadata, &self->check, &self->load);
+		if (dropped || ++round == 20)
+			break;
+		self->load = load_start();
+		ASSERT_LT(0, self->load);
+	}
+	EXPECT_LT(0, dropped);
+	/* For the teardown */
+	check_init(&self->check, ALL);
+}
+
+/* Under one and the same load */
+TEST_F_TIMEOUT(stress, module_comes_and_goes, PATIENCE)
+{
+	const unsigned long requests =
+		setting("UNWIND_STRESS_REQUESTS", REQUESTS) / 50;
+	unsigned int round;
+
+	load_go();
+	for (round = 0; round < 4; round++) {
+		/* All clients are cancelled while tasks have their requests */
+		check_init(&self->check, ALL);
+		ASSERT_TRUE(start(self->load, requests));
+		ASSERT_TRUE(module_wait("run"));
+		EXPECT_TRUE(finish(&self->check));
+		check_print_totals(&self->check);
+		EXPECT_EQ(requests, self->check.requests);
+		check_free(&self->check);
+
+		/* And goes, at the next time, in the middle of it all */
+		ASSERT_TRUE(start(self->load, requests));
+		ASSERT_EQ(0, module_unload());
+		ASSERT_EQ(0, module_load());
+	}
+	check_init(&self->check, ALL);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What bpf_profile has profiled: a program that sleeps, spins, and ends, without a
+ * C library, so that its stacks are its own.
+ */
+#include <asm/unistd.h>
+
+#include "profiled.h"
+
+asm(".pushsection .text\n"
+	".globl _start\n"
+	".type _start, @function\n"
+	"_start:\n"
+	"	.cfi_startproc\n"
+	"	.cfi_undefined rip\n"
+	"	call	outer\n"
+	"	.cfi_endproc\n"
+	".size _start, . - _start\n"
+	".popsection\n");
+
+static long call(long nr, const void *arg)
+{
+	long ret;
+
+	asm volatile("syscall"
+		     : "=a"(ret)
+		     : "0"(nr), "D"(arg), "S"(0L)
+		     : "rcx", "r11", "memory");
+	return ret;
+}
+
+void naps(void)
+{
+	const long time[2] = { 0, NAP_US * 1000L };
+
+	call(__NR_nanosleep, time);
+	asm volatile("" : : : "memory");
+}
+
+void spins(void)
+{
+	long i;
+
+	for (i = 0; i < SPINS; i++)
+		asm volatile("" : : : "memory");
+}
+
+void outer(void)
+{
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		naps();
+		spins();
+	}
+	call(__NR_exit_group, 0);
+}

@@ -1,0 +1,694 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Signals: from the handler over the frame that the kernel laid down to the very
+ * instruction that was interrupted, and on to the end of the stack.
+ *
+ * A handler returns to a restorer, which does nothing but call sigreturn. There
+ * are several: libc's; one with other instructions; and one that the kernel
+ * knows nothing of, but a table.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <linux/unwind.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/ucontext.h>
+#include <unistd.h>
+
+#include "breakpoint.h"
+#include "image.h"
+#include "walk.h"
+#include "whole.h"
+#include "../kselftest_harness.h"
+
+#define TRAP_FLAG	0x100
+/* Bytes of mov $15,%rax; syscall */
+#define RESTORER_SIZE	9
+
+static struct sampler sampler;
+
+/*
+ * Restorers
+ */
+
+ASM_LABEL(restore_movl);
+ASM_LABEL(restore_described_nop);
+ASM_LABEL(restore_described);
+ASM_LABEL(restore_described_end);
+
+asm(".pushsection .text\n"
+	"restore_movl:\n"
+	"	movl	$15, %eax\n"
+	"	syscall\n"
+	/* To be copied; a return address is looked up as that minus one */
+	"restore_described_nop:\n"
+	"	nop\n"
+	"restore_described:\n"
+	"	movl	$15, %ecx\n"
+	"	movl	%ecx, %eax\n"
+	"	syscall\n"
+	"restore_described_end:\n"
+	"	ud2\n"
+	".popsection\n");
+
+/* A table of one function with one row, in which everything has its own rule */
+struct signal_table {
+	struct sframe_header	header;
+	struct sframe_fde	fde;
+	struct sframe_attr	attr;
+	uint8_t			start;
+	uint8_t			info;
+	uint16_t		rule[6];
+} __packed;
+
+#define FDE_SIGNAL		0x80
+#define FDE_FLEX		1
+#define ROW_INFO_2_BYTES	0x20
+#define ROW_INFO_WORDS(nr)	((nr) << 1)
+/* At the stack pointer, which is register 7, plus something */
+#define AT_SP			(7 << 3 | 2 | 1)
+#define IN_UCONTEXT(reg)						\
+	offsetof(ucontext_t, uc_mcontext.gregs[reg])
+
+/* The restorer that only a table knows, in memory of its own; or NULL */
+static void (*described_restorer(void))(void)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	const size_t size = restore_described_end - restore_described_nop;
+	struct unwind_table_attr attr = {
+		.format = UNWIND_FORMAT_SFRAME, .key = 1, .text_size = size,
+		.table_size = sizeof(struct signal_table),
+	};
+	struct signal_table *table;
+	char *text;
+
+	text = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (text == MAP_FAILED)
+		return NULL;
+	table = (struct signal_table *)(text + page);
+	memcpy(text, restore_described_nop, size);
+	*table = (struct signal_table){
+		.header = {
+			.magic = SFRAME_MAGIC, .version = 3,
+			.flags = SFRAME_F_FDE_SORTED, .abi_arch = 3,
+			.cfa_fixed_ra_offset = -8, .num_fdes = 1,
+			.num_fres = 1,
+			.fre_len = sizeof(*table) -
+				   offsetof(struct signal_table, attr),
+			.freoff = sizeof(table->fde),
+		},
+		.fde = { .start_offset = text - (char *)table, .size = size },
+		.attr = { .num_fres = 1, .info = FDE_SIGNAL,
+			  .info2 = FDE_FLEX },
+		.info = ROW_INFO_2_BYTES | ROW_INFO_WORDS(6),
+		/* CFA, return address, frame pointer */
+		.rule = { AT_SP, IN_UCONTEXT(REG_RSP),
+			  AT_SP, IN_UCONTEXT(REG_RIP),
+			  AT_SP, IN_UCONTEXT(REG_RBP) },
+	};
+	attr.text_start = (unsigned long)text;
+	attr.table_start = (unsigned long)table;
+	if (mprotect(text, page, PROT_READ | PROT_EXEC) ||
+	    syscall(SYS_prctl, PR_UNWIND_TABLE, PR_UNWIND_TABLE_ADD, &attr,
+		    sizeof(attr), 0))
+		return NULL;
+	return (void (*)(void))(text + (restore_described - restore_described_nop));
+}
+
+FIXTURE(restorer)
+{
+	void (*restorer)(void);
+};
+
+FIXTURE_VARIANT(restorer)
+{
+	void (*restorer)(void);
+	bool described;
+};
+
+FIXTURE_VARIANT_ADD(restorer, libc) {
+};
+
+FIXTURE_VARIANT_ADD(restorer, movl) {
+	.restorer = (void (*)(void))restore_movl,
+};
+
+FIXTURE_VARIANT_ADD(restorer, described) {
+	.described = true,
+};
+
+FIXTURE_SETUP(restorer)
+{
+	if (sampler_open(&sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+	self->restorer = variant->restorer;
+	if (variant->described) {
+		self->restorer = described_restorer();
+		ASSERT_NE(NULL, self->restorer)
+			TH_LOG("%s", strerror(errno));
+	}
+}
+
+FIXTURE_TEARDOWN(restorer)
+{
+	sampler_close(&sampler);
+}
+
+/*
+ * A signal at each instruction
+ */
+
+static struct {
+	/* Only there: elsewhere are libraries without tables */
+	unsigned long	start;
+	unsigned long	end;
+	unsigned long	restorer;
+	unsigned int	right;
+	/* Right as far as they go */
+	unsigned int	ended;
+	unsigned int	wrong;
+} visited;
+
+/* To be called by the visitor itself, whose return address is taken */
+static __always_inline void judge_step(const struct stack *stack,
+				       unsigned long handler)
+{
+	struct stack sampled, expected;
+
+	if (stack->ip[0] < visited.start || stack->ip[0] >= visited.end)
+		return;
+	syscall0_at(SYS_getppid, &expected.ip[0]);
+	expected.ip[1] = (unsigned long)__builtin_return_address(0);
+	expected.ip[2] = handler;
+	memcpy(&expected.ip[3], stack->ip, stack->nr * sizeof(*stack->ip));
+	expected.nr = 3 + stack->nr;
+	if (handler != visited.restorer || sampler_stack(&sampler, &sampled)) {
+		visited.wrong++;
+		return;
+	}
+	if (sampled.nr < expected.nr &&
+	    !memcmp(sampled.ip, expected.ip, sampled.nr * sizeof(*sampled.ip)))
+		visited.ended++;
+	else if (stack_is(&sampled, &expected))
+		visited.right++;
+	else
+		visited.wrong++;
+}
+
+static void sample_step(const struct stack *stack, unsigned long handler)
+{
+	judge_step(stack, handler);
+}
+
+/* So that neither is a leaf, and what is passed is in memory */
+static void use(void *p)
+{
+	asm volatile("" : : "r"(p) : "memory");
+}
+
+/* The frame is made after a way out without one */
+static void shrink_wrapped(void *arg)
+{
+	char locals[200];
+
+	if (!arg)
+		return;
+	use(locals);
+	asm volatile("" : : : "rbx", "r12", "r13", "memory");
+	use(arg);
+}
+
+static void shrink_wrapped_both_ways(void *arg)
+{
+	shrink_wrapped(NULL);
+	shrink_wrapped(arg);
+}
+
+static void variable_length(void *arg)
+{
+	char *locals = __builtin_alloca(*(size_t *)arg);
+
+	use(locals);
+	use(arg);
+}
+
+/* The stack is aligned, and the CFA a register of its own meanwhile */
+static void aligned(void *arg)
+{
+	char locals[64] __aligned(64);
+	char *more = __builtin_alloca(*(size_t *)arg);
+
+	use(locals);
+	use(more);
+}
+
+static void all_shapes(void *arg)
+{
+	shrink_wrapped_both_ways(arg);
+	variable_length(arg);
+	use(arg);
+}
+
+ASM_LABEL(__executable_start);
+ASM_LABEL(etext);
+
+/* Walk through a function of this program; at how many instructions? */
+static int visit(void (*fn)(void *arg), void (*restorer)(void))
+{
+	size_t size = 100;
+
+	visited.right = 0;
+	visited.ended = 0;
+	visited.wrong = 0;
+	visited.start = (unsigned long)__executable_start;
+	visited.end = (unsigned long)etext;
+	if (walk_handler(SIGTRAP, SIG_IGN, 0, restorer))
+		return -1;
+	visited.restorer = walk_restorer(SIGTRAP);
+	if (walk(fn, &size, restorer, sample_step))
+		return -1;
+	return visited.right + visited.ended + visited.wrong;
+}
+
+TEST_F(restorer, of_a_signal_at_each_instruction)
+{
+	/* Five functions, of at least four instructions each */
+	ASSERT_LE(20, visit(all_shapes, self->restorer));
+	EXPECT_EQ(0, visited.ended);
+	EXPECT_EQ(0, visited.wrong);
+}
+
+/* Registers of what a signal interrupted are known where the kernel is asked */
+TEST_F(restorer, of_a_signal_while_the_stack_is_aligned)
+{
+	ASSERT_LE(10, visit(aligned, self->restorer));
+	EXPECT_LE(10, visited.right);
+	EXPECT_EQ(0, visited.wrong);
+	/* A table says nothing of other registers: it ends where one is needed */
+	if (!variant->described)
+		EXPECT_EQ(0, visited.ended);
+}
+
+/* As the dynamic linker calls it */
+static chain_fn through_plt;
+
+void plt_end(struct notes *n)
+{
+	n->ra[n->nr++] = (unsigned long)__builtin_return_address(0);
+}
+
+static void run_plt(void *arg)
+{
+	through_plt(arg);
+}
+
+static unsigned int in_plt;
+
+static void sample_plt(const struct stack *stack, unsigned long handler)
+{
+	unsigned int before = visited.right;
+
+	judge_step(stack, handler);
+	if (stack->ip[0] < (unsigned long)through_plt)
+		in_plt += visited.right - before;
+}
+
+TEST_F(restorer, of_a_signal_in_the_plt)
+{
+	const unsigned long page = sysconf(_SC_PAGESIZE);
+	struct notes notes = {};
+	char path[PATH_MAX];
+	void *lib;
+
+	/* That in /proc/self/exe is the loader, where this is run by name */
+	snprintf(path, sizeof(path), "%.*s./plt.so",
+		 (int)(program_invocation_short_name - program_invocation_name),
+		 program_invocation_name);
+	lib = dlopen(path, RTLD_LAZY);
+	ASSERT_NE(NULL, lib)
+		TH_LOG("%s", dlerror());
+	through_plt = (chain_fn)dlsym(lib, "through_plt");
+	ASSERT_NE(NULL, through_plt);
+
+	visited.right = 0;
+	visited.ended = 0;
+	visited.wrong = 0;
+	/* The PLT lies before the text, in the same page */
+	visited.start = (unsigned long)through_plt & -page;
+	visited.end = visited.start + page;
+	ASSERT_EQ(0, walk_handler(SIGTRAP, SIG_IGN, 0, self->restorer));
+	visited.restorer = walk_restorer(SIGTRAP);
+	in_plt = 0;
+	ASSERT_EQ(0, walk(run_plt, &notes, self->restorer, sample_plt));
+	EXPECT_EQ(2, notes.nr);
+	EXPECT_EQ(0, visited.ended);
+	EXPECT_EQ(0, visited.wrong);
+	/* The entry's jump, push, and jump, and the head's two */
+	EXPECT_LE(5, in_plt);
+	dlclose(lib);
+}
+
+/*
+ * Handlers that note what they have interrupted
+ */
+
+static unsigned long context_ip(void *context)
+{
+	return ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+}
+
+#define note_signal(context)						\
+do {									\
+	whole_note(context_ip(context));				\
+	whole_note_ra();						\
+} while (0)
+
+static void sampling_handler(int sig, siginfo_t *info, void *context)
+{
+	note_signal(context);
+	whole_sample();
+}
+
+static void raise_usr1(void *arg)
+{
+	whole_note_ra();
+	whole_raise(SIGUSR1);
+}
+
+static void raising_handler(int sig, siginfo_t *info, void *context)
+{
+	note_signal(context);
+	whole_raise(SIGUSR2);
+}
+
+TEST_F(restorer, of_nested_signals)
+{
+	ASSERT_EQ(0, walk_handler(SIGUSR1, raising_handler, SA_SIGINFO,
+				  self->restorer));
+	ASSERT_EQ(0, walk_handler(SIGUSR2, sampling_handler, SA_SIGINFO,
+				  self->restorer));
+	whole_run(raise_usr1, NULL, NULL);
+	/* Two handlers of two addresses each, the end, and the system call */
+	EXPECT_EQ(6, whole.nr);
+	EXPECT_TRUE(whole_is_right(&sampler));
+}
+
+static void forgetting_handler(int sig, siginfo_t *info, void *context)
+{
+	note_signal(context);
+	signal(SIGUSR1, SIG_IGN);
+	whole_sample();
+}
+
+/* Where handlers return to now says nothing of where this one does */
+TEST_F(restorer, that_is_no_longer_installed)
+{
+	ASSERT_EQ(0, walk_handler(SIGUSR1, forgetting_handler, SA_SIGINFO,
+				  self->restorer));
+	whole_run(raise_usr1, NULL, NULL);
+	EXPECT_TRUE(whole_is_right(&sampler));
+}
+
+/* The alternate stack lies above the other, or below */
+static void on_alternate_stack(struct __test_metadata *_metadata, bool above,
+			       void (*restorer)(void))
+{
+	char *low = mmap(NULL, 2 * WHOLE_STACK, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack_t alternate = { .ss_size = WHOLE_STACK }, old;
+
+	ASSERT_NE(MAP_FAILED, low);
+	alternate.ss_sp = above ? low + WHOLE_STACK : low;
+	ASSERT_EQ(0, sigaltstack(&alternate, &old));
+	ASSERT_EQ(0, walk_handler(SIGUSR1, raising_handler,
+				  SA_SIGINFO | SA_ONSTACK, restorer));
+	ASSERT_EQ(0, walk_handler(SIGUSR2, sampling_handler,
+				  SA_SIGINFO | SA_ONSTACK, restorer));
+	whole_run(raise_usr1, NULL, above ? low + WHOLE_STACK :
+					    low + 2 * WHOLE_STACK);
+	EXPECT_TRUE(whole_is_right(&sampler));
+	ASSERT_EQ(0, sigaltstack(&old, NULL));
+	munmap(low, 2 * WHOLE_STACK);
+}
+
+TEST_F(restorer, on_an_alternate_stack_above)
+{
+	on_alternate_stack(_metadata, true, self->restorer);
+}
+
+TEST_F(restorer, on_an_alternate_stack_below)
+{
+	on_alternate_stack(_metadata, false, self->restorer);
+}
+
+/*
+ * The restorer itself is interrupted
+ */
+
+static struct {
+	unsigned long	start;
+	unsigned int	right;
+	unsigned int	wrong;
+} restoring;
+
+/* Returns with the trap flag set, so that a signal comes after each instruction */
+static void stepping_handler(int sig, siginfo_t *info, void *context)
+{
+	note_signal(context);
+	__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() |
+				       TRAP_FLAG);
+}
+
+static void restorer_handler(int sig, siginfo_t *info, void *context)
+{
+	const unsigned int nr = whole.nr;
+	unsigned long ip = context_ip(context);
+
+	if (ip < restoring.start || ip >= restoring.start + RESTORER_SIZE)
+		return;
+	/* In place of its address as that to which the handler returns */
+	whole_forget(nr - 1);
+	note_signal(context);
+	whole_sample();
+	if (whole_is_right(&sampler))
+		restoring.right++;
+	else
+		restoring.wrong++;
+	whole_forget(nr);
+}
+
+TEST_F(restorer, that_is_interrupted_itself)
+{
+	if (variant->described)
+		SKIP(return, "its table has one row for all its instructions");
+	restoring.right = 0;
+	restoring.wrong = 0;
+	ASSERT_EQ(0, walk_handler(SIGUSR1, stepping_handler, SA_SIGINFO,
+				  self->restorer));
+	ASSERT_EQ(0, walk_handler(SIGTRAP, restorer_handler, SA_SIGINFO,
+				  self->restorer));
+	restoring.start = walk_restorer(SIGUSR1);
+	whole_run(raise_usr1, NULL, NULL);
+	/* Before the move, and before the system call */
+	EXPECT_EQ(2, restoring.right);
+	EXPECT_EQ(0, restoring.wrong);
+}
+
+/* A breakpoint at an instruction of the restorer: then it comes first */
+static void plain_handler(int sig, siginfo_t *info, void *context)
+{
+	whole_forget(1);
+	whole_note(context_ip(context));
+}
+
+static void run_raise(void)
+{
+	whole_run(raise_usr1, NULL, NULL);
+}
+
+TEST_F(restorer, at_each_of_its_instructions)
+{
+	unsigned int move, offset;
+	struct stack stack, expected;
+
+	if (!breakpoints_work())
+		SKIP(return, "no hardware breakpoints");
+	ASSERT_EQ(0, walk_handler(SIGUSR1, plain_handler, SA_SIGINFO,
+				  self->restorer));
+	restoring.start = walk_restorer(SIGUSR1);
+	move = *(unsigned char *)restoring.start == 0x48 ? 7 : 5;
+	for (offset = 0; offset <= move; offset += move) {
+		ASSERT_EQ(0, sample_at(restoring.start + offset, run_raise,
+				       &stack));
+		whole_note(restoring.start + offset);
+		expect_chain(&expected, &whole);
+		EXPECT_EQ(3, expected.nr);
+		EXPECT_TRUE(stack_is(&stack, &expected));
+	}
+}
+
+/* When it has called the kernel, that is already back at what was interrupted */
+TEST_F(restorer, that_has_called_sigreturn)
+{
+	struct sampler sigreturn;
+
+	ASSERT_EQ(0, walk_handler(SIGUSR1, plain_handler, SA_SIGINFO,
+				  self->restorer));
+	ASSERT_EQ(0, sampler_open_syscall(&sigreturn, 0, SYS_rt_sigreturn));
+	whole_run(raise_usr1, NULL, NULL);
+	EXPECT_EQ(2, whole.nr);
+	EXPECT_TRUE(whole_is_right(&sigreturn));
+	sampler_close(&sigreturn);
+}
+
+/*
+ * Signals that an instruction causes, and jumps out of their handlers
+ */
+
+static sigjmp_buf jump;
+
+static void jumping_handler(int sig, siginfo_t *info, void *context)
+{
+	note_signal(context);
+	whole_sample();
+	siglongjmp(jump, 1);
+}
+
+/* Reads what cannot be read, in the middle of a prologue */
+void fault(void *arg);
+asm(".pushsection .text\n"
+	".type fault, @function\n"
+	"fault:\n"
+	"	.cfi_startproc\n"
+	"	pushq	%rbx\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	xorl	%ebx, %ebx\n"
+	"	movq	(%rbx), %rbx\n"
+	"	subq	$32, %rsp\n"
+	"	.cfi_adjust_cfa_offset 32\n"
+	"	addq	$32, %rsp\n"
+	"	.cfi_adjust_cfa_offset -32\n"
+	"	popq	%rbx\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size fault, . - fault\n"
+	".popsection\n");
+
+static unsigned int jumps;
+
+/* Its caller, twice: after the jump, the stack is as it was */
+static void fault_and_jump(void *arg)
+{
+	const unsigned int nr = whole.nr;
+	unsigned long here;
+
+	whole_note_ra();
+	if (!sigsetjmp(jump, 1)) {
+		/* Where the call returns to is noted before it is made */
+		asm volatile("leaq 1f(%%rip), %[here]\n\t"
+			     "movq %[here], %[ra]\n\t"
+			     "call fault\n"
+			     "1:"
+			     : [here] "=&r"(here), [ra] "=m"(whole.ra[nr + 1])
+			     : : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9",
+				 "r10", "r11", "memory", "cc");
+		return;
+	}
+	jumps += whole_is_right(&sampler);
+	whole_forget(nr + 1);
+	whole_sample();
+	jumps += whole_is_right(&sampler);
+}
+
+/* In @whole, the call's return address comes before what the handler notes */
+static void fault_handler(int sig, siginfo_t *info, void *context)
+{
+	whole.nr++;
+	note_signal(context);
+	whole_sample();
+	siglongjmp(jump, 1);
+}
+
+TEST_F(restorer, of_a_page_fault_and_a_jump)
+{
+	ASSERT_EQ(0, walk_handler(SIGSEGV, fault_handler, SA_SIGINFO,
+				  self->restorer));
+	jumps = 0;
+	whole_run(fault_and_jump, NULL, NULL);
+	EXPECT_EQ(2, jumps);
+	signal(SIGSEGV, SIG_DFL);
+}
+
+static void jump_out_of_nested(void *arg)
+{
+	const unsigned int nr = whole.nr;
+
+	whole_note_ra();
+	if (!sigsetjmp(jump, 1)) {
+		whole_raise(SIGUSR1);
+		return;
+	}
+	jumps += whole_is_right(&sampler);
+	whole_forget(nr + 1);
+	whole_raise(SIGTERM);
+	jumps += whole_is_right(&sampler);
+}
+
+TEST_F(restorer, of_nested_signals_and_a_jump)
+{
+	ASSERT_EQ(0, walk_handler(SIGUSR1, raising_handler, SA_SIGINFO,
+				  self->restorer));
+	ASSERT_EQ(0, walk_handler(SIGUSR2, jumping_handler, SA_SIGINFO,
+				  self->restorer));
+	ASSERT_EQ(0, walk_handler(SIGTERM, sampling_handler, SA_SIGINFO,
+				  self->restorer));
+	jumps = 0;
+	whole_run(jump_out_of_nested, NULL, NULL);
+	EXPECT_EQ(2, jumps);
+}
+
+static void int3(void *arg)
+{
+	whole_note_ra();
+	asm volatile("int3");
+}
+
+TEST_F(restorer, of_a_breakpoint_instruction)
+{
+	ASSERT_EQ(0, walk_handler(SIGTRAP, sampling_handler, SA_SIGINFO,
+				  self->restorer));
+	whole_run(int3, NULL, NULL);
+	EXPECT_TRUE(whole_is_right(&sampler));
+}
+
+/* All of this again, with a libc that has tables */
+FIXTURE(libc)
+{
+};
+
+FIXTURE_SETUP(libc)
+{
+}
+
+FIXTURE_TEARDOWN(libc)
+{
+}
+
+TEST_F_TIMEOUT(libc, that_has_tables, 150)
+{
+	int status = whole_with_tables();
+
+	if (status < 0)
+		SKIP(return, "no such libc, or this is run with it");
+	EXPECT_EQ(0, status);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Signals on arm64: from the handler over the frame that the kernel laid down to
+ * the very instruction that was interrupted, and on to the end of the stack.
+ *
+ * A handler returns to the vDSO, or to where the program says. It has a table,
+ * which says where its frame ends, or a frame record alone, which does not; then
+ * the record that lies above the signal's frame leads on. In a function that was
+ * interrupted, the return address may be in the link register, and signed.
+ */
+#include <signal.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/ucontext.h>
+#include <unistd.h>
+
+#include "breakpoint.h"
+#include "whole.h"
+#include "../kselftest_harness.h"
+
+#ifndef SA_RESTORER
+#define SA_RESTORER	0x04000000
+#endif
+
+#define INSN		4
+
+/* Vector registers of so many bytes do not fit into the frame, with all others */
+#define VL_LONG		128
+#define VL_LONGEST	256
+
+static struct sampler sampler;
+
+/*
+ * Handlers note what they have interrupted, where they return to, and where they
+ * call what they do.
+ */
+
+static void (*body)(int sig, ucontext_t *context);
+
+static unsigned long restorer;
+
+static __always_inline void note_signal(ucontext_t *context,
+					unsigned long returns_to)
+{
+	/* A function in assembly has noted nothing */
+	if (!whole.nr)
+		whole_note((unsigned long)whole_end);
+	whole_note(context->uc_mcontext.pc);
+	whole_note(returns_to);
+	restorer = returns_to;
+}
+
+static void handler_with_table(int sig, siginfo_t *info, void *context)
+{
+	note_signal(context, (unsigned long)__builtin_return_address(0));
+	body(sig, context);
+}
+
+/* No table, and a record at the bottom of its frame, in which there is more */
+ASM_LABEL(handler_with_record);
+asm(".pushsection .text\n"
+	".type handler_with_record, %function\n"
+	"handler_with_record:\n"
+	"	stp	x29, x30, [sp, #-64]!\n"
+	"	mov	x29, sp\n"
+	"	mov	x3, x30\n"
+	"	bl	called_with_record\n"
+	"	ldp	x29, x30, [sp], #64\n"
+	"	ret\n"
+	".size handler_with_record, . - handler_with_record\n"
+	".popsection\n");
+
+void called_with_record(int sig, siginfo_t *info, void *context,
+			unsigned long returns_to)
+{
+	note_signal(context, returns_to);
+	whole_note_ra();
+	body(sig, context);
+}
+
+/* As C libraries have it that bring their own */
+ASM_LABEL(own_restorer);
+asm(".pushsection .text\n"
+	"	nop\n"
+	"own_restorer:\n"
+	"	mov	x8, #139\n"
+	"	svc	#0\n"
+	".popsection\n");
+
+/* struct sigaction as the kernel has it */
+struct kernel_sigaction {
+	const void	*handler;
+	unsigned long	flags;
+	const void	*restorer;
+	uint64_t	mask;
+};
+
+FIXTURE(handler)
+{
+};
+
+FIXTURE_VARIANT(handler)
+{
+	const void *handler;
+	const void *restorer;
+	bool has_table;
+};
+
+FIXTURE_VARIANT_ADD(handler, with_table) {
+	.handler = handler_with_table, .has_table = true,
+};
+
+FIXTURE_VARIANT_ADD(handler, with_table_own_restorer) {
+	.handler = handler_with_table, .has_table = true,
+	.restorer = own_restorer,
+};
+
+FIXTURE_VARIANT_ADD(handler, with_record) {
+	.handler = handler_with_record,
+};
+
+FIXTURE_VARIANT_ADD(handler, with_record_own_restorer) {
+	.handler = handler_with_record, .restorer = own_restorer,
+};
+
+FIXTURE_SETUP(handler)
+{
+	if (sampler_open(&sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+}
+
+FIXTURE_TEARDOWN(handler)
+{
+	sampler_close(&sampler);
+}
+
+static int install(int sig, const void *handler, const void *returns_to,
+		   unsigned long flags)
+{
+	const struct kernel_sigaction action = {
+		.handler = handler,
+		.flags = SA_SIGINFO | flags | (returns_to ? SA_RESTORER : 0),
+		.restorer = returns_to,
+	};
+
+	return syscall(SYS_rt_sigaction, sig, &action, NULL, sizeof(action.mask));
+}
+
+/*
+ * Signals that are sent
+ */
+
+static void raise_usr1(void *arg)
+{
+	whole_note_ra();
+	whole_raise(SIGUSR1);
+}
+
+static void raise_or_sample(int sig, ucontext_t *context)
+{
+	whole_note_ra();
+	if (sig == SIGUSR1)
+		whole_raise(SIGUSR2);
+	else
+		whole_sample();
+}
+
+TEST_F(handler, of_nested_signals)
+{
+	body = raise_or_sample;
+	ASSERT_EQ(0, install(SIGUSR1, variant->handler, variant->restorer, 0));
+	ASSERT_EQ(0, install(SIGUSR2, variant->handler, variant->restorer, 0));
+	whole_run(raise_usr1, NULL, NULL);
+	/* The end, the system call, and in each handler three or four addresses */
+	EXPECT_EQ(variant->has_table ? 8 : 10, whole.nr);
+	EXPECT_TRUE(whole_is_right(&sampler));
+}
+
+/* The alternate stack lies above the other, or below */
+static void on_alternate_stack(struct __test_metadata *_metadata, bool above,
+			       const void *handler, const void *returns_to)
+{
+	char *low = mmap(NULL, 2 * WHOLE_STACK, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack_t alternate = { .ss_size = WHOLE_STACK }, old;
+
+	ASSERT_NE(MAP_FAILED, low);
+	alternate.ss_sp = above ? low + WHOLE_STACK : low;
+	ASSERT_EQ(0, sigaltstack(&alternate, &old));
+	body = raise_or_sample;
+	ASSERT_EQ(0, install(SIGUSR1, handler, returns_to, SA_ONSTACK));
+	ASSERT_EQ(0, install(SIGUSR2, handler, returns_to, SA_ONSTACK));
+	whole_run(raise_usr1, NULL, above ? low + WHOLE_STACK :
+					    low + 2 * WHOLE_STACK);
+	EXPECT_TRUE(whole_is_right(&sampler));
+	ASSERT_EQ(0, sigaltstack(&old, NULL));
+	munmap(low, 2 * WHOLE_STACK);
+}
+
+TEST_F(handler, on_an_alternate_stack_above)
+{
+	on_alternate_stack(_metadata, true, variant->handler,
+			   variant->restorer);
+}
+
+TEST_F(handler, on_an_alternate_stack_below)
+{
+	on_alternate_stack(_metadata, false, variant->handler,
+			   variant->restorer);
+}
+
+/*
+ * Signals that an instruction causes: the next one is gone on with
+ */
+
+static unsigned int right, wrong;
+
+static void sample_fault(int sig, ucontext_t *context)
+{
+	whole_note_ra();
+	whole_sample();
+	if (whole_is_right(&sampler))
+		right++;
+	else
+		wrong++;
+	whole_forget(0);
+	context->uc_mcontext.pc += INSN;
+}
+
+/* Wherever the return address can be; it is that of whole_call() */
+ASM_FUNCTION(faulting,
+	     "	ldr	x9, [x0]\n"
+	     "	paciasp\n"
+	     "	.cfi_negate_ra_state\n"
+	     "	ldr	x9, [x0]\n"
+	     "	stp	x29, x30, [sp, #-32]!\n"
+	     "	.cfi_def_cfa_offset 32\n"
+	     "	.cfi_offset x29, -32\n"
+	     "	.cfi_offset x30, -24\n"
+	     "	ldr	x9, [x0]\n"
+	     "	mov	x30, #0\n"
+	     "	ldr	x9, [x0]\n"
+	     "	ldp	x29, x30, [sp], #32\n"
+	     "	.cfi_restore x29\n"
+	     "	.cfi_restore x30\n"
+	     "	.cfi_def_cfa_offset 0\n"
+	     "	ldr	x9, [x0]\n"
+	     "	autiasp\n"
+	     "	.cfi_negate_ra_state\n"
+	     "	ldr	x9, [x0]\n");
+
+TEST_F(handler, of_a_fault_wherever_the_return_address_is)
+{
+	body = sample_fault;
+	right = 0;
+	wrong = 0;
+	ASSERT_EQ(0, install(SIGSEGV, variant->handler, variant->restorer, 0));
+	whole_run(faulting, NULL, NULL);
+	EXPECT_EQ(6, right);
+	EXPECT_EQ(0, wrong);
+	signal(SIGSEGV, SIG_DFL);
+}
+
+/* With vector registers in use */
+ASM_FUNCTION(faulting_with_vectors,
+	     ".arch_extension sve\n"
+	     "	ptrue	p0.b\n"
+	     "	ldr	x9, [x0]\n"
+	     ".arch_extension nosve\n");
+
+/* All but what was interrupted, and its caller */
+static void sample_up_to_signal(int sig, ucontext_t *context)
+{
+	struct stack stack, expected;
+
+	whole_note_ra();
+	whole_sample();
+	expect_chain(&expected, &whole);
+	expected.nr -= 2;
+	if (!sampler_stack(&sampler, &stack) && stack_is(&stack, &expected))
+		right++;
+	else
+		wrong++;
+	context->uc_mcontext.pc += INSN;
+}
+
+TEST_F(handler, of_a_fault_with_registers_that_take_extra_space)
+{
+	int before = prctl(PR_SVE_GET_VL, 0, 0, 0, 0), vl;
+
+	if (before < 0)
+		SKIP(return, "no SVE");
+	vl = prctl(PR_SVE_SET_VL, VL_LONGEST, 0, 0, 0);
+	if (vl < 0 || (vl & PR_SVE_VL_LEN_MASK) < VL_LONG)
+		SKIP(return, "vector registers are too short");
+	/* A frame record alone does not lead there: the stack ends, and honestly */
+	body = variant->has_table ? sample_fault : sample_up_to_signal;
+	right = 0;
+	wrong = 0;
+	ASSERT_EQ(0, install(SIGSEGV, variant->handler, variant->restorer, 0));
+	whole_run(faulting_with_vectors, NULL, NULL);
+	EXPECT_EQ(1, right);
+	EXPECT_EQ(0, wrong);
+	signal(SIGSEGV, SIG_DFL);
+	prctl(PR_SVE_SET_VL, before & PR_SVE_VL_LEN_MASK, 0, 0, 0);
+}
+
+/*
+ * The restorer itself: what was interrupted is its caller
+ */
+
+static void keep_interrupted(int sig, ucontext_t *context)
+{
+	whole_forget(2);
+}
+
+static void run_raise(void)
+{
+	whole_run(raise_usr1, NULL, NULL);
+}
+
+/* (A breakpoint at its system call would have the kernel report a step to nobody) */
+TEST_F(handler, at_the_restorer)
+{
+	struct stack stack, expected;
+
+	if (!breakpoints_work())
+		SKIP(return, "no hardware breakpoints");
+	body = keep_interrupted;
+	ASSERT_EQ(0, install(SIGUSR1, variant->handler, variant->restorer, 0));
+	run_raise();
+	ASSERT_EQ(0, sample_at(restorer, run_raise, &stack));
+	whole_note(restorer);
+	expect_chain(&expected, &whole);
+	EXPECT_EQ(3, expected.nr);
+	EXPECT_TRUE(stack_is(&stack, &expected));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions whose tables are known to be wrong, by no fault of the kernel's, and
+ * functions without one that mislead by the frame pointer.
+ *
+ * An entry excuses only what a walk without the kernel comes to as well, see
+ * step_walk.h; "readelf --sframe" shows the rows that the test prints.
+ */
+#include "step_judge.h"
+
+const struct exception exceptions[] = {
+	{ "*", ".plt.got",
+	  "ld writes CFA sp+16 for entries that push nothing, sp+8 is right" },
+	{ "ld-linux-*", "_dl_runtime_resolve_*",
+	  "the CFA is in rbx, which is known for the topmost frame only" },
+	{ "libc.so.6", "swapcontext",
+	  "glibc's CFI is that of the stack that is left, to the end" },
+	{ "libc.so.6", "setcontext",
+	  "gas cuts the offset of the RA, 168, to eight bits; at the end, as swapcontext" },
+	{ "libc.so.6", "__mpn_*mul_1",
+	  "glibc's CFI does not tell of the registers that are pushed" },
+	{ "step_throw", "uw_install_context_1",
+	  "libgcc has no table, and overwrites what its frame saved with what is landed in" },
+	{ "step_throw", "_Unwind_*", "as uw_install_context_1" },
+	{ "step_calls_*", "realigned_arguments",
+	  "gcc tells of no \"pop %rbp\" where the CFA is in a register of its own" },
+	{ "step_calls_*", "jumps_back*",
+	  "gcc tells nothing of the frame that __builtin_longjmp() leaves for" },
+};
+
+const unsigned int nr_exceptions = sizeof(exceptions) / sizeof(*exceptions);

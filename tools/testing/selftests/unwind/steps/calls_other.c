@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions of "calls" that may be compiled in another way than the others: they
+ * are called by them and call back into them.
+ */
+#include "calls.h"
+
+static long inner(long n)
+{
+	long words[3] = { n, n + 1, n + 2 };
+
+	asm volatile("" : "+m"(words));
+	return shrink_wrapped(words[1]) + words[2];
+}
+
+long elsewhere(long n)
+{
+	long sum = inner(n & 3);
+
+	return sum + leaf(inner(n & 1), n);
+}

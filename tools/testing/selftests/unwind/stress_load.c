@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The load: a session leader with a process for each job, and another one in
+ * place of each that ends.
+ *
+ * The test program is not of the session, so that nobody asks about it. It is
+ * the subreaper of all that the load leaves behind; when no child is left, all
+ * of the session are gone, their last callbacks included: a task is delivered
+ * to before it becomes a zombie, and reaped after.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "stress_load.h"
+#include "../kselftest.h"
+
+#define MAX_JOBS	32
+
+static struct shared {
+	atomic_ulong	steps[MAX_JOBS];
+	atomic_ulong	failures;
+} *shared;
+
+static int go_fd;
+
+/* Where jobs tell that they have made their first step */
+static int ready[2];
+
+static void tell_ready(void)
+{
+	if (write(ready[1], "", 1) != 1)
+		_exit(1);
+}
+
+void load_failed(const char *what)
+{
+	if (atomic_fetch_add(&shared->failures, 1) < 8)
+		ksft_print_msg("the load failed: %s: %s\n", what,
+			       strerror(errno));
+	fflush(stdout);
+	/* Nobody shall wait for this one */
+	tell_ready();
+	_exit(1);
+}
+
+static void work(unsigned int i)
+{
+	unsigned int seed = getpid();
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (true) {
+		jobs[i].step(&seed);
+		if (!atomic_fetch_add(&shared->steps[i], 1))
+			tell_ready();
+	}
+}
+
+static pid_t start_job(unsigned int i)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		work(i);
+	return pid;
+}
+
+/* A job ends when it was killed by what it does, or failed */
+static void lead(void)
+{
+	pid_t pid[MAX_JOBS], gone;
+	unsigned int i;
+
+	for (i = 0; i < nr_jobs; i++)
+		pid[i] = start_job(i);
+	while (true) {
+		gone = wait(NULL);
+		if (gone < 0)
+			load_failed("no job is left");
+		for (i = 0; i < nr_jobs; i++)
+			if (gone == pid[i])
+				pid[i] = start_job(i);
+	}
+}
+
+pid_t load_start(void)
+{
+	int go[2];
+	pid_t pid;
+	char c;
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED || nr_jobs > MAX_JOBS || pipe(go) ||
+	    pipe(ready) || prctl(PR_SET_CHILD_SUBREAPER, 1))
+		return -1;
+	fflush(NULL);
+	pid = fork();
+	if (pid) {
+		/* What controls it shall not have to wait for it */
+		setpriority(PRIO_PROCESS, 0, -20);
+		close(go[0]);
+		go_fd = go[1];
+		return pid;
+	}
+	close(go[1]);
+	/* Should the test be killed */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (setsid() < 0 || read(go[0], &c, 1) != 1)
+		_exit(1);
+	close(go[0]);
+	lead();
+	_exit(1);
+}
+
+void load_go(void)
+{
+	unsigned int i;
+	char c;
+
+	if (write(go_fd, "", 1) != 1)
+		ksft_exit_fail_msg("cannot start the load\n");
+	for (i = 0; i < nr_jobs; i++)
+		if (read(ready[0], &c, 1) != 1)
+			ksft_exit_fail_msg("the load did not start\n");
+}
+
+void load_stop(pid_t session)
+{
+	close(go_fd);
+	close(ready[0]);
+	close(ready[1]);
+	/* One process group: who is being forked is killed too */
+	kill(-session, SIGKILL);
+	kill(session, SIGKILL);
+	while (wait(NULL) >= 0 || errno == EINTR)
+		;
+}
+
+bool load_was_good(void)
+{
+	unsigned int i;
+
+	ksft_print_msg("steps:");
+	for (i = 0; i < nr_jobs; i++)
+		printf(" %s %lu", jobs[i].name, atomic_load(&shared->steps[i]));
+	printf("\n");
+	return !atomic_load(&shared->failures);
+}
