@@ -57,6 +57,8 @@ int lookup_row(const struct sframe_section *sec, unsigned long ip,
 		*broken = "user memory was left open";
 	else if (umem_reads > max_reads(sec, access))
 		*broken = "more reads than the stated bound";
+	else if (umem_reads > MAX_READS_BESIDES + MAX_READS_LOOKED * row->looked)
+		*broken = "more reads than were counted";
 	else if (umem_rereads > rereads)
 		*broken = "a value was read twice";
 	else if (memcmp(before, sec, sizeof(before)))

@@ -20,9 +20,13 @@
 #define MAX_SCAN_NOFAULT	256
 #define MAX_FRES		65536
 #define MAX_FRES_NOFAULT	1024
-#define MAX_READS		163891
-#define MAX_READS_NOFAULT	2611
+#define MAX_READS		163892
+#define MAX_READS_NOFAULT	2612
 #define MAX_READS_CHANGING	5	/* in addition */
+
+/* The bound by what a lookup says that it looked at: what in_place.c relies on */
+#define MAX_READS_BESIDES	56
+#define MAX_READS_LOOKED	2
 
 static inline u32 max_scan(enum unwind_user_access access)
 {

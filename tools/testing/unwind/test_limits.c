@@ -99,7 +99,7 @@ static void dearest_lookup(enum unwind_user_access access, u32 log2_funcs,
 		.cfa = SP(8), .ra = AT_CFA(-8), .fp = AT_CFA(-16),
 	};
 	const struct sframe_section kind = { .changes = changes };
-	u32 reads = max_reads(&kind, access) - (32 - log2_funcs) -
+	u32 reads = max_reads(&kind, access) - (31 - log2_funcs) -
 		    2 * rows_short;
 	u32 rows = max_fres(access) - rows_short;
 	struct unwind_row found;

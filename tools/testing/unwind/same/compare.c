@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Compare, frame by frame, the kernel's stacks with those by .eh_frame of the same
+ * sample.
+ *
+ *	same_compare DIR NAME		(DIR: what same_record wrote)
+ *
+ * A stack cannot change between the two: the copy was made in the interrupt that
+ * sampled, and the kernel unwinds before the task runs its program again.  What may
+ * still write to it is the kernel itself, as a system call asked for, and another
+ * thread; neither writes return addresses.  Only rt_sigreturn gives the task other
+ * registers in between: a sample in it is of the signal handler's end, the stack is
+ * that of what the signal had interrupted.  Every other difference is a mistake,
+ * and the table, read by libsframe, tells whose:
+ *
+ *	the kernel's frames are not those by the table		ours
+ *	they are, and other than those by .eh_frame		the table is wrong
+ *	.eh_frame describes nothing where the two part		DWARF missing
+ *	what .eh_frame needs lies beyond the copy		copy too short
+ *	no table there, the frame pointer was followed		no table
+ *
+ * A row that needs a register of a frame whose registers are not known counts as
+ * no table as well.  The last has three kinds: the kernel's stack ends too early, which the reason
+ * says; it goes on as .eh_frame says, which is no difference; it goes on otherwise.
+ * Whatever fits nothing of this counts as ours.
+ *
+ * On standard output comes one JSON object; on standard error, for people, the first
+ * few differences of each kind.  Exits with 1 when there is a difference of ours.
+ */
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dwarf.h"
+#include "map.h"
+#include "recording.h"
+#include "table.h"
+
+/* How many of each kind are shown */
+#define SHOWN	4
+
+enum verdict {
+	SAME_COMPLETE,
+	SAME_CUT,
+	LEFT_OUT,
+	SIGRETURN,
+	COPY_SHORT,
+	DWARF_MISSING,
+	DWARF_FAILED,
+	TABLE_WRONG,
+	NO_TABLE_CUT,
+	NO_TABLE_OTHER,
+	OURS,
+	NUM_VERDICTS
+};
+
+static const struct {
+	const char	*key;
+	const char	*text;
+} verdicts[] = {
+	[SAME_COMPLETE]	= { "same_complete", "the same, to the outermost frame" },
+	[SAME_CUT]	= { "same_cut", "the same, and both end early" },
+	[LEFT_OUT]	= { "left_out", "not compared: the task had left its program" },
+	[SIGRETURN]	= { "sigreturn", "sampled in sigreturn, unwound after it" },
+	[COPY_SHORT]	= { "copy_short", "the copy is too short for DWARF" },
+	[DWARF_MISSING]	= { "dwarf_missing", ".eh_frame lacks an address" },
+	[DWARF_FAILED]	= { "dwarf_failed", ".eh_frame leads nowhere" },
+	[TABLE_WRONG]	= { "table_wrong", "the table differs from .eh_frame" },
+	[NO_TABLE_CUT]	= { "no_table_cut", "no table, the kernel's stack ends" },
+	[NO_TABLE_OTHER] = { "no_table_other", "no table, the frame pointer leads elsewhere" },
+	[OURS]		= { "ours", "ours" },
+};
+
+static unsigned long count[NUM_VERDICTS];
+
+/* Frames that are the same, from the topmost on */
+static unsigned int common(const struct stack *a, const struct stack *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < a->num && i < b->num && a->ip[i] == b->ip[i]; i++)
+		;
+	return i;
+}
+
+/* @parted: frames that the kernel's and DWARF's stacks have in common */
+static enum verdict whose(const struct stack *kernel, const struct stack *dwarf,
+			  const struct stack *table, unsigned int parted)
+{
+	unsigned int by_table = common(kernel, table);
+
+	/* What the table says, the kernel must have, and no more */
+	if (by_table < table->num)
+		return OURS;
+	if (table->end == END_OUTERMOST &&
+	    (kernel->end != END_OUTERMOST || kernel->num != table->num))
+		return OURS;
+
+	if (parted == kernel->num && parted == dwarf->num)
+		return dwarf->end == END_OUTERMOST && kernel->end != END_OUTERMOST ?
+			NO_TABLE_CUT : dwarf->end == END_COPY ? COPY_SHORT :
+			DWARF_FAILED;
+	if (parted == dwarf->num) {
+		if (dwarf->end == END_COPY)
+			return COPY_SHORT;
+		if (dwarf->end == END_NOTHING)
+			return DWARF_MISSING;
+		if (dwarf->end != END_OUTERMOST)
+			return DWARF_FAILED;
+	}
+	/* The step that parts them was by the table */
+	if (parted < table->num)
+		return TABLE_WRONG;
+	if (table->end == END_NOTHING)
+		return parted == kernel->num ? NO_TABLE_CUT : NO_TABLE_OTHER;
+	if (table->end == END_COPY)
+		return COPY_SHORT;
+	/* There is a row: it is wrong, or needs a register that is not known */
+	if (table->end == END_OUTERMOST || table->end == END_NO_TEXT)
+		return TABLE_WRONG;
+	return parted == kernel->num ? NO_TABLE_CUT : NO_TABLE_OTHER;
+}
+
+/* Was the sample taken after "mov $__NR_rt_sigreturn,%rax; syscall"? */
+static bool in_sigreturn(const struct same_sample *sample)
+{
+	static const uint8_t expected[] = {
+		0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05
+	};
+	uint64_t ip = same_dwarf_reg(sample, DWARF_IP);
+	uint8_t code[sizeof(expected)];
+
+	return sample->in_kernel && map_read(ip - sizeof(code), code, sizeof(code)) &&
+	       !memcmp(code, expected, sizeof(code));
+}
+
+static enum verdict judge(const struct stack *kernel, const struct stack *dwarf,
+			  const struct stack *table, unsigned int *parted)
+{
+	*parted = common(kernel, dwarf);
+	if (*parted == kernel->num && *parted == dwarf->num) {
+		if (kernel->end == END_OUTERMOST && dwarf->end == END_OUTERMOST)
+			return SAME_COMPLETE;
+		if (kernel->end != END_OUTERMOST && dwarf->end != END_OUTERMOST)
+			return SAME_CUT;
+	}
+	return whose(kernel, dwarf, table, *parted);
+}
+
+static void show_stack(const char *what, const struct stack *stack,
+		       unsigned int from)
+{
+	static const char *const ends[] = {
+		[END_OUTERMOST] = "outermost", [END_NOTHING] = "not described",
+		[END_COPY] = "beyond the copy", [END_UNREADABLE] = "not on the stack",
+		[END_NO_TEXT] = "then no text", [END_OTHER] = "for another reason",
+	};
+	unsigned int i;
+
+	fprintf(stderr, "    %-8s", what);
+	for (i = from; i < stack->num && i < from + 4; i++)
+		fprintf(stderr, " %s", map_name(stack->ip[i]));
+	if (i < stack->num)
+		fprintf(stderr, " ... %u more", stack->num - i);
+	fprintf(stderr, " [%u, %s]\n", stack->num, ends[stack->end]);
+}
+
+/* The evidence: the frame from which the stacks part, and what is said of it */
+static void show(const struct same_sample *sample, enum verdict verdict,
+		 const struct stack *kernel, const struct stack *dwarf,
+		 const struct stack *table, unsigned int parted)
+{
+	unsigned int last = parted ? parted - 1 : 0;
+	uint64_t ip = kernel->ip[last] - (last ? 1 : 0);
+	const struct object *object = map_find(ip);
+
+	fprintf(stderr, "  %s: frame %u, %s", verdicts[verdict].text, last, map_name(ip));
+	if (object)
+		fprintf(stderr, " (%#" PRIx64 " in %s)", ip - object->bias, object->name);
+	fprintf(stderr, "\n    table: %s; .eh_frame: %s; %" PRIu64 " bytes of stack%s\n",
+		table_row(ip), dwarf_rule(ip), sample->stack_copied,
+		sample->in_kernel ? ", sampled in the kernel" : "");
+	show_stack("kernel", kernel, last);
+	show_stack("dwarf", dwarf, last);
+	show_stack("table", table, last);
+}
+
+static void compare(const struct recorded *recorded)
+{
+	static struct stack kernel, dwarf, table;
+	enum verdict verdict = LEFT_OUT;
+	unsigned int parted;
+
+	if (recorded->stack) {
+		recording_stack(recorded, &kernel);
+		dwarf_unwind(&recorded->sample, &dwarf);
+		table_unwind(&recorded->sample, &table);
+		verdict = judge(&kernel, &dwarf, &table, &parted);
+		if (!parted && in_sigreturn(&recorded->sample))
+			verdict = SIGRETURN;
+		if (verdict > LEFT_OUT && count[verdict] < SHOWN)
+			show(&recorded->sample, verdict, &kernel, &dwarf, &table, parted);
+	}
+	count[verdict]++;
+}
+
+/*
+ * Where the kernel's stacks end early
+ */
+
+struct cut {
+	char		*where;
+	const char	*why;
+	unsigned long	count;
+};
+
+static struct cut *cuts;
+static size_t num_cuts;
+
+static void count_cut(const struct recorded *recorded)
+{
+	const char *where;
+	struct cut *cut;
+
+	if (recording_is_end(recorded->reason))
+		return;
+	where = map_name(recorded->ips[recorded->num - 1]);
+	for (cut = cuts; cut < cuts + num_cuts; cut++)
+		if (cut->why == recorded->reason && !strcmp(cut->where, where))
+			break;
+	if (cut == cuts + num_cuts) {
+		cuts = realloc(cuts, (num_cuts + 1) * sizeof(*cuts));
+		if (!cuts)
+			err(1, "cuts");
+		cut = &cuts[num_cuts++];
+		*cut = (struct cut){ .where = strdup(where), .why = recorded->reason };
+	}
+	cut->count++;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct cut *x = a, *y = b;
+
+	return x->count < y->count ? 1 : -(x->count > y->count);
+}
+
+/*
+ * The report
+ */
+
+static void print_string(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putchar('\\');
+		putchar(*text >= ' ' && *text < 127 ? *text : '?');
+	}
+	putchar('"');
+}
+
+static void report(const char *name, unsigned long samples, unsigned long complete)
+{
+	unsigned int v;
+	size_t i;
+
+	printf("{\"program\": ");
+	print_string(name);
+	printf(", \"samples\": %lu, \"complete\": %lu, \"verdicts\": {", samples, complete);
+	for (v = 0; v < NUM_VERDICTS; v++)
+		printf("%s\"%s\": %lu", v ? ", " : "", verdicts[v].key, count[v]);
+	printf("}, \"cuts\": [");
+	if (num_cuts)
+		qsort(cuts, num_cuts, sizeof(*cuts), by_count);
+	for (i = 0; i < num_cuts; i++) {
+		printf("%s{\"count\": %lu, \"reason\": ", i ? ", " : "", cuts[i].count);
+		print_string(cuts[i].why);
+		printf(", \"where\": ");
+		print_string(cuts[i].where);
+		putchar('}');
+	}
+	printf("]}\n");
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long samples = 0, complete = 0;
+	struct recorded recorded;
+
+	if (argc != 3) {
+		fputs("usage: same_compare DIR NAME\n", stderr);
+		return 2;
+	}
+	recording_open(argv[1]);
+	dwarf_attach(map_dwfl(), recording_pid());
+	fprintf(stderr, "%s:\n", argv[2]);
+	while (recording_next(&recorded)) {
+		samples++;
+		compare(&recorded);
+		if (!recorded.stack)
+			continue;
+		count_cut(&recorded);
+		complete += recording_is_end(recorded.reason);
+	}
+	report(argv[2], samples, complete);
+	return count[OURS] || !samples;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Unwinding a stack copy by .eh_frame, with libdw.
+ */
+#ifndef _UNWIND_TEST_SAME_DWARF_H
+#define _UNWIND_TEST_SAME_DWARF_H
+
+#include <elfutils/libdwfl.h>
+
+#include "stack.h"
+
+void dwarf_attach(struct Dwfl *dwfl, uint32_t pid);
+void dwarf_unwind(const struct same_sample *sample, struct stack *stack);
+
+/* What it says about the CFA at an address; a buffer that the next call reuses */
+const char *dwarf_rule(uint64_t ip);
+
+#endif /* _UNWIND_TEST_SAME_DWARF_H */

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unwinding a stack copy by rows that libsframe found.
+ */
+#include <err.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "diff_oracle.h"
+#include "map.h"
+#include "table.h"
+
+struct table {
+	struct oracle	*oracle;
+	uint64_t	start;
+};
+
+struct frame {
+	uint64_t	ip;
+	uint64_t	sp;
+	uint64_t	fp;
+	bool		topmost;
+	bool		exact;
+};
+
+struct table *table_open(Elf *elf, uint64_t bias)
+{
+	struct table *table;
+	size_t i, names;
+	GElf_Shdr shdr;
+	Elf_Scn *scn;
+	void *bytes;
+	char *raw;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return NULL;
+	for (i = 1; (scn = elf_getscn(elf, i)); i++) {
+		const char *name;
+
+		if (!gelf_getshdr(scn, &shdr))
+			return NULL;
+		name = elf_strptr(elf, names, shdr.sh_name);
+		if (name && !strcmp(name, ".sframe"))
+			break;
+	}
+	raw = scn ? elf_rawfile(elf, NULL) : NULL;
+	if (!raw)
+		return NULL;
+
+	table = malloc(sizeof(*table));
+	bytes = malloc(shdr.sh_size);
+	if (!table || !bytes)
+		err(1, "table");
+	memcpy(bytes, raw + shdr.sh_offset, shdr.sh_size);
+	table->start = shdr.sh_addr + bias;
+	table->oracle = oracle_open(bytes, shdr.sh_size);
+	if (!table->oracle)
+		errx(1, "libsframe does not like a table");
+	return table;
+}
+
+static bool find_row(uint64_t ip, struct unwind_row *row)
+{
+	const struct object *object = map_find(ip);
+
+	return object && object->table &&
+	       !oracle_find_row(object->table->oracle, ip - object->table->start,
+				row);
+}
+
+static bool apply(const struct same_sample *sample, const struct frame *frame,
+		  const struct unwind_rule *rule, uint64_t cfa, uint64_t *val,
+		  enum end *end)
+{
+	switch (rule->base) {
+	case UNWIND_RULE_SP:
+		*val = frame->sp;
+		break;
+	case UNWIND_RULE_FP:
+		*val = frame->fp;
+		break;
+	case UNWIND_RULE_CFA:
+		*val = cfa;
+		break;
+	case UNWIND_RULE_REG:
+		/* That of a caller is not known */
+		if (!frame->topmost || rule->reg >= DWARF_NUM) {
+			*end = END_OTHER;
+			return false;
+		}
+		*val = same_dwarf_reg(sample, rule->reg);
+		break;
+	default:
+		*end = END_OTHER;
+		return false;
+	}
+	*val += rule->offset;
+	return !rule->deref ||
+	       stack_word(sample, same_dwarf_reg(sample, DWARF_SP), *val, val, end);
+}
+
+static bool next_frame(const struct same_sample *sample, struct frame *frame,
+		       enum end *end)
+{
+	struct frame next = { .fp = frame->fp };
+	struct unwind_row row;
+
+	if (!find_row(frame->exact ? frame->ip : frame->ip - 1, &row)) {
+		*end = END_NOTHING;
+		return false;
+	}
+	if (row.outermost) {
+		*end = END_OUTERMOST;
+		return false;
+	}
+	if (!apply(sample, frame, &row.cfa, 0, &next.sp, end) ||
+	    !apply(sample, frame, &row.ra, next.sp, &next.ip, end) ||
+	    (row.fp.base != UNWIND_RULE_SAME &&
+	     !apply(sample, frame, &row.fp, next.sp, &next.fp, end)))
+		return false;
+	next.exact = row.signal;
+	*end = END_NO_TEXT;
+	if (!map_find(next.exact ? next.ip : next.ip - 1))
+		return false;
+	*frame = next;
+	return true;
+}
+
+void table_unwind(const struct same_sample *sample, struct stack *stack)
+{
+	struct frame frame = {
+		.ip = same_dwarf_reg(sample, DWARF_IP),
+		.sp = same_dwarf_reg(sample, DWARF_SP),
+		.fp = same_dwarf_reg(sample, DWARF_BP),
+		.topmost = true,
+		.exact = true,
+	};
+
+	stack->num = 0;
+	stack->end = END_OTHER;
+	do {
+		if (stack->num == MAX_FRAMES)
+			return;
+		stack->ip[stack->num++] = frame.ip;
+	} while (next_frame(sample, &frame, &stack->end));
+}
+
+static int print_rule(char *buf, size_t size, const char *what,
+		      const struct unwind_rule *rule)
+{
+	static const char *const base[] = { "same", "sp", "fp", "cfa", "reg" };
+	char reg[8] = "";
+
+	if (rule->base == UNWIND_RULE_REG)
+		snprintf(reg, sizeof(reg), "%u", rule->reg);
+	return snprintf(buf, size, rule->deref ? " %s=*(%s%s%+d)" : " %s=%s%s%+d",
+			what, base[rule->base], reg, rule->offset);
+}
+
+const char *table_row(uint64_t ip)
+{
+	static char buf[192];
+	struct unwind_row row;
+	int len;
+
+	if (!find_row(ip, &row))
+		return "no row";
+	if (row.outermost)
+		return "outermost";
+	len = snprintf(buf, sizeof(buf), row.signal ? "signal" : "row");
+	len += print_rule(buf + len, sizeof(buf) - len, "cfa", &row.cfa);
+	len += print_rule(buf + len, sizeof(buf) - len, "ra", &row.ra);
+	print_rule(buf + len, sizeof(buf) - len, "fp", &row.fp);
+	return buf;
+}
