@@ -7,33 +7,48 @@
 
 SHELL := /bin/bash
 export ARCH ?= x86_64
-export KSRC KERNEL CMD SHARE APPEND CPUS MEM ICOUNT TIMEOUT DMESG JOBS FUZZ_SECONDS
+export KSRC KERNEL CMD SHARE APPEND CPUS MEM ICOUNT ONEINSN STRESS_REQUESTS TIMEOUT DMESG JOBS FUZZ_SECONDS \
+	PROGRAMS SIZE
 
 Q := qemu
 
-PARTS := check-series check-host check-kunit check-selftests check-perf check-demo
+PARTS := check-series-quick check-series check-host check-kunit check-selftests check-perf check-in-place \
+	check-demo check-same check-stress
 
-.PHONY: help demo check $(PARTS) fuzz bench guest root tree kernel perf programs \
-	carry discard
+.PHONY: help demo check $(PARTS) fuzz accuracy bench guest root guest-root tree kernel perf \
+	programs carry discard series
 
 help:
 	@echo "make demo             full stacks of a real program, beside what others give"
 	@echo "make check            every test; its parts:"
-	@echo "  make check-series   patches/ + new files make the tree, and pass checkpatch"
+	@echo "  make check-series-quick patches/ + new files make the tree, and pass checkpatch"
 	@echo "  make check-host     the decoder, compiled for this machine, under sanitizers"
 	@echo "  make check-kunit    KUnit, in the guest and on the debug kernel"
 	@echo "  make check-selftests kselftests, likewise"
 	@echo "  make check-perf     the perf tool's own tests of the feature"
-	@echo "  make check-demo     the demo's figures"
+	@echo "  make check-in-place full stacks by Debian's unmodified bpftrace and perf"
+	@echo "  make check-demo     the demo's figures, and its page in a browser"
+	@echo "  make check-same     some stacks beside libdw's of the same samples"
+	@echo "make check-series     the same, each patch built, options off, htmldocs: an hour"
+	@echo "make check-stress     a million requests from NMIs, 2 and 4 CPUs; slow, not part of make check"
 	@echo "make fuzz             fuzz the decoder (FUZZ_SECONDS=60)"
+	@echo "make accuracy         how right and how complete stacks are: tables, and"
+	@echo "                      build/accuracy/accuracy.json (PROGRAMS= SIZE=)"
 	@echo "make bench            what it costs: tables, and build/bench/bench.json"
 	@echo "make guest CMD='...'  boot and run one command (SHARE= APPEND= KERNEL=debug CPUS= MEM=)"
+	@echo "make series           the patches as they are mailed, in build/series/ (KSRC=)"
 	@echo "make tree             bring the working tree up to date with the repository"
 	@echo "make carry            carry edits in the working tree back into patches/"
 	@echo "make discard          drop edits that were not carried back"
+	@echo
+	@echo "ARCH=arm64: kernel, perf, guest, check, check-kunit, check-selftests and check-stress"
+	@echo "            for arm64"
 
 root:
 	@$(Q)/root.sh
+
+guest-root: root
+	@$(Q)/guest-root.sh
 
 tree: root
 	@$(Q)/tree.sh sync
@@ -44,16 +59,19 @@ carry:
 discard:
 	@$(Q)/tree.sh discard
 
+series: root
+	@$(Q)/series.sh
+
 kernel: tree
 	@$(Q)/kernel.sh $(or $(KERNEL),normal)
 
-perf: tree
+perf: tree guest-root
 	@$(Q)/perf.sh
 
 programs: root
 	@$(Q)/programs.sh
 
-guest: kernel perf
+guest: kernel guest-root perf
 	@$(Q)/guest.sh
 
 demo: kernel perf programs
@@ -63,11 +81,14 @@ fuzz:
 	@$(Q)/fuzz.sh
 
 check:
-	@$(Q)/check.sh series host kunit selftests perf demo
+	@$(Q)/check.sh all
 
 # By name: make looks for no pattern rule where a target is phony
 $(PARTS): check-%:
 	@$(Q)/check.sh $*
 
+accuracy:
+	@$(Q)/accuracy.sh same step methods
+
 bench:
-	@$(Q)/bench.sh decoder tables
+	@$(Q)/bench.sh decoder tables frames rows deferred sampling memory post

@@ -8,6 +8,21 @@
 #   tables    in the guest: what processes pay that are never unwound, beside a
 #             kernel without the feature; a frame by the number of registered
 #             ranges, and their memory
+#   frames    in the guest: a frame by frame pointer and by tables of many sizes,
+#             with nothing kept of what was decoded before, and with all of it;
+#             with perf's record, without, and where nothing may fault; frames.svg
+#             is a picture of it
+#   rows      in the guest: how often the row of a frame was kept already, while
+#             the programs of "make accuracy" are recorded
+#   deferred  in the guest: a request from NMI and other contexts, the core's own
+#             work per unwind, from a request to its callback, and the return to
+#             user space beside a kernel without the feature
+#   sampling  in the guest: what samples cost the program that is sampled, with its
+#             stack taken in several ways, and at several rates
+#   memory    in the guest: what the kernel keeps for a process once it was unwound,
+#             and with how many tables; how much larger the kernel is
+#   post      in the guest: reading recordings, the same work by several methods; and
+#             merging what many threads that sleep left
 #
 # A part leaves its figures in build/bench/PART.json; all that are there are put
 # together in build/bench/bench.json, and into a table on standard output.  Every
@@ -17,22 +32,6 @@
 
 RESULTS=$REPO/build/bench
 mkdir -p "$RESULTS"
-
-# root_packages PACKAGE... - what only this needs, and the root may lack
-root_packages()
-{
-	local missing=() p
-
-	for p in "$@"; do
-		[ -e "$CACHE/root/var/lib/dpkg/info/$p.list" ] || missing+=("$p")
-	done
-	[ ${#missing[@]} -eq 0 ] && return 0
-	step "installing ${missing[*]} in the root" in_root sh -ec '
-		export DEBIAN_FRONTEND=noninteractive
-		# A frozen mirror counts as expired; its signature is checked
-		apt-get -o Acquire::Check-Valid-Until=false update
-		apt-get install -y --no-install-recommends "$@"' sh "${missing[@]}"
-}
 
 bench_decoder()
 {
@@ -55,42 +54,151 @@ bench_decoder()
 	mv "$RESULTS/decoder.json.new" "$RESULTS/decoder.json"
 }
 
-# counted KERNEL COMMAND [TIMES] - run in the guest, where time is instructions
+# counted KERNEL COMMAND [TIMES [CPUS]] - run in the guest, where time is
+# instructions; what it prints goes to a file named by its first word and KERNEL,
+# and the number of CPUs where that is not one
 counted()
 {
+	local cpus=${4:-1}
+	local to=${2%% *}.$1
+
+	[ "$cpus" = 1 ] || to=$to.$cpus
 	step "counting instructions on the $1 kernel: ${2%% *}" \
-		env KERNEL="$1" SHARE="$CACHE/out/bench/counted" ICOUNT=0 CPUS=1 \
+		env KERNEL="$1" SHARE="$CACHE/out/bench/counted" ICOUNT=0 CPUS="$cpus" \
 		CMD="cd /mnt/cache/out/bench && for i in $(seq -s ' ' "${3:-1}"); do
 			./$2 || exit
-		done >/mnt/share/${2%% *}.$1" "$REPO/qemu/guest.sh"
+		done >/mnt/share/$to" "$REPO/qemu/guest.sh"
 }
 
-bench_tables()
+# build_guest_benchmarks KERNEL... - what runs in the guest, and on which kernels
+build_guest_benchmarks()
 {
-	local k out=/mnt/cache/out/bench counted=$CACHE/out/bench/counted
+	local k out=/mnt/cache/out/bench
 
 	"$REPO/qemu/root.sh"
 	"$REPO/qemu/tree.sh" sync
-	for k in normal off; do "$REPO/qemu/kernel.sh" $k; done
+	for k in "$@"; do "$REPO/qemu/kernel.sh" "$k"; done
 	step "installing the kernel's headers" in_root make -C /mnt/cache/tree \
 		O="/mnt/cache/out/$ARCH-normal" CC=gcc-14 HOSTCC=gcc-14 headers
 	step "building the guest's benchmarks" in_root make -C \
 		/mnt/cache/tree/tools/testing/selftests/unwind/bench CC=gcc-14 O=$out \
 		HEADERS="/mnt/cache/out/$ARCH-normal/usr/include"
-	rm -rf "$counted"
-	mkdir -p "$counted"
+	mkdir -p "$CACHE/out/bench/counted"
+}
+
+bench_tables()
+{
+	local k counted=$CACHE/out/bench/counted
+
+	build_guest_benchmarks normal off
 	for k in normal off; do counted $k "idle /tmp" 5; done
-	counted normal "ranges 1 2 10 100 1000 10000"
+	counted normal "ranges 128 1024 8192 32768"
 	python3 "$REPO/qemu/bench/tables.py" "$counted/idle.normal" "$counted/idle.off" \
 		"$counted/ranges.normal" >"$RESULTS/tables.json.new"
 	mv "$RESULTS/tables.json.new" "$RESULTS/tables.json"
 }
 
+bench_frames()
+{
+	local counted=$CACHE/out/bench/counted
+	local module=/mnt/cache/out/$ARCH-normal/kernel/unwind/tests/unwind_bench.ko
+
+	build_guest_benchmarks normal
+	counted normal "frames $module fp 100 1000 10000 30000 100000"
+	python3 "$REPO/qemu/bench/frames.py" "$counted/frames.normal" \
+		>"$RESULTS/frames.json.new"
+	mv "$RESULTS/frames.json.new" "$RESULTS/frames.json"
+	python3 "$REPO/qemu/bench/picture.py" "$RESULTS/frames.json" >"$RESULTS/frames.svg"
+}
+
+bench_rows()
+{
+	local counts=$CACHE/out/bench/counted/rows
+
+	build_guest_benchmarks normal
+	"$REPO/qemu/perf.sh"
+	"$REPO/qemu/accuracy.sh" programs
+	step "recording programs" env KERNEL=normal \
+		SHARE="$CACHE/out/bench/counted" CMD="PERF=/mnt/cache/out/perf/perf \
+		sh /mnt/repo/qemu/bench/rows.sh >/mnt/share/rows" "$REPO/qemu/guest.sh"
+	python3 "$REPO/qemu/bench/rows.py" "$counts" >"$RESULTS/rows.json.new"
+	mv "$RESULTS/rows.json.new" "$RESULTS/rows.json"
+}
+
+bench_deferred()
+{
+	local k counted=$CACHE/out/bench/counted
+	local module=/mnt/cache/out/$ARCH-normal/kernel/unwind/tests/unwind_bench.ko
+
+	build_guest_benchmarks normal off
+	counted normal "deferred $module own"
+	# The second CPU sends the NMIs that hit the first in user space
+	counted normal "deferred $module other" 1 2
+	for k in normal off; do counted $k "idle /tmp null fault" 5; done
+	python3 "$REPO/qemu/bench/deferred.py" "$counted/deferred.normal" \
+		"$counted/deferred.normal.2" "$counted/idle.normal" "$counted/idle.off" \
+		>"$RESULTS/deferred.json.new"
+	mv "$RESULTS/deferred.json.new" "$RESULTS/deferred.json"
+}
+
+bench_sampling()
+{
+	local counted=$CACHE/out/bench/counted
+
+	build_guest_benchmarks normal
+	# By frame pointers alone is how it was before there were tables
+	step "counting instructions of samples" env KERNEL=normal SHARE="$counted" \
+		ICOUNT=0 CPUS=1 CMD='set -e
+		for method in none sframe fp in-place dwarf-8192 dwarf-65528; do
+			[ $method = in-place ] && in_place=1 || in_place=0
+			echo $in_place >/proc/sys/kernel/unwind_in_place
+			/mnt/cache/out/bench/sampling $method 99 999 9999
+		done >/mnt/share/sampling' "$REPO/qemu/guest.sh"
+	python3 "$REPO/qemu/bench/sampling.py" "$counted/sampling" >"$RESULTS/sampling.json.new"
+	mv "$RESULTS/sampling.json.new" "$RESULTS/sampling.json"
+}
+
+bench_memory()
+{
+	local k counted=$CACHE/out/bench/counted
+
+	build_guest_benchmarks normal off
+	counted normal "memory /mnt/cache/out/$ARCH-normal/kernel/unwind/tests/unwind_bench.ko"
+	for k in normal off; do
+		in_root size "/mnt/cache/out/$ARCH-$k/vmlinux" >"$counted/size.$k"
+	done
+	python3 "$REPO/qemu/bench/memory.py" "$counted/memory.normal" "$counted/size.normal" \
+		"$counted/size.off" >"$RESULTS/memory.json.new"
+	mv "$RESULTS/memory.json.new" "$RESULTS/memory.json"
+}
+
+bench_post()
+{
+	local threads counted=$CACHE/out/bench/counted
+
+	build_guest_benchmarks normal
+	"$REPO/qemu/perf.sh"
+	"$REPO/qemu/programs.sh"
+	rm -rf "$CACHE/out/bench/merge"
+	mkdir "$CACHE/out/bench/merge"
+	for threads in 1000 5000 10000; do
+		in_root python3 /mnt/repo/qemu/bench/merge_data.py \
+			/mnt/cache/out/bench/merge/merge-${threads}0-$threads $threads 10
+	done
+	step "counting instructions of perf" env KERNEL=normal SHARE="$counted" \
+		ICOUNT=0 CPUS=1 CMD="PERF=/mnt/cache/out/perf/perf sh /mnt/repo/qemu/bench/post.sh \
+		/mnt/cache/out/bench/merge >/mnt/share/post" "$REPO/qemu/guest.sh"
+	rm -rf "$CACHE/out/bench/merge"
+	python3 "$REPO/qemu/bench/post.py" "$counted/post" >"$RESULTS/post.json.new"
+	mv "$RESULTS/post.json.new" "$RESULTS/post.json"
+}
+
+only_x86_64 "make bench"
 need_machine
 lock
 for part in "$@"; do
 	case $part in
-	decoder|tables) ;;
+	decoder|tables|frames|rows|deferred|sampling|memory|post) ;;
 	*) die "there is no bench-$part" ;;
 	esac
 	"bench_$part"

@@ -3,24 +3,42 @@
 #
 # Runs tests and counts them:  check.sh PART...
 #
-#   series     base + patches + new files make the tree; checkpatch
+#   series-quick  base + patches + new files make the tree, "git am" makes it of the
+#              mails; checkpatch, kernel-doc, get_maintainer.pl
+#   series     that, and: each patch builds, and the whole with options off; no byte
+#              more, no warning more; htmldocs.  Takes an hour the first time
 #   host       the decoder, compiled for this machine, under sanitizers
 #   kunit      KUnit, on the normal and on the debug kernel
 #   selftests  kselftests, likewise
 #   perf       the perf tool's own tests of the feature; Debian's newer perf
-#   demo       the figures of the demo
+#   in-place   full stacks by Debian's unmodified bpftrace and perf
+#   demo       the figures of the demo, and its page in a browser
+#   same       a part of "make accuracy": the kernel's stacks beside libdw's
+#   stress     a million requests from NMIs, on 2 and on 4 CPUs, and NMIs between any
+#              two instructions: slow, and not part of all
 #
-# KERNELS=normal leaves the debug kernel out, for a quick look.
+# "all" is what "make check" runs, each group of parts in a process of its own: one
+# that gives up does not take the others along.
 #
-# Every test prints one line when it did not pass; the last line of all is
-# "N passed, N failed, N skipped".  After each boot, the kernel's log is a test
+# KERNELS=normal leaves the debug kernel out, for a quick look.  ARCH=arm64 is for
+# kunit, selftests and stress, and "all" is the first two; there, KERNELS='normal
+# debug' takes the debug kernel in, which is slow to build and to run.
+#
+# Every test prints one line when it did not pass, and those that failed once more
+# at the end, with what is to be seen of each; the last line of all is "N passed,
+# N failed, N skipped".  After each boot, the kernel's log is a test
 # of its own: whatever a checker of the debug kernel finds stands there.
 
 . "$(dirname "$0")/common.sh"
 
 Q=$REPO/qemu
-RESULTS=$REPO/build/check
-KERNELS=${KERNELS:-normal debug}
+RESULTS=${RESULTS:-$REPO/build/check}
+case $ARCH in
+x86_64)	KERNELS=${KERNELS:-normal debug} ;;
+*)	KERNELS=${KERNELS:-normal} ;;
+esac
+# As the guest sees them
+SELFTESTS=/mnt/cache/$BUILT/selftests
 mkdir -p "$RESULTS"
 : >"$RESULTS/results"
 
@@ -74,7 +92,7 @@ kernel_log()
 
 	if [ ! -s "$log" ]; then
 		fail "$1: kernel log" "there is none"
-	elif grep -nE 'BUG[: ]|WARNING:|KASAN|UBSAN|Oops|Call Trace|suspicious RCU|possible recursive|inconsistent lock|INFO: task|refcount_t' "$log" >&2; then
+	elif grep -nE 'BUG[: ]|WARNING:|KASAN|UBSAN|Oops|Call Trace|suspicious RCU|possible recursive|inconsistent lock|INFO: task|refcount_t|Uhhuh' "$log" >&2; then
 		fail "$1: kernel log" "see $log"
 	else
 		pass "$1: kernel log"
@@ -88,20 +106,34 @@ guest()
 		"$Q/guest.sh" >"$RESULTS/$1.out" 2>"$RESULTS/$1.err"
 }
 
-build_kernel() { "$Q/root.sh" && "$Q/tree.sh" sync && "$Q/kernel.sh" "$1"; }
+build_kernel()
+{
+	"$Q/root.sh" && "$Q/guest-root.sh" && "$Q/tree.sh" sync && "$Q/kernel.sh" "$1"
+}
 
-check_series()
+check_series-quick()
 {
 	local p f tree=$CACHE/tree
 
 	"$Q/root.sh"
 	try round-trip "$Q/tree.sh" check
+	try mail-series "$Q/series.sh"
+	for p in "$REPO"/build/series/*.patch; do
+		[[ $p != *-cover-letter.patch ]] || continue
+		# Messages; what they are about is looked at below
+		try "checkpatch-message-$(basename "$p" .patch)" in_root sh -c \
+			'perl /mnt/cache/tree/scripts/checkpatch.pl --root=/mnt/cache/tree --strict --quiet \
+				--types COMMIT_MESSAGE,COMMIT_LOG_LONG_LINE,COMMIT_LOG_USE_LINK,EMAIL_SUBJECT,GIT_COMMIT_ID,MISSING_SIGN_OFF,NO_AUTHOR_SIGN_OFF,BAD_SIGN_OFF - <"$0"' "/mnt/repo/build/series/${p##*/}"
+	done
 	for p in "$REPO"/patches/*.patch; do
+		# One that has but new files
+		grep -q '^+++ ' "$p" || continue
 		# On standard input, or a tracked file is taken for source; the
 		# rest are checkpatch's names for the style of the code around
 		try "checkpatch-$(basename "$p" .patch)" in_root sh -c \
 			'perl /mnt/cache/tree/scripts/checkpatch.pl --root=/mnt/cache/tree --strict --no-signoff --quiet \
-				--ignore FILE_PATH_CHANGES,CAMELCASE,BIT_MACRO - <"$0"' "/mnt/repo/patches/${p##*/}"
+				--ignore "FILE_PATH_CHANGES,CAMELCASE,BIT_MACRO$1" - <"$0"' \
+			"/mnt/repo/patches/${p##*/}" "$(ignored_patch "$p")"
 	done
 	for f in $(git -C "$REPO" ls-files -- '*.c' '*.h'); do
 		[ -e "$tree/$f" ] || continue
@@ -112,6 +144,21 @@ check_series()
 		head -n 12 "$RESULTS/checkpatch.log" >&2
 	done
 	try report-tests in_root python3 /mnt/repo/qemu/demo/report_test.py
+	"$Q/docs.sh" kernel-doc maintainers >"$RESULTS/docs.out" || true
+	tap docs <"$RESULTS/docs.out"
+}
+
+check_series()
+{
+	local part
+
+	check_series-quick
+	for part in size options warnings patches debian; do
+		"$Q/builds.sh" $part >"$RESULTS/builds-$part.out" || true
+		tap "builds-$part" <"$RESULTS/builds-$part.out"
+	done
+	"$Q/docs.sh" html >"$RESULTS/html.out" || true
+	tap html <"$RESULTS/html.out"
 }
 
 # What checkpatch does not understand, and where
@@ -119,14 +166,29 @@ ignored()
 {
 	case $1 in
 	# The layout of trace headers is given by the macros
-	include/trace/*) echo "--ignore SPACING,PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE,COMPLEX_MACRO,MACRO_ARG_UNUSED,TRAILING_SEMICOLON" ;;
+	include/trace/*|samples/unwind/*_trace.h) echo "--ignore SPACING,PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE,COMPLEX_MACRO,MACRO_ARG_UNUSED,TRAILING_SEMICOLON" ;;
 	# The label in unsafe_get_user() is the kernel's idea
 	tools/testing/unwind/*/uaccess.h) echo "--ignore MACRO_WITH_FLOW_CONTROL,MACRO_ARG_REUSE" ;;
-	# User space: names of libelf, libFuzzer and inttypes.h
-	tools/*|samples/*) echo "--ignore CAMELCASE,EMBEDDED_FILENAME" ;;
+	# What a loader sets before the program is loaded is "const volatile"
+	tools/unwind/*.bpf.c) echo "--ignore VOLATILE" ;;
+	# User space: names of libelf, libFuzzer and inttypes.h; UAPI headers
+	tools/*|samples/*) echo "--ignore CAMELCASE,EMBEDDED_FILENAME,INCLUDE_LINUX" ;;
+	# <linux/nmi.h> has <asm/nmi.h> for the sake of watchdogs only
+	kernel/unwind/tests/stress_nmi_x86.c|kernel/unwind/tests/*_bench.c) echo "--ignore INCLUDE_LINUX" ;;
 	# The arguments of test macros are names
 	kernel/unwind/tests/*) echo "--ignore MACRO_ARG_REUSE" ;;
 	*) echo "--ignore FILE_PATH_CHANGES" ;;
+	esac
+}
+
+# The same for patches, to be added to a list
+ignored_patch()
+{
+	case $1 in
+	# bpf_trace.c declares what stackmap.c has
+	*/bpf.patch) echo ",AVOID_EXTERNS" ;;
+	# trace_entries.h has a layout of its own, as trace headers
+	*/tracing-deferred.patch) echo ",SPACING,PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE,MACRO_ARG_UNUSED,TRAILING_SEMICOLON" ;;
 	esac
 }
 
@@ -161,7 +223,7 @@ check_kunit()
 
 	for k in $KERNELS; do
 		build_kernel $k
-		guest "kunit-$k" $k true || fail "kunit-$k" "the guest failed"
+		APPEND=kunit.enable=1 guest "kunit-$k" $k true || fail "kunit-$k" "the guest failed"
 		sed -n 's/^\[[ 0-9.]*\] //p' "$RESULTS/kunit-$k.dmesg" |
 			awk '/# Subtest: unwind/ { on = 1 } on; /^(not )?ok [0-9]+ unwind/ { on = 0 }' |
 			tap "kunit-$k"
@@ -169,29 +231,83 @@ check_kunit()
 	done
 }
 
+# Not while another check builds them
+build_selftests() { (lock; make_selftests); }
+
+make_selftests()
+{
+	build_kernel normal
+	[ "$ARCH" != x86_64 ] || "$Q/programs.sh"
+	step "installing the kernel's headers" in_root make -C /mnt/cache/tree \
+		O=/mnt/cache/out/$ARCH-normal "${TOOLCHAIN[@]}" headers
+	mkdir -p "$CACHE/$BUILT/selftests"
+	step "building the kselftests" in_root make -C /mnt/cache/tree/tools/testing/selftests/unwind \
+		CC="${TRIPLET:+$TRIPLET-}gcc-14" OUTPUT=$SELFTESTS KHDR_INCLUDES="-isystem /mnt/cache/out/$ARCH-normal/usr/include"
+}
+
 check_selftests()
 {
-	local k t=/mnt/cache/out/selftests
+	local k
 
-	build_kernel normal
-	"$Q/programs.sh"
-	step "installing the kernel's headers" in_root make -C /mnt/cache/tree \
-		O=/mnt/cache/out/$ARCH-normal CC=gcc-14 HOSTCC=gcc-14 headers
-	mkdir -p "$CACHE/out/selftests"
-	step "building the kselftests" in_root make -C /mnt/cache/tree/tools/testing/selftests/unwind \
-		CC=gcc-14 OUTPUT=$t KHDR_INCLUDES="-isystem /mnt/cache/out/$ARCH-normal/usr/include"
+	build_selftests
 	for k in $KERNELS; do
 		build_kernel $k
-		guest "selftests-$k" $k "sh /mnt/repo/qemu/selftests.sh $t $(selftest_programs)" || true
+		# On a slow machine; each program has a limit of its own
+		TIMEOUT=3600 guest "selftests-$k" $k "$(settings $k) sh /mnt/repo/qemu/selftests.sh $SELFTESTS $(selftest_programs)" || true
 		tap "selftests-$k" <"$RESULTS/selftests-$k.out"
 		kernel_log "selftests-$k"
+		stress_again "nmi-stress-4-cpus-$k" $k 4
 	done
 }
 
-# The names that the selftests' Makefile has in TEST_GEN_PROGS
+# settings KERNEL - what tests are told by their environment: where modules are, and
+# how much to do on this kernel
+settings()
+{
+	local requests=100000 seconds=120
+
+	# What fits into a minute or two; "stress" makes ten times as many.  On
+	# arm64, two of three are from NMIs
+	[ "$ARCH" = x86_64 ] || requests=200000
+	[ "$1" = normal ] || requests=20000 seconds=60
+	echo "PROGRAM_SECONDS=${PROGRAM_SECONDS:-900}" \
+		"UNWIND_MODULES=/mnt/cache/out/$ARCH-$1" \
+		"UNWIND_STRESS_REQUESTS=${STRESS_REQUESTS:-$requests}" \
+		"UNWIND_STEP_SECONDS=$seconds"
+}
+
+# stress_again NAME KERNEL CPUS - the stress test alone, with another number of CPUs
+stress_again()
+{
+	CPUS=$3 guest "$1" "$2" \
+		"$(settings "$2") sh /mnt/repo/qemu/selftests.sh $SELFTESTS nmi_stress" || true
+	tap "$1" <"$RESULTS/$1.out"
+	grep -hE ' (requests, .* callbacks|lost, .* double)|^# CPU ' "$RESULTS/$1.out" >&2 || true
+	kernel_log "$1"
+}
+
+check_stress()
+{
+	local cpus
+
+	build_selftests
+	export PROGRAM_SECONDS=3600 TIMEOUT=3600
+	for cpus in 2 4; do
+		STRESS_REQUESTS=${STRESS_REQUESTS:-1000000} \
+			stress_again nmi-stress-$cpus-cpus-many normal $cpus
+	done
+	STRESS_REQUESTS=${STRESS_REQUESTS:-50000} ONEINSN=1 \
+		stress_again nmi-stress-one-insn normal 2
+}
+
+# The names that the selftests' Makefile has in TEST_GEN_PROGS, and in that of the
+# machine's own
 selftest_programs()
 {
-	sed -n 's/^TEST_GEN_PROGS *[:+]*= *//p' "$REPO/tools/testing/selftests/unwind/Makefile" | tr '\n' ' '
+	local machine=${TRIPLET:-x86_64}
+
+	sed -nE "s/^TEST_GEN_PROGS(_${machine%%-*})? *[:+]*= *([^$]*)\$/\2/p" \
+		"$REPO/tools/testing/selftests/unwind/Makefile" | tr '\n' ' '
 }
 
 check_perf()
@@ -202,6 +318,18 @@ check_perf()
 	guest perf normal 'sh /mnt/repo/qemu/perf-check.sh' || true
 	tap perf <"$RESULTS/perf.out"
 	kernel_log perf
+}
+
+check_in-place()
+{
+	build_kernel normal
+	"$Q/programs.sh"
+	step "building a program to profile" in_root sh /mnt/repo/qemu/in-place/build.sh \
+		/mnt/cache/out/in-place
+	guest in-place normal 'sh /mnt/repo/qemu/in-place/run.sh /mnt/cache/out/in-place' || true
+	grep -E '^# .*(complete|taken|had a say|resident|asked)' "$RESULTS/in-place.out" >&2 || true
+	tap in-place <"$RESULTS/in-place.out"
+	kernel_log in-place
 }
 
 check_demo()
@@ -218,20 +346,106 @@ check_demo()
 	cat "$RESULTS/demo.out" >&2
 	python3 "$Q/demo/judge.py" "$REPO/build/demo/report.json" | tap demo
 	kernel_log demo
+	check_demo_page
+}
+
+# The demo's page as a browser shows it
+check_demo_page()
+{
+	if [ ! -e "$REPO/build/demo/flamegraphs.html" ]; then
+		skip demo-page "npm could not give the library that draws it"
+		return
+	fi
+	root_packages chromium-headless-shell
+	# It runs as root, which its sandbox is not made for, on a file of our own
+	in_root sh -euc '
+		HOME=$(mktemp -d)
+		trap "rm -rf $HOME" EXIT
+		chromium-headless-shell --no-sandbox --disable-gpu --window-size=1920,1200 \
+			--virtual-time-budget=10000 --dump-dom \
+			file:///mnt/repo/build/demo/flamegraphs.html' \
+		>"$RESULTS/demo-page.dom" 2>"$RESULTS/demo-page.err" || true
+	python3 "$Q/demo/page_check.py" "$REPO/build/demo/flamegraphs.html" \
+		"$RESULTS/demo-page.dom" "$REPO/build/demo/report.json" | tap demo-page
+}
+
+check_same()
+{
+	if ! "$Q/accuracy.sh" quick >"$RESULTS/same.out" 2>&1; then
+		tail -n 20 "$RESULTS/same.out" >&2
+		fail same "see $RESULTS/same.out"
+		return
+	fi
+	cp "$REPO/build/accuracy/same.dmesg" "$RESULTS/same.dmesg"
+	python3 "$Q/accuracy/judge.py" "$REPO/build/accuracy/quick.json" | tap same
+	kernel_log same
+}
+
+# run_part NAME PART... - in a process of its own, with results of its own
+run_part()
+{
+	local name=$1
+	shift
+	rm -rf "${RESULTS:?}/$name"
+	mkdir -p "$RESULTS/$name"
+	RESULTS=$RESULTS/$name "$0" "$@" 2>&1 | sed -u "s/^/$name: /" >&2 || true
+	# A part that gave up said so, and has no results
+	[ "$(tail -n 1 "$RESULTS/$name/results")" = end ] || fail "$name" "ended early"
+}
+
+check_all()
+{
+	# The other parts are of x86-64, or the same for all
+	if [ "$ARCH" != x86_64 ]; then
+		check_kunit
+		check_selftests
+		return
+	fi
+	rm -rf "$RESULTS"/*/
+	run_part series series-quick
+	run_part host host
+	run_part kernels kunit selftests
+	run_part tools perf in-place demo same
+	cat "$RESULTS"/*/results | grep -v '^end$' >>"$RESULTS/results"
 }
 
 need_machine
 for part in "$@"; do
 	case $part in
-	series|host|kunit|selftests|perf|demo) ;;
+	all|series-quick|series|host|kunit|selftests|perf|in-place|demo|same|stress) ;;
 	*) die "there is no check-$part" ;;
+	esac
+	case $part in
+	all|series-quick|series|host|kunit|selftests|stress) ;;
+	*) only_x86_64 "check-$part" ;;
 	esac
 	say "check-$part"
 	"check_$part"
 done
 
+# Whoever sees but the end of a run is to see what went wrong in it.  The program's
+# own words stand before its result, each after a "#".
+failures()
+{
+	local log
+
+	for log in "$RESULTS"/*.out "$RESULTS"/*.dmesg "$RESULTS"/*/*.out "$RESULTS"/*/*.dmesg; do
+		[ -e "$log" ] || continue
+		awk -v name="${log##*/}" '
+			/not ok [0-9]/ && !/# *SKIP/ {
+				print name ": " $0
+				for (i = n > 6 ? n - 5 : 1; i <= n; i++) print "    " seen[i]
+			}
+			/^ *(not )?ok [0-9]/ { n = 0; next }
+			{ seen[++n] = substr($0, 1, 300) }' "$log"
+	done | head -n 120
+	grep '^fail' "$RESULTS/results" | uniq -c | head -n 40 || true
+}
+
 passed=$(grep -c '^pass' "$RESULTS/results" || true)
 failed=$(grep -c '^fail' "$RESULTS/results" || true)
 skipped=$(grep -c '^skip' "$RESULTS/results" || true)
+echo end >>"$RESULTS/results"
+[ "$failed" = 0 ] || failures
 printf '%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
 [ "$failed" = 0 ] && [ "$passed" != 0 ]

@@ -30,11 +30,34 @@ say()
 	printf '[%s] %s\n' "$(date +%H:%M:%S)" "$*" >&2
 }
 
+# What differs by architecture: the kernel's image, how make is told to build for
+# it, the guest's userland, and where programs for it are built.  The compiler is
+# always that of the root of this machine's own architecture, which is the guest's
+# userland as well where that is the same.
+# shellcheck disable=SC2034
 case $ARCH in
-x86_64)	;;
-arm64)	die "ARCH=arm64 is not supported yet; x86_64 is." ;;
-*)	die "ARCH=$ARCH is not known; x86_64 is." ;;
+x86_64)
+	IMAGE=arch/x86/boot/bzImage
+	TOOLCHAIN=(CC=gcc-14 HOSTCC=gcc-14)
+	GUEST_ROOT=$CACHE/root
+	BUILT=out
+	;;
+arm64)
+	IMAGE=arch/arm64/boot/Image
+	TRIPLET=aarch64-linux-gnu
+	TOOLCHAIN=(ARCH=arm64 "CROSS_COMPILE=$TRIPLET-" "CC=$TRIPLET-gcc-14"
+		   HOSTCC=gcc-14)
+	GUEST_ROOT=$CACHE/root-arm64
+	BUILT=out/arm64-programs
+	;;
+*)	die "ARCH=$ARCH is not known; x86_64 and arm64 are." ;;
 esac
+
+# only_x86_64 WHAT - stop where WHAT is not there for this architecture
+only_x86_64()
+{
+	[ "$ARCH" = x86_64 ] || die "$1 is for ARCH=x86_64 only, so far."
+}
 
 # need_machine - stop with one sentence where the work below cannot be done
 # Root is needed for chroot, mounts and the ownership of the guest's files.
@@ -133,6 +156,22 @@ in_root()
 			KBUILD_BUILD_USER=unwind KBUILD_BUILD_HOST=unwind \
 			"KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 2026" "$@"
 	' bash "$@"
+}
+
+# root_packages PACKAGE... - what only some steps need, and the root may lack
+root_packages()
+{
+	local missing=() p
+
+	for p in "$@"; do
+		[ -e "$CACHE/root/var/lib/dpkg/info/$p.list" ] || missing+=("$p")
+	done
+	[ ${#missing[@]} -eq 0 ] && return 0
+	step "installing ${missing[*]} in the root" in_root sh -ec '
+		export DEBIAN_FRONTEND=noninteractive
+		# A frozen mirror counts as expired; its signature is checked
+		apt-get -o Acquire::Check-Valid-Until=false update
+		apt-get install -y --no-install-recommends "$@"' sh "${missing[@]}"
 }
 
 # lock - one build at a time; released when the script ends

@@ -6,27 +6,51 @@
 #   CMD='...' guest.sh          standard output, standard error and the exit
 #                               status are the command's own
 #   SHARE=dir                   appears in the guest as /mnt/share, read-write
-#   APPEND='...'                more kernel parameters
+#   APPEND='...'                more kernel parameters (kunit.enable=1: run KUnit at boot)
 #   KERNEL=debug                the debug kernel; off: without the feature
 #   CPUS=n (2)  MEM=size (4G)   ICOUNT=n: count instructions (-icount shift=n)
+#   CPU=model                   QEMU's name of the processor
+#   ONEINSN=1                   translate single instructions: an interrupt or
+#                               NMI can come between any two; slow
 #   TIMEOUT=s (1200)            then the guest is stopped, status 124
 #   DMESG=file                  keep the guest's kernel log there
 #
-# The kernel must have been built (kernel.sh); the Debian root is the guest's
-# root, read-only, over 9p.
+# The kernel must have been built (kernel.sh); the guest's root is the Debian root,
+# or that of its architecture (guest-root.sh), read-only, over 9p.
+#
+# On arm64, the interrupts of the performance counters are NMIs, and pointer
+# authentication uses QEMU's own algorithm: the architected one takes long to
+# emulate.
 
 . "$(dirname "$0")/common.sh"
 
 [ -n "${CMD:-}" ] || die "no command: make guest CMD='uname -a'"
 need_machine
-host_packages qemu-system-x86
 
+case $ARCH in
+x86_64)
+	host_packages qemu-system-x86
+	machine=(qemu-system-x86_64 -machine q35 -cpu "${CPU:-max}")
+	console=ttyS0
+	params="reboot=t no_timer_check"
+	;;
+arm64)
+	host_packages qemu-system-arm
+	machine=(qemu-system-aarch64 -machine "virt,gic-version=3"
+		 -cpu "${CPU:-max,pauth-impdef=on}")
+	console=ttyAMA0
+	params="irqchip.gicv3_pseudo_nmi=1"
+	;;
+esac
 kind=${KERNEL:-normal}
-image=$CACHE/out/$ARCH-$kind/arch/x86/boot/bzImage
+image=$CACHE/out/$ARCH-$kind/$IMAGE
 [ -s "$image" ] || die "the $kind kernel is not built: run 'make kernel KERNEL=$kind'."
 
-cmp -s "$REPO/qemu/guest-init" "$CACHE/root/sbin/unwind-init" ||
-	install -m 755 "$REPO/qemu/guest-init" "$CACHE/root/sbin/unwind-init"
+# In one step: another guest may be about to boot
+cmp -s "$REPO/qemu/guest-init" "$GUEST_ROOT/sbin/unwind-init" || {
+	install -m 755 "$REPO/qemu/guest-init" "$GUEST_ROOT/sbin/unwind-init.$$"
+	mv "$GUEST_ROOT/sbin/unwind-init.$$" "$GUEST_ROOT/sbin/unwind-init"
+}
 
 run=$(mktemp -d "$CACHE/run.XXXXXX")
 qemu='' out='' err=''
@@ -57,15 +81,23 @@ if [ -n "${ICOUNT:-}" ]; then
 else
 	accel=(-accel tcg,thread=multi)
 fi
+if [ -n "${ONEINSN:-}" ]; then
+	# By the name that it has from QEMU 8.1 on, or the one before
+	if "${machine[0]}" -help | grep -q one-insn-per-tb; then
+		accel[1]+=,one-insn-per-tb=on
+	else
+		accel+=(-singlestep)
+	fi
+fi
 
 # shellcheck disable=SC2046
-timeout --foreground "${TIMEOUT:-1200}" qemu-system-x86_64 \
-	-machine q35 -cpu max "${accel[@]}" -smp "${CPUS:-2}" -m "${MEM:-4G}" \
+timeout --foreground "${TIMEOUT:-1200}" \
+	"${machine[@]}" "${accel[@]}" -smp "${CPUS:-2}" -m "${MEM:-4G}" \
 	-nodefaults -no-user-config -display none -no-reboot \
 	-kernel "$image" \
-	-append "root=rootfs rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=262144,cache=loose ro init=/sbin/unwind-init console=ttyS0 loglevel=5 panic=-1 reboot=t ${APPEND:-}" \
+	-append "root=rootfs rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=262144,cache=loose ro init=/sbin/unwind-init console=$console loglevel=5 panic=-1 $params kunit.enable=0 ${APPEND:-}" \
 	-chardev "file,id=console,path=$run/console" -serial chardev:console \
-	$(share rootfs "$CACHE/root" ,readonly=on) \
+	$(share rootfs "$GUEST_ROOT" ,readonly=on) \
 	$(share repo "$REPO" ,readonly=on) \
 	$(share cache "$CACHE" ,readonly=on) \
 	$(share run "$run") \

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # In the guest: the perf tool's own tests of deferred callchains, and Debian's
-# newer perf, unmodified, on this kernel.  Prints TAP.
+# newer perf, unmodified, on this kernel.  Prints TAP.  What reads recordings and
+# what else records is in perf-check/.
 
-PERF=/mnt/cache/out/perf/perf
+PERF=${PERF:-/mnt/cache/out/perf/perf}
 export HOME=/tmp
 n=0
 
@@ -28,7 +29,7 @@ perf_test()
 	cd /mnt/cache/tree/tools/perf || return 1
 	number=$("$PERF" test list 2>&1 | sed -n "s/^ *\([0-9]*\): $1.*/\1/p")
 	[ -n "$number" ] || return 1
-	PATH=/mnt/cache/out/perf:$PATH "$PERF" test -v "$number" >/tmp/test 2>&1
+	PATH=${PERF%/*}:$PATH "$PERF" test -v "$number" >/tmp/test 2>&1
 	cat /tmp/test
 	grep -q "^ *$number:.*: Ok" /tmp/test
 }
@@ -37,23 +38,24 @@ workload()
 {
 	rm -f /tmp/work.db
 	"$@" -- /opt/sframe/bin/sqlite3 -batch -cmd '.parameter init' \
-		-cmd '.parameter set @size 3' /tmp/work.db </mnt/repo/qemu/demo/workload.sql
+		-cmd ".parameter set @size ${SIZE:-3}" /tmp/work.db </mnt/repo/qemu/demo/workload.sql
 }
 
 # count WHAT: that many events of a kind
 count() { sed -n "s/^ *$1 events: *\([0-9]*\).*/\1/p" /tmp/stats | head -n 1; }
 
-# Most stacks arrive at _start; every sample got its record, nothing was lost
+# Most stacks arrive at _start; every sample got its record, nothing was lost.  Of
+# records that are missing perf tells whoever wants to see samples, and not with
+# their mere count.
 check_data()
 {
 	perf=$1
-	"$perf" report -i /tmp/d.data --stats --stdio >/tmp/stats 2>/tmp/stats.err
-	cat /tmp/stats /tmp/stats.err
+	"$perf" report -i /tmp/d.data --stats --stdio >/tmp/stats 2>&1
+	cat /tmp/stats
 	[ "$(count SAMPLE)" -gt 50 ] && [ "$(count CALLCHAIN_DEFERRED)" -gt 50 ] || return 1
 	! grep -q 'LOST' /tmp/stats || return 1
-	! grep -q 'missing' /tmp/stats.err || return 1
-	"$perf" script -i /tmp/d.data -F comm,tid,time,ip,sym 2>/dev/null |
-		check_stacks
+	"$perf" script -i /tmp/d.data -F comm,tid,time,ip,sym >/tmp/script 2>/tmp/script.err
+	check_stacks </tmp/script && ! grep 'missing' /tmp/script.err
 }
 
 check_stacks()
@@ -77,9 +79,10 @@ our_perf()
 system_wide()
 {
 	workload "$PERF" record -a --call-graph sframe -F 199 -e cpu-clock -o /tmp/d.data &&
-		"$PERF" report -i /tmp/d.data --stats --stdio >/tmp/stats 2>/tmp/stats.err
-	cat /tmp/stats /tmp/stats.err
-	! grep -q 'LOST\|missing' /tmp/stats /tmp/stats.err
+		"$PERF" report -i /tmp/d.data --stats --stdio >/tmp/stats 2>&1 &&
+		"$PERF" script -i /tmp/d.data -F ip 2>/tmp/script.err >/dev/null
+	cat /tmp/stats /tmp/script.err
+	! grep -q 'LOST\|missing' /tmp/stats /tmp/script.err
 }
 
 # Our recording, read by Debian's perf
@@ -104,6 +107,25 @@ through_pipe()
 		"$PERF" script -i - -F comm,tid,time,ip,sym </tmp/d.pipe | check_stacks
 }
 
+# Each of several outputs can be read by itself
+switched_output()
+{
+	rm -f /tmp/sw.*
+	# So often that buffers fill: perf may sleep through the alarm until then
+	SIZE=10 workload "$PERF" record --call-graph sframe -F 1999 -e cpu-clock \
+		--switch-output=1s -o /tmp/sw || return 1
+	files=0
+	for file in /tmp/sw.*; do
+		files=$((files + 1))
+		"$PERF" script -i "$file" -F comm,tid,time,ip,sym |
+			check_stacks || return 1
+	done
+	[ $files -gt 1 ]
+}
+
+. /mnt/repo/qemu/perf-check/readers.sh
+. /mnt/repo/qemu/perf-check/live.sh
+
 echo "TAP version 13"
 result "perf test: merging of deferred callchains" perf_test "Merging of deferred callchains"
 result "perf test: record deferred user callchains" perf_test "perf record deferred user callchains"
@@ -114,4 +136,8 @@ result "Debian's perf $(perf --version | cut -d' ' -f3): record and report fp,de
 result "Debian's perf reads our recording" debian_reads
 result "build-ids of a compressed recording" build_ids
 result "perf record --call-graph sframe into a pipe" through_pipe
+result "perf record --call-graph sframe --switch-output" switched_output
+echo 0 >$IN_PLACE
+readers
+live
 echo "1..$n"

@@ -7,12 +7,37 @@
 
 need_machine
 lock
-mkdir -p "$CACHE/out/perf"
+out=$BUILT/perf
+mkdir -p "$CACHE/$out"
+
+# Python is for scripts on what was recorded, BPF programs for "--off-cpu".  They
+# and the libraries of another architecture are those of the guest's root, which
+# for another architecture lacks Python's.
+options=(WERROR=0 NO_LIBPERL=1 NO_JEVENTS=1)
+if [ "$GUEST_ROOT" != "$CACHE/root" ]; then
+	sysroot=/mnt/cache/${GUEST_ROOT##*/}
+	options+=(EXTRA_CFLAGS="--sysroot=$sysroot" LDFLAGS="--sysroot=$sysroot"
+		  PKG_CONFIG=pkg-config PKG_CONFIG_SYSROOT_DIR="$sysroot"
+		  PKG_CONFIG_LIBDIR="$sysroot/usr/lib/$TRIPLET/pkgconfig"
+		  NO_DEMANGLE=1 NO_LIBPYTHON=1 BUILD_BPF_SKEL=0)
+else
+	options+=(BUILD_BPF_SKEL=1 CLANG=clang)
+fi
+stamp=${out#out/}
+stamp=${stamp//\//-}
 # Only what perf is made from decides: a new kernel does not rebuild it.
-key=$(grep -E '  (tools/(perf|lib|include)|include/uapi)/' "$CACHE/tree.sums" | cat - "$CACHE/tree.base" |
-	sha256sum | cut -c1-16)
-[ "$(stamp perf)" = "$key" ] && [ -x "$CACHE/out/perf/perf" ] && exit 0
-step "building perf" in_root make -C /mnt/cache/tree/tools/perf O=/mnt/cache/out/perf -j"$JOBS" \
-	CC=gcc-14 HOSTCC=gcc-14 CXX=g++-14 WERROR=0 NO_LIBPYTHON=1 NO_LIBPERL=1 \
-	NO_JEVENTS=1 BUILD_BPF_SKEL=0
-set_stamp perf "$key"
+key=$({
+	grep -E '  (tools/(perf|lib|include)|include/uapi)/' "$CACHE/tree.sums"
+	cat "$CACHE/tree.base"
+	printf '%s\n' "${options[@]}"
+} | sha256sum | cut -c1-16)
+[ "$(stamp "$stamp")" = "$key" ] && [ -x "$CACHE/$out/perf" ] && exit 0
+# What was found to be there is not looked for again, unless all is made anew
+if ! printf '%s\n' "${options[@]}" | cmp -s - "$CACHE/$out/unwind-options"; then
+	rm -rf "${CACHE:?}/$out"
+	mkdir -p "$CACHE/$out"
+	printf '%s\n' "${options[@]}" >"$CACHE/$out/unwind-options"
+fi
+step "building perf${TRIPLET:+ for $ARCH}" in_root make -C /mnt/cache/tree/tools/perf O="/mnt/cache/$out" -j"$JOBS" \
+	"${TOOLCHAIN[@]}" CXX=g++-14 "${options[@]}"
+set_stamp "$stamp" "$key"

@@ -8,7 +8,11 @@
 
 need_machine
 lock
+guest=
+[ "$GUEST_ROOT" = "$CACHE/root" ] || guest=/mnt/cache/${GUEST_ROOT##*/}
 for what in libc program; do
-	in_root env JOBS="$JOBS" sh "/mnt/repo/qemu/demo/build-$what.sh" /mnt/cache/programs >&2 ||
+	in_root env JOBS="$JOBS" TRIPLET="${TRIPLET:-}" GUEST="$guest" \
+		sh "/mnt/repo/qemu/demo/build-$what.sh" \
+		"/mnt/cache/programs${TRIPLET:+-$ARCH}" >&2 ||
 		die "the demo's $what could not be built"
 done

@@ -17,7 +17,9 @@ PACKAGES=(
 	gcc-14-aarch64-linux-gnu binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 	# tools/perf and the host harness
 	libsframe-dev libtraceevent-dev libslang2-dev libcap-dev zlib1g-dev
-	libzstd-dev
+	libzstd-dev python3-dev clang
+	# the profiler by BPF
+	libbpf-dev
 	# sources that the demo and the tests build or read
 	glibc-source binutils-source
 	# the guest's userland

@@ -8,6 +8,7 @@
 #   tree.sh carry   carry edits of existing kernel files back into patches/
 #   tree.sh check   prove: base + patches + new files == tree
 #   tree.sh path    print where the tree is
+#   tree.sh base    print where the base is
 #
 # To change a kernel file, edit it in the tree and run "make carry".  Every
 # existing kernel file that is changed belongs to exactly one patch, the one
@@ -288,5 +289,6 @@ accept)	find_base; accept ;;
 discard) discard ;;
 check)	check ;;
 path)	echo "$CACHE/tree" ;;
-*)	die "usage: tree.sh sync|carry|discard|check|path" ;;
+base)	find_base; echo "$BASE" ;;
+*)	die "usage: tree.sh sync|carry|discard|check|path|base" ;;
 esac

@@ -12,9 +12,21 @@ unset CC CXX CPP CFLAGS CXXFLAGS CPPFLAGS LDFLAGS ASFLAGS LIBS MAKEFLAGS
 unset LIBRARY_PATH LD_LIBRARY_PATH LD_PRELOAD CPATH C_INCLUDE_PATH
 export LC_ALL=C
 
-SFRAME_CC=gcc-14
-# shellcheck disable=SC2034 # used where this file is sourced
+# Programs are found and run below $PREFIX of the guest's root.  For another
+# architecture than this machine's, that is below $GUEST here, and $TRIPLET names
+# its tools.
+TRIPLET=${TRIPLET:-}
+GUEST=${GUEST:-}
+TOOL=${TRIPLET:+$TRIPLET-}
+BUILD_CC=gcc-14
+SFRAME_CC=${TOOL}gcc-14
 PREFIX=/opt/sframe
+# shellcheck disable=SC2034 # used where this file is sourced
+DEST=$GUEST$PREFIX
+case $TRIPLET in
+aarch64-*) LOADER=ld-linux-aarch64.so.1 ;;
+*) LOADER=ld-linux-x86-64.so.2 ;;
+esac
 JOBS=${JOBS:-$(nproc)}
 
 say() {
@@ -32,7 +44,7 @@ input_hash() {
 	{
 		cat "$@"
 		"$SFRAME_CC" --version
-		as --version
+		"${TOOL}as" --version
 	} | sha256sum | cut -c1-64
 }
 
@@ -85,7 +97,7 @@ failed() {
 
 # sframe_counts FILE: "FDEs FREs" from the header of its .sframe section.
 sframe_counts() {
-	objdump --sframe "$1" 2>/dev/null | awk '
+	"${TOOL}objdump" --sframe "$1" 2>/dev/null | awk '
 		/Num FDEs:/ { fdes = $NF }
 		/Num FREs:/ { fres = $NF }
 		END { print fdes + 0, fres + 0 }'

@@ -32,9 +32,9 @@ set -- /usr/src/glibc/glibc-*.tar.xz
 TARBALL=$1
 
 HASH=$({ cat "$0" "$HERE/build-lib.sh"; basename "$TARBALL"; } | input_hash -)
-STAMP=$PREFIX/.libc-stamp
+STAMP=$DEST/.libc-stamp
 if [ -f "$STAMP" ] && [ "$(cat "$STAMP")" = "$HASH" ]; then
-	say "libc with SFrame: up to date in $PREFIX"
+	say "libc with SFrame: up to date in $DEST"
 	exit 0
 fi
 
@@ -57,14 +57,15 @@ cd "$BUILD"
 must "configure" "$SOURCE/configure" --prefix="$PREFIX" --disable-werror \
 	--without-selinux --disable-nscd --disable-build-nscd \
 	--disable-timezone-tools --disable-mathvec --disable-profile \
-	CC="$SFRAME_CC -Wa,--gsframe" CXX= CFLAGS="-O2 -g -fomit-frame-pointer"
+	${TRIPLET:+--host="$TRIPLET" --build="$($BUILD_CC -dumpmachine)"} \
+	BUILD_CC="$BUILD_CC" CC="$SFRAME_CC -Wa,--gsframe" CXX= CFLAGS="-O2 -g -fomit-frame-pointer"
 must "compile" make "-j$JOBS"
 # Debian's tarball comes without the manual, so "install" has something to
 # complain about.  Keep going, and check below what has to be there.
 logged "install aside" make -k install "install_root=$STAGE" || :
 
 NEW=$STAGE$PREFIX
-for file in ld-linux-x86-64.so.2 libc.so.6 libm.so.6 libc.so libm.so \
+for file in "$LOADER" libc.so.6 libm.so.6 libc.so libm.so \
 	libc_nonshared.a crt1.o Scrt1.o crti.o crtn.o
 do
 	[ -f "$NEW/lib/$file" ] || failed "install aside: no lib/$file"
@@ -77,24 +78,29 @@ rm -rf bin etc include libexec sbin share var lib/audit lib/gconv \
 	lib/libmemusage.so lib/libpcprofile.so lib/libc.a lib/libm.a lib/libm-*.a
 mkdir bin
 find "$NEW/lib" -type f \( -name '*.so.*' -o -name '*.o' -o -name '*.a' \) \
-	-exec sh -c 'for f; do strip --strip-debug -p "$f" || exit 1; done' \
-	sh {} + >>"$LOG" 2>&1 || failed "strip"
+	-exec sh -c 'strip=$1; shift; for f; do "$strip" --strip-debug -p "$f" || exit 1; done' \
+	sh "${TOOL}strip" {} + >>"$LOG" 2>&1 || failed "strip"
 
-for file in libc.so.6 ld-linux-x86-64.so.2 libm.so.6; do
+for file in libc.so.6 "$LOADER" libm.so.6; do
 	counts=$(sframe_counts "$NEW/lib/$file")
 	[ "${counts%% *}" -gt 100 ] || failed "$file has no SFrame data"
 	say "    $file: ${counts% *} functions, ${counts#* } rows of SFrame"
 done
-"$NEW/lib/ld-linux-x86-64.so.2" --library-path "$NEW/lib" /bin/true ||
-	failed "the new libc does not run /bin/true"
+if [ -z "$TRIPLET" ]; then
+	"$NEW/lib/$LOADER" --library-path "$NEW/lib" /bin/true ||
+		failed "the new libc does not run /bin/true"
+else
+	# What is linked against is not where the linker's script says
+	sed -i "s,$PREFIX/lib/,,g" "$NEW/lib/libc.so"
+fi
 
 # The program in there was linked with the old library; it goes with it.
 printf '%s\n' "$HASH" >"$NEW/.libc-stamp"
-rm -rf "$PREFIX.old" "$PREFIX.new"
-mv "$NEW" "$PREFIX.new"
-[ ! -e "$PREFIX" ] || mv "$PREFIX" "$PREFIX.old"
-mv "$PREFIX.new" "$PREFIX"
-rm -rf "$PREFIX.old"
+rm -rf "$DEST.old" "$DEST.new"
+mv "$NEW" "$DEST.new"
+[ ! -e "$DEST" ] || mv "$DEST" "$DEST.old"
+mv "$DEST.new" "$DEST"
+rm -rf "$DEST.old"
 cd /
 rm -rf "$SOURCE" "$BUILD" "$STAGE"
-say "libc with SFrame: installed in $PREFIX ($(du -sh "$PREFIX" | cut -f1))"
+say "libc with SFrame: installed in $DEST ($(du -sh "$DEST" | cut -f1))"

@@ -39,9 +39,10 @@ KINDS = {
     "packed": "all with -z",
     "raw": "all without",
 }
-# perf prefers one of several names that glibc gives to the same address.
+# perf prefers one of several names that glibc gives to the same address.  The
+# second is where the dynamic linker's _start goes on after its first call.
 OUTERMOST = frozenset(
-    ["_start"] + [prefix + name for name in ("clone", "clone3")
+    ["_start", "_dl_start_user"] + [prefix + name for name in ("clone", "clone3")
                   for prefix in ("", "__", "__GI_", "__GI___")])
 KERNEL_FROM = 1 << 63
 UNKNOWN = "[unknown]"

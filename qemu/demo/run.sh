@@ -13,7 +13,8 @@
 # need some 20 MB.  What can be changed, by environment variables:
 #
 #     PERF     the perf to use                       (default: perf)
-#     METHODS  arguments of --call-graph, by blanks  (sframe fp dwarf)
+#     METHODS  arguments of --call-graph, by blanks; "in-place" is fp on a
+#              kernel that takes tables where it can   (sframe fp dwarf in-place)
 #     EVENT    what to sample                        (cpu-clock)
 #     FREQ     how often per second                  (299)
 #     SIZE     how much work; 50 is about a second on a real machine  (25)
@@ -22,11 +23,13 @@ set -eu
 HERE=$(cd "$(dirname "$0")" && pwd)
 OUT=${1:-/tmp/demo}
 PERF=${PERF:-perf}
-METHODS=${METHODS:-sframe fp dwarf}
+METHODS=${METHODS:-sframe fp dwarf in-place}
 EVENT=${EVENT:-cpu-clock}
 FREQ=${FREQ:-299}
 SIZE=${SIZE:-25}
 PROGRAM=/opt/sframe/bin/sqlite3
+# Whether a stack taken at the sample itself, as fp's is, may come from tables.
+IN_PLACE=/proc/sys/kernel/unwind_in_place
 # Room for two seconds of copied stacks; the default is an eighth of one.
 BUFFER=16M
 
@@ -58,6 +61,8 @@ samples() {
 
 [ -x "$PROGRAM" ] || die "no $PROGRAM; it is built by build-program.sh"
 command -v "$PERF" >/dev/null || die "no perf at $PERF"
+before=$(cat "$IN_PLACE")
+trap 'echo "$before" >"$IN_PLACE"' EXIT
 mkdir -p "$OUT"
 cd "$OUT"
 # perf wants a home to write to, and the guest's own cannot be written.
@@ -69,14 +74,24 @@ record() {
 	file=$2
 	shift 2
 	rm -f work.db work.db-journal "$file.data"
+	# By frame pointers alone is how it was before there were tables
+	case $method in
+	in-place) arg=fp tables=1 ;;
+	*) arg=$method tables=0 ;;
+	esac
+	echo "$tables" >"$IN_PLACE"
 	attempt "$file.record-log" "$PERF" record -F "$FREQ" -e "$EVENT" \
-		--call-graph "$method" -m "$BUFFER" --no-buildid "$@" \
+		--call-graph "$arg" -m "$BUFFER" --no-buildid "$@" \
 		-o "$file.data" -- "$PROGRAM" -batch -cmd '.parameter init' \
 		-cmd ".parameter set @size $SIZE" work.db \
 		<"$HERE/workload.sql" >"$file.result"
 	rm -f work.db
 	attempt "$file.stats-log" "$PERF" report -i "$file.data" --stats \
 		--stdio >"$file.stats"
+	# The program's end comes last; without it, there is no telling how
+	# much of what was recorded is not in the file
+	grep -q '^ *EXIT events: *[1-9]' "$file.stats" ||
+		die "$file.data does not reach the program's end"
 	counts=$(samples "$file.stats")
 	bytes=$(wc -c <"$file.data")
 }
@@ -117,14 +132,17 @@ for method in $METHODS; do
 done
 [ -n "$first" ] || die "METHODS is empty"
 
-# Where the dwarf method is cut off is a choice, so it is stated.
+# Where the dwarf method is cut off is a choice, and so is where fp may look;
+# so both are stated.
 for method in $METHODS; do
 	case $method in
-	dwarf) bytes=8192 ;;
-	dwarf,*) bytes=${method#*,} ;;
+	dwarf) note="copies at most 8192 bytes of the stack; what lies beyond is lost" ;;
+	dwarf,*) note="copies at most ${method#*,} bytes of the stack; what lies beyond is lost" ;;
+	fp) note="with kernel.unwind_in_place=0, thus by frame pointers alone" ;;
+	in-place) note="perf record -g of any perf, with kernel.unwind_in_place=1" ;;
 	*) continue ;;
 	esac
-	set -- "$@" --note "$method copies at most $bytes bytes of the stack; what lies beyond is lost"
+	set -- "$@" --note "$method: $note"
 done
 
 printf '\n' >&2

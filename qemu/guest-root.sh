@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The guest's userland where it is of another architecture than this machine:
+# Debian's packages of it, unpacked but not configured, because nothing of it can
+# be run here.  What a package's scripts would have set up, and the guest needs,
+# is set up below.
+#
+# Its -dev packages make it the sysroot that perf is linked against.
+#
+# For this machine's own architecture, the Debian root is the guest's userland.
+
+. "$(dirname "$0")/common.sh"
+
+PACKAGES=(
+	# a shell and what the scripts that run in the guest use
+	base-files base-passwd bash coreutils dash diffutils findutils gawk grep
+	gzip hostname iproute2 kmod mount ncurses-base procps python3-minimal sed
+	strace tar time util-linux xz-utils
+	# Debian's own perf, and what it shells out to
+	linux-perf binutils
+	# what this perf is linked against
+	libc6-dev libelf-dev libdw-dev libtraceevent-dev libslang2-dev libcap-dev
+	zlib1g-dev libzstd-dev
+	# for programs in C++
+	libstdc++6
+)
+
+# What the packages' scripts are for
+configure()
+{
+	local root=$1
+
+	install -m 644 "$root/usr/share/base-passwd/passwd.master" "$root/etc/passwd"
+	install -m 644 "$root/usr/share/base-passwd/group.master" "$root/etc/group"
+	[ -e "$root/usr/bin/sh" ] || ln -s dash "$root/usr/bin/sh"
+	[ -e "$root/usr/bin/awk" ] || ln -s gawk "$root/usr/bin/awk"
+	mkdir -p "$root/mnt/cache" "$root/mnt/repo" "$root/mnt/share" "$root/mnt/run" \
+		"$root/opt/sframe"
+}
+
+main()
+{
+	local key
+
+	need_machine
+	[ "$GUEST_ROOT" != "$CACHE/root" ] || return 0
+	lock
+	key=$({ printf '%s\n' "${PACKAGES[@]}"; cat "$0"; } | sha256sum | cut -c1-16)
+	[ "$(stamp "root-$ARCH")" = "$key" ] && [ -d "$GUEST_ROOT" ] && return 0
+
+	host_packages mmdebstrap
+	rm -rf "$GUEST_ROOT.new"
+	step "the guest's root file system for $ARCH" mmdebstrap \
+		--variant=extract --mode=root --architectures="$ARCH" --skip=check/qemu \
+		--aptopt='Acquire::Check-Valid-Until "false"' \
+		--include="$(IFS=,; echo "${PACKAGES[*]}")" \
+		forky "$GUEST_ROOT.new"
+	configure "$GUEST_ROOT.new"
+	# What was built for it before has stamps of its own
+	[ ! -d "$GUEST_ROOT/opt/sframe" ] ||
+		cp -a "$GUEST_ROOT/opt/sframe" "$GUEST_ROOT.new/opt/"
+	rm -rf "$GUEST_ROOT"
+	mv "$GUEST_ROOT.new" "$GUEST_ROOT"
+	set_stamp "root-$ARCH" "$key"
+}
+
+main "$@"

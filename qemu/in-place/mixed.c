@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A program to profile: two threads that have the C library call them back, and
+ * spend their time in it, in their own code and in the kernel.
+ *
+ *     mixed SECONDS
+ */
+#include <pthread.h>
+#include <regex.h>
+#include <search.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define WORDS	2000
+
+static time_t end;
+
+static uint64_t next_number(uint64_t *state)
+{
+	*state = *state * 6364136223846793005UL + 1442695040888963407UL;
+	return *state >> 33;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char * const *)a, *(char * const *)b);
+}
+
+static int compare_direct(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static void sort(char **words)
+{
+	qsort(words, WORDS, sizeof(*words), compare);
+}
+
+static void plant(char **words)
+{
+	void *root = NULL;
+	int i;
+
+	for (i = 0; i < WORDS; i++)
+		if (!tsearch(words[i], &root, compare_direct))
+			abort();
+	while (root)
+		tdelete(*(char **)root, &root, compare_direct);
+}
+
+static unsigned int match(char **words)
+{
+	unsigned int found = 0;
+	regex_t regex;
+	int i;
+
+	if (regcomp(&regex, "^(1|22|333)+.*(4|5)6?$", REG_EXTENDED | REG_NOSUB))
+		abort();
+	for (i = 0; i < WORDS; i++)
+		found += !regexec(&regex, words[i], 0, NULL, 0);
+	regfree(&regex);
+	return found;
+}
+
+static void print(char **words)
+{
+	FILE *null = fopen("/dev/null", "w");
+	int i;
+
+	if (!null)
+		abort();
+	for (i = 0; i < WORDS; i++)
+		fprintf(null, "%s %.17g\n", words[i], strtod(words[i], NULL) / 7);
+	fclose(null);
+}
+
+static uint64_t tree(unsigned int depth)
+{
+	return depth ? tree(depth - 1) + 3 * tree(depth - 1) : 1;
+}
+
+static void *work(void *arg)
+{
+	uint64_t state = (uintptr_t)arg, sum = 0;
+	char *words[WORDS];
+	int i;
+
+	while (time(NULL) < end) {
+		for (i = 0; i < WORDS; i++)
+			if (asprintf(&words[i], "%lu", next_number(&state)) < 0)
+				abort();
+		sort(words);
+		plant(words);
+		sum += match(words) + tree(12);
+		print(words);
+		for (i = 0; i < WORDS; i++)
+			free(words[i]);
+	}
+	return (void *)(uintptr_t)(sum | 1);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 10);
+	if (pthread_create(&thread, NULL, work, (void *)1))
+		return 1;
+	work((void *)2);
+	pthread_join(thread, NULL);
+	return 0;
+}
