@@ -7,18 +7,15 @@
  * the task may be killed, the element deleted, and all who asked be gone.
  */
 #include <errno.h>
-#include <linux/futex.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bpf_session.h"
+#include "ftrace.h"
+#include "waiter.h"
 #include "../kselftest_harness.h"
 
 #define CALLS		100
@@ -197,51 +194,50 @@ TEST_F(map, may_be_full)
 	EXPECT_EQ(3, full);
 }
 
+/* A map that has no addresses, but what they are in files */
+TEST_F(map, may_have_build_ids)
+{
+	struct bpf_stack_build_id places[SAMPLED_MAX] = {};
+	struct stack expected;
+	uint32_t id = 0;
+	union bpf_attr attr = {
+		.key = (uintptr_t)&id,
+		.value = (uintptr_t)places,
+	};
+	unsigned int i;
+
+	self->map = bpf_map_make(BPF_MAP_TYPE_STACK_TRACE, sizeof(id),
+				 sizeof(places), 1, BPF_F_STACK_BUILD_ID);
+	ASSERT_LE(0, self->map);
+	ASSERT_EQ(0, map_open(self, 1, 0));
+	EXPECT_EQ(0, map_call(self, call_getppid));
+	attr.map_fd = self->map;
+	ASSERT_EQ(0, bpf(BPF_MAP_LOOKUP_ELEM, &attr));
+
+	expect_chain(&expected, &whole);
+	for (i = 0; i < expected.nr; i++) {
+		struct ftrace_frame place;
+
+		ASSERT_EQ(BPF_STACK_BUILD_ID_VALID, places[i].status);
+		ASSERT_TRUE(ftrace_place(expected.ip[i], &place));
+		EXPECT_EQ(place.offset, places[i].offset);
+		EXPECT_EQ(0, memcmp(places[0].build_id, places[i].build_id,
+				    sizeof(places[i].build_id)));
+	}
+	EXPECT_EQ(BPF_STACK_BUILD_ID_EMPTY, places[i].status);
+}
+
 /*
  * Tasks that sleep
  */
-
-struct shared {
-	/* What the child noted, and where it returns to from its system call */
-	struct notes	notes;
-	unsigned long	ip;
-	int		turn;
-	int		futex;
-};
-
-static struct shared *shared;
-
-static void sleeps(int fd)
-{
-	char c;
-
-	whole_note_ra();
-	shared->notes = whole;
-	__atomic_add_fetch(&shared->turn, 1, __ATOMIC_RELEASE);
-	if (fd >= 0)
-		syscall4_at(SYS_read, fd, (long)&c, 1, 0, &shared->ip);
-	else
-		syscall4_at(SYS_futex, (long)&shared->futex, FUTEX_WAIT, 0, 0,
-			    &shared->ip);
-}
-
-static void outer_sleeps(void *fd)
-{
-	char locals[80];
-
-	asm volatile("" : : "r"(locals) : "memory");
-	whole_note_ra();
-	sleeps(*(int *)fd);
-	asm volatile("" : : "r"(locals) : "memory");
-}
 
 FIXTURE(asleep)
 {
 	struct session session;
 	struct bpf_attached map_asker;
+	struct waiter waiter;
 	int pipe[2];
 	int map;
-	pid_t child;
 };
 
 FIXTURE_VARIANT(asleep)
@@ -257,39 +253,11 @@ FIXTURE_VARIANT_ADD(asleep, futex) {
 	.futex = true,
 };
 
-/*
- * To one CPU, and the child as well: then what is asleep, for who looks at it, has
- * been switched away from.
- */
-static int pin(void)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(sched_getcpu(), &set);
-	return sched_setaffinity(0, sizeof(set), &set);
-}
-
-/* Is it blocked? There is no other place where it could be. */
-static bool is_asleep(pid_t pid)
-{
-	char path[32], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
-	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-		state = 0;
-	if (file)
-		fclose(file);
-	return state == 'S';
-}
-
 static int open_askers(struct _test_data_asleep *self)
 {
 	struct bpf_asker asker = {
 		.at = BPF_AT_RAW_TP, .where = "sched_switch",
-		.tgid = self->child, .flags = DEFER,
+		.tgid = self->waiter.pid, .flags = DEFER,
 	};
 
 	if (bpf_asker_open(&self->session.asker, &asker, &self->session.ring))
@@ -298,53 +266,31 @@ static int open_askers(struct _test_data_asleep *self)
 	return bpf_asker_open(&self->map_asker, &asker, &self->session.ring);
 }
 
-/*
- * The child sleeps three times, and is asked about whenever it is switched away
- * from: in the third sleep, and in the second, so that its tables are known. (A
- * task that is killed takes its last stack with what there is.)
- */
+/* Asked about whenever it is switched away from */
 FIXTURE_SETUP(asleep)
 {
-	int start[2], fd, i;
+	struct waiter_call call;
+	static char c;
 
 	self->map_asker = (struct bpf_attached){ -1, -1 };
 	self->map = map_make(16384);
+	ASSERT_EQ(0, waiter_init(&self->waiter));
+	ASSERT_EQ(0, pipe(self->pipe));
 	if (session_open(&self->session) || self->map < 0)
 		SKIP(return, "no deferred stacks for BPF, or not root");
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, shared);
-	ASSERT_EQ(0, pipe(self->pipe));
-	ASSERT_EQ(0, pipe(start));
-	ASSERT_EQ(0, pin());
-	fd = variant->futex ? -1 : self->pipe[0];
-	self->child = fork();
-	if (!self->child) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (i = 0; i < 2; i++)
-			whole_run(outer_sleeps, &start[0], NULL);
-		whole_run(outer_sleeps, &fd, NULL);
-		_exit(0);
-	}
-	ASSERT_LT(0, self->child);
+	waiter_futex_call(&self->waiter, &call);
+	if (!variant->futex)
+		call = (struct waiter_call){
+			SYS_read, { self->pipe[0], (long)&c, 1 },
+		};
+	ASSERT_EQ(0, waiter_start(&self->waiter, &call));
 	ASSERT_EQ(0, open_askers(self));
-	for (i = 0; i < 3; i++) {
-		while (__atomic_load_n(&shared->turn, __ATOMIC_ACQUIRE) <= i ||
-		       !is_asleep(self->child))
-			sched_yield();
-		if (i < 2)
-			ASSERT_EQ(1, write(start[1], "", 1));
-	}
-	close(start[0]);
-	close(start[1]);
+	ASSERT_EQ(0, waiter_sleep(&self->waiter, 'S'));
 }
 
 FIXTURE_TEARDOWN(asleep)
 {
-	if (self->child > 0) {
-		kill(self->child, SIGKILL);
-		waitpid(self->child, NULL, 0);
-	}
+	waiter_free(&self->waiter);
 	bpf_attached_close(&self->map_asker);
 	session_close(&self->session);
 	close(self->map);
@@ -352,18 +298,9 @@ FIXTURE_TEARDOWN(asleep)
 
 static void wake(struct _test_data_asleep *self)
 {
-	__atomic_store_n(&shared->futex, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &shared->futex, FUTEX_WAKE, 1, NULL, NULL, 0);
+	waiter_futex_wake(&self->waiter);
 	if (write(self->pipe[1], "", 1) != 1)
 		perror("write");
-}
-
-static void expect_asleep(struct stack *expected)
-{
-	struct notes notes = shared->notes;
-
-	notes.ra[notes.nr++] = shared->ip;
-	expect_chain(expected, &notes);
 }
 
 /* What was asked last: the cookie and the id of the entry that sleeps */
@@ -394,7 +331,7 @@ static int deliveries(struct _test_data_asleep *self, uint64_t cookie)
 	struct bpf_event event;
 	int nr = 0;
 
-	expect_asleep(&expected);
+	waiter_stack(&self->waiter, &expected);
 	while (bpf_ring_next(&self->session.ring, &event, false)) {
 		if (event.kind != BPF_DELIVERED || event.cookie != cookie)
 			continue;
@@ -406,18 +343,12 @@ static int deliveries(struct _test_data_asleep *self, uint64_t cookie)
 	return nr;
 }
 
-static void end_of_child(struct _test_data_asleep *self)
-{
-	waitpid(self->child, NULL, 0);
-	self->child = 0;
-}
-
 /* Nothing before, all after */
 static bool is_complete(struct _test_data_asleep *self, const struct asked *asked)
 {
 	struct stack stack, expected;
 
-	expect_asleep(&expected);
+	waiter_stack(&self->waiter, &expected);
 	return deliveries(self, asked->cookie) == 1 &&
 	       !map_stack(self->map, asked->id, &stack) &&
 	       stack_is(&stack, &expected);
@@ -434,7 +365,7 @@ TEST_F(asleep, stack_comes_when_it_wakes)
 	EXPECT_EQ(-ENOENT, map_stack(self->map, asked.id, &stack));
 	EXPECT_EQ(0, deliveries(self, asked.cookie));
 	wake(self);
-	end_of_child(self);
+	waiter_end(&self->waiter);
 	EXPECT_TRUE(is_complete(self, &asked));
 }
 
@@ -443,8 +374,8 @@ TEST_F(asleep, stack_comes_when_it_is_killed)
 	struct asked asked;
 
 	last_asked(self, &asked);
-	kill(self->child, SIGKILL);
-	end_of_child(self);
+	kill(self->waiter.pid, SIGKILL);
+	waiter_end(&self->waiter);
 	EXPECT_TRUE(is_complete(self, &asked));
 }
 
@@ -456,7 +387,7 @@ TEST_F(asleep, deleted_elements_stay_so)
 	last_asked(self, &asked);
 	EXPECT_EQ(0, map_delete(self->map, asked.id));
 	wake(self);
-	end_of_child(self);
+	waiter_end(&self->waiter);
 	EXPECT_EQ(-ENOENT, map_stack(self->map, asked.id, &stack));
 	EXPECT_EQ(1, deliveries(self, asked.cookie));
 }
@@ -474,7 +405,7 @@ TEST_F(asleep, all_may_be_gone)
 	self->map = -1;
 	session_close(&self->session);
 	wake(self);
-	end_of_child(self);
+	waiter_end(&self->waiter);
 
 	/* And come again */
 	ASSERT_EQ(0, session_open(&self->session));

@@ -128,10 +128,11 @@ static bool parse_record(const char *line, struct ftrace_record *rec)
 		[FTRACE_COOKIE]	= "<user stack is to come> cookie=",
 		[FTRACE_STACK]	= "<user stack> cookie=",
 		[FTRACE_FILE]	= "<file of user stacks> file=",
+		[FTRACE_IN_PLACE_STACK] = "<user stack trace>",
 	};
 	unsigned int type;
 
-	for (type = 0; type < 3; type++) {
+	for (type = 0; type < FTRACE_TYPES; type++) {
 		const char *found = strstr(line, heads[type]);
 
 		if (!found || *line == '#')
@@ -155,7 +156,7 @@ int ftrace_parse(char *text, struct ftrace_log *log)
 
 	*log = (struct ftrace_log){};
 	while ((line = strsep(&rest, "\n"))) {
-		if (rec && rec->type == FTRACE_STACK &&
+		if (rec && rec->type != FTRACE_FILE &&
 		    !strncmp(line, " => ", 4)) {
 			rec->frame = realloc(rec->frame, (rec->nr + 1) *
 					     sizeof(*rec->frame));

@@ -47,9 +47,12 @@ enum ftrace_type {
 	FTRACE_COOKIE,
 	FTRACE_STACK,
 	FTRACE_FILE,
+	/* The option userstacktrace: no cookie, and of frames only @ip */
+	FTRACE_IN_PLACE_STACK,
+	FTRACE_TYPES
 };
 
-/* @path and @build_id are of files, @frame of stacks */
+/* @path and @build_id are of files, @frame of both kinds of stacks */
 struct ftrace_record {
 	enum ftrace_type	type;
 	uint64_t		cookie;

@@ -12,6 +12,8 @@
  * entry. Who takes it in place has it, too, or the kernel says that it could not
  * tell; these are counted. Where no table has a say, stacks that are not deferred
  * are what they were before there were tables, to the byte, so they are not compared.
+ * Of ftrace's userstacktrace there are the first eight addresses, its events have room
+ * for no more.
  *
  * Another client is another line in @takers, and what fills it in collect().
  */
@@ -24,6 +26,7 @@
 
 #include "bpf.h"
 #include "call.h"
+#include "ftrace.h"
 #include "in_place_counts.h"
 #include "random_chains.h"
 #include "sampled.h"
@@ -38,21 +41,27 @@
 
 enum taker {
 	PERF_DEFERRED,
+	FTRACE_DEFERRED,
 	BPF_DEFERRED,
 	BPF_SLEEPABLE,
 	PERF_IN_PLACE,
+	FTRACE_IN_PLACE,
 	BPF_IN_PLACE,
 	NR_TAKERS
 };
 
+/* @depth: no more addresses than these, if not 0 */
 static const struct {
 	const char	*name;
 	enum { WAITS, SLEEPS, IN_PLACE } how;
+	unsigned int	depth;
 } takers[NR_TAKERS] = {
 	[PERF_DEFERRED]	= { "perf, deferred", WAITS },
+	[FTRACE_DEFERRED] = { "ftrace, deferred", WAITS },
 	[BPF_DEFERRED]	= { "BPF, deferred", WAITS },
 	[BPF_SLEEPABLE]	= { "BPF, sleepable", SLEEPS },
 	[PERF_IN_PLACE]	= { "perf, in place", IN_PLACE },
+	[FTRACE_IN_PLACE] = { "ftrace, in place", IN_PLACE, 8 },
 	[BPF_IN_PLACE]	= { "BPF, in place", IN_PLACE },
 };
 
@@ -80,6 +89,8 @@ FIXTURE(same)
 {
 	struct sampler now;
 	struct sampler later;
+	struct ftrace trace_now;
+	struct ftrace trace_later;
 	struct bpf_ring ring;
 	struct bpf_attached deliver;
 	struct bpf_attached asker;
@@ -104,6 +115,24 @@ static int open_samplers(struct _test_data_same *self)
 	attr.defer_callchain = 0;
 	attr.defer_output = 0;
 	return sampler_open_attr(&self->now, &attr, 0, filter);
+}
+
+static int open_instance(struct ftrace *ft, const char *name, const char *option)
+{
+	char filter[64];
+
+	snprintf(filter, sizeof(filter), "id == %d && common_pid == %d", SYS_bpf,
+		 getpid());
+	if (ftrace_open(ft, name) || ftrace_set(ft, option, "1") ||
+	    ftrace_set(ft, FTRACE_ENTER "/filter", filter))
+		return -1;
+	return ftrace_set(ft, FTRACE_ENTER "/enable", "1");
+}
+
+static int open_instances(struct _test_data_same *self)
+{
+	return open_instance(&self->trace_later, "later", FTRACE_OPTION) ?:
+	       open_instance(&self->trace_now, "now", "options/userstacktrace");
 }
 
 static int open_programs(struct _test_data_same *self)
@@ -140,8 +169,8 @@ FIXTURE_SETUP(same)
 	self->in_place = none;
 	read_counts(counts);
 	if (counts[TAKEN] < 0 || write_text(IN_PLACE_SYSCTL, "1") ||
-	    open_programs(self) || open_samplers(self))
-		SKIP(return, "no stacks in place, no deferred stacks for BPF, or not root");
+	    open_programs(self) || open_samplers(self) || open_instances(self))
+		SKIP(return, "no stacks in place, no deferred stacks for BPF or ftrace, or not root");
 	run_attr.test.prog_fd = self->asker.prog;
 	self->moments = calloc(PORTION, sizeof(*self->moments));
 	ASSERT_NE(NULL, self->moments);
@@ -150,6 +179,10 @@ FIXTURE_SETUP(same)
 
 FIXTURE_TEARDOWN(same)
 {
+	if (self->trace_now.dir[0])
+		EXPECT_EQ(0, ftrace_close(&self->trace_now));
+	if (self->trace_later.dir[0])
+		EXPECT_EQ(0, ftrace_close(&self->trace_later));
 	sampler_close(&self->now);
 	sampler_close(&self->later);
 	bpf_attached_close(&self->in_place);
@@ -230,9 +263,57 @@ static int collect_bpf(struct _test_data_same *self)
 	return 0;
 }
 
-static bool same(const struct stack *a, const struct stack *b)
+static int took_frames(struct moment *moment, enum taker taker,
+		       const struct ftrace_record *rec)
 {
-	return a->nr == b->nr && !memcmp(a->ip, b->ip, a->nr * sizeof(*a->ip));
+	uint64_t ips[SAMPLED_MAX];
+	unsigned int i;
+
+	if (!moment || !rec->nr || rec->nr > SAMPLED_MAX)
+		return -1;
+	for (i = 0; i < rec->nr; i++)
+		ips[i] = rec->frame[i].ip;
+	took(moment, taker, ips, rec->nr);
+	return 0;
+}
+
+/* Deferred stacks go by their cookie, the others by their place in the trace */
+static int collect_trace(struct _test_data_same *self, struct ftrace *ft,
+			 enum ftrace_type type)
+{
+	struct ftrace_log log = {};
+	unsigned int nr = 0;
+	size_t i;
+	int ret;
+
+	ret = ftrace_read(ft, "trace", &log);
+	for (i = 0; !ret && i < log.nr; i++) {
+		const struct ftrace_record *rec = &log.rec[i];
+
+		if (rec->type != type)
+			continue;
+		if (type == FTRACE_STACK)
+			ret = took_frames(find_moment(self, rec->cookie),
+					  FTRACE_DEFERRED, rec);
+		else if (nr < PORTION)
+			ret = took_frames(&self->moments[nr], FTRACE_IN_PLACE, rec);
+		nr++;
+	}
+	if (nr != PORTION || (type == FTRACE_STACK && !ftrace_pairs(&log)))
+		ret = -1;
+	ftrace_free(&log);
+	return ret ?: ftrace_set(ft, "trace", "");
+}
+
+static bool same(const struct moment *moment, enum taker taker)
+{
+	const struct stack *want = &moment->stack[PERF_DEFERRED];
+	const struct stack *is = &moment->stack[taker];
+	unsigned int nr = want->nr;
+
+	if (takers[taker].depth && nr > takers[taker].depth)
+		nr = takers[taker].depth;
+	return is->nr == nr && !memcmp(is->ip, want->ip, nr * sizeof(*is->ip));
 }
 
 /* Each has it once; is it the same? */
@@ -247,7 +328,7 @@ static int compare(struct _test_data_same *self, const struct moment *moment)
 		}
 		if (takers[i].how != WAITS && !moment->by_table)
 			self->unlike[i]++;
-		else if (same(&moment->stack[i], &moment->stack[PERF_DEFERRED]))
+		else if (same(moment, i))
 			self->same[i]++;
 		else
 			self->differ[i]++;
@@ -263,7 +344,9 @@ static int take_portion(struct _test_data_same *self)
 	memset(self->moments, 0, PORTION * sizeof(*self->moments));
 	for (i = 0; i < PORTION; i++)
 		self->moments[i].by_table = random_chains_call(call_bpf);
-	if (collect_perf(self) || collect_bpf(self))
+	if (collect_perf(self) || collect_bpf(self) ||
+	    collect_trace(self, &self->trace_later, FTRACE_STACK) ||
+	    collect_trace(self, &self->trace_now, FTRACE_IN_PLACE_STACK))
 		return -1;
 	for (i = 0; i < PORTION; i++)
 		if (compare(self, &self->moments[i]))
