@@ -242,12 +242,17 @@ size_of()
 }
 
 # The objects of all C files of the kernel that the series changes or brings, for a
-# machine.  Parts of user space, and what the guest's configuration has not, are not
-# among them.
+# machine.  Parts of user space are not among them, nor what is another machine's.
 objects()
 {
+	local others
+
+	case $1 in
+	x86)	others='_(arm64)(_|\.o)' ;;
+	arm64)	others='_(x86|x86_64)(_|\.o)' ;;
+	esac
 	mails | xargs sed -n 's,^+++ b/\([^[:space:]]*\)\.c.*,\1.o,p' | sort -u |
-		grep -vE '^(tools|samples)/' | grep -vE "^arch/" || true
+		grep -vE '^(tools|samples)/' | grep -vE "^arch/|$others" || true
 	mails | xargs sed -n 's,^+++ b/\([^[:space:]]*\)\.c.*,\1.o,p' | sort -u |
 		grep "^arch/$1/" | grep -v /vdso || true
 }

@@ -17,6 +17,10 @@ void bpf_unwind_put(struct bpf_prog *prog);
 int bpf_unwind_request(u64 *cookie);
 bool bpf_unwind_delivered(void);
 
+/* For programs: nothing of the kernel calls it */
+struct bpf_unwind;
+int bpf_unwind_stack(struct bpf_unwind *unwind, void *buf, u32 buf__sz, u64 flags);
+
 #else
 
 static inline int bpf_unwind_get(struct bpf_prog *prog)

@@ -17,7 +17,7 @@
 #include "trace_user_unwind.h"
 
 /* Bytes that a frame may take; and what is printed in front of an event */
-#define FRAME_SIZE	1280
+#define FRAME_TEXT_MAX	1280
 #define CONTEXT_SIZE	256
 
 static enum print_line_t cookie_print(struct trace_iterator *iter, int flags,
@@ -50,7 +50,7 @@ static const void *data_of(const struct trace_iterator *iter, u32 loc,
 static bool has_room(struct trace_seq *s, bool alone)
 {
 	if (alone)
-		return seq_buf_buffer_left(&s->seq) > FRAME_SIZE;
+		return seq_buf_buffer_left(&s->seq) > FRAME_TEXT_MAX;
 	return !trace_seq_has_overflowed(s);
 }
 

@@ -23,6 +23,7 @@
 #include <linux/slab.h>
 #include <linux/sprintf.h>
 #include <linux/string.h>
+#include <linux/unwind_user.h>
 #include <asm/unwind_user.h>
 #include <trace/events/unwind.h>
 
