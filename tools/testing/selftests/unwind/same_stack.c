@@ -170,7 +170,7 @@ FIXTURE_SETUP(same)
 	read_counts(counts);
 	if (counts[TAKEN] < 0 || write_text(IN_PLACE_SYSCTL, "1") ||
 	    open_programs(self) || open_samplers(self) || open_instances(self))
-		SKIP(return, "no stacks in place, no deferred stacks for BPF or ftrace, or not root");
+		SKIP(return, "no stacks in place or deferred for BPF and ftrace, or not root");
 	run_attr.test.prog_fd = self->asker.prog;
 	self->moments = calloc(PORTION, sizeof(*self->moments));
 	ASSERT_NE(NULL, self->moments);
