@@ -14,6 +14,7 @@
 #   in-place   full stacks by Debian's unmodified bpftrace and perf
 #   demo       the figures of the demo, and its page in a browser
 #   same       a part of "make accuracy": the kernel's stacks beside libdw's
+#   big-endian  a big-endian kernel: KUnit, and stacks; with ARCH=arm64 only
 #   stress     a million requests from NMIs, on 2 and on 4 CPUs, and NMIs between any
 #              two instructions: slow, and not part of all
 #
@@ -21,7 +22,7 @@
 # that gives up does not take the others along.
 #
 # KERNELS=normal leaves the debug kernel out, for a quick look.  ARCH=arm64 is for
-# kunit, selftests and stress, and "all" is the first two; there, KERNELS='normal
+# kunit, selftests, big-endian and stress, and "all" is the first three; there, KERNELS='normal
 # debug' takes the debug kernel in, which is slow to build and to run.
 #
 # Every test prints one line when it did not pass, and those that failed once more
@@ -224,11 +225,26 @@ check_kunit()
 	for k in $KERNELS; do
 		build_kernel $k
 		APPEND=kunit.enable=1 guest "kunit-$k" $k true || fail "kunit-$k" "the guest failed"
-		sed -n 's/^\[[ 0-9.]*\] //p' "$RESULTS/kunit-$k.dmesg" |
-			awk '/# Subtest: unwind/ { on = 1 } on; /^(not )?ok [0-9]+ unwind/ { on = 0 }' |
-			tap "kunit-$k"
+		kunit_results "kunit-$k"
 		kernel_log "kunit-$k"
 	done
+}
+
+# What KUnit has printed into the kernel's log
+kunit_results()
+{
+	sed -n 's/^\[[ 0-9.]*\] //p' "$RESULTS/$1.dmesg" |
+		awk '/# Subtest: unwind/ { on = 1 } on; /^(not )?ok [0-9]+ unwind/ { on = 0 }' |
+		tap "$1"
+}
+
+check_big-endian()
+{
+	DMESG=$RESULTS/kunit-be.dmesg "$Q/big-endian.sh" >"$RESULTS/big-endian.out" ||
+		fail big-endian "the guest failed"
+	tap big-endian <"$RESULTS/big-endian.out"
+	kunit_results kunit-be
+	kernel_log kunit-be
 }
 
 # Not while another check builds them
@@ -399,6 +415,7 @@ check_all()
 	if [ "$ARCH" != x86_64 ]; then
 		check_kunit
 		check_selftests
+		check_big-endian
 		return
 	fi
 	rm -rf "$RESULTS"/*/
@@ -412,11 +429,11 @@ check_all()
 need_machine
 for part in "$@"; do
 	case $part in
-	all|series-quick|series|host|kunit|selftests|perf|in-place|demo|same|stress) ;;
+	all|series-quick|series|host|kunit|selftests|perf|in-place|demo|same|stress|big-endian) ;;
 	*) die "there is no check-$part" ;;
 	esac
 	case $part in
-	all|series-quick|series|host|kunit|selftests|stress) ;;
+	all|series-quick|series|host|kunit|selftests|stress|big-endian) ;;
 	*) only_x86_64 "check-$part" ;;
 	esac
 	say "check-$part"

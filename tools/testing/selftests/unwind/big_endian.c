@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * User stacks on a big-endian kernel, and behind addresses of more than 48 bits.
+ *
+ * There is no C library for such a machine: this is /init of an initramfs, built
+ * with nolibc, and prints TAP on the console. What it calls are chains (chain.h),
+ * which are part of it, or are mapped from files. arm64's instructions have one
+ * endianness on all kernels, so the code of a little-endian file runs; but its
+ * table is not this kernel's, and must not be used.
+ *
+ * The sample is that of a page fault at a known instruction.
+ */
+#include <stdbool.h>
+#include <linux/elf.h>
+#include <linux/perf_event.h>
+#include <linux/prctl.h>
+#include <linux/unwind.h>
+
+#include "bounds.h"
+#include "chain.h"
+
+#define PAGE		4096UL
+#define PT_SFRAME	0x6474e554
+
+/* An address that takes 52 bits, which is only given to who asks */
+#define HIGH		(1UL << 50)
+
+/* The ways in which the chains of this program are compiled */
+void chain_table(struct notes *notes);
+void chain_fp(struct notes *notes);
+void chain_signed(struct notes *notes);
+void chain_signed_b(struct notes *notes);
+
+ASM_LABEL(touches_at);
+extern const Elf64_Ehdr __ehdr_start __hidden;
+
+/*
+ * Results
+ */
+
+static unsigned int tests, failures;
+
+static void result(bool good, const char *title)
+{
+	failures += !good;
+	printf("%sok %u %s\n", good ? "" : "not ", ++tests, title);
+}
+
+/*
+ * Samples
+ */
+
+struct stack {
+	uint64_t	nr;
+	const uint64_t	*ip;
+};
+
+static struct perf_event_mmap_page *ring;
+static char *page;
+
+static int sampler_open(void)
+{
+	static struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+		.size = sizeof(attr),
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN,
+		.exclude_kernel = 1,
+		.exclude_callchain_kernel = 1,
+		.defer_callchain = 1,
+		.defer_output = 1,
+	};
+	int fd = syscall(__NR_perf_event_open, &attr, 0, -1, -1, 0);
+
+	if (fd < 0)
+		return -1;
+	ring = mmap(NULL, 17 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return ring == MAP_FAILED ? -1 : 0;
+}
+
+/* The cookie of the newest sample from touches_at, and the stack that has it */
+static bool find_stack(uint64_t from, struct stack *stack)
+{
+	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
+	const char *data = (const char *)ring + ring->data_offset;
+	uint64_t cookie = 0;
+
+	/* No test has as many records as the buffer has room for */
+	for (; from < head;) {
+		const struct perf_event_header *record = (void *)(data + from);
+		const uint64_t *word = (void *)(record + 1);
+
+		/* ip, nr, the marker, the cookie */
+		if (record->type == PERF_RECORD_SAMPLE &&
+		    word[0] == (unsigned long)touches_at && word[1] == 2 &&
+		    word[2] == (uint64_t)PERF_CONTEXT_USER_DEFERRED)
+			cookie = word[3];
+		/* cookie, nr, the marker, addresses */
+		if (record->type == PERF_RECORD_CALLCHAIN_DEFERRED && cookie &&
+		    word[0] == cookie && word[1] > 1 &&
+		    word[2] == (uint64_t)PERF_CONTEXT_USER) {
+			*stack = (struct stack){ word[1] - 1, word + 3 };
+			return true;
+		}
+		from += record->size;
+	}
+	return false;
+}
+
+static void touch(struct notes *notes)
+{
+	notes->ra[notes->nr++] = (unsigned long)__builtin_return_address(0);
+	notes->ra[notes->nr++] = (unsigned long)touches_at;
+	asm volatile("touches_at: strb wzr, [%0]" : : "r"(page) : "memory");
+}
+
+static bool stack_of(chain_fn fn, struct notes *notes, struct stack *stack)
+{
+	uint64_t from = ring->data_head;
+
+	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	*notes = (struct notes){ .next = { touch } };
+	fn(notes);
+	munmap(page, PAGE);
+	return find_stack(from, stack);
+}
+
+/* How many of the innermost addresses are right? */
+static unsigned int right(const struct stack *stack, const struct notes *notes)
+{
+	unsigned int i;
+
+	for (i = 0; i < stack->nr && i < notes->nr; i++)
+		if (stack->ip[i] != notes->ra[notes->nr - 1 - i])
+			break;
+	return i;
+}
+
+static bool is_whole(chain_fn fn)
+{
+	struct notes notes;
+	struct stack stack;
+
+	return stack_of(fn, &notes, &stack) && right(&stack, &notes) == notes.nr;
+}
+
+/*
+ * Files
+ */
+
+static unsigned int be(const unsigned char *at, unsigned int size, bool swap)
+{
+	unsigned int i, value = 0;
+
+	for (i = 0; i < size; i++)
+		value = value << 8 | at[swap ? size - 1 - i : i];
+	return value;
+}
+
+/* Of a word, what fits into 32 bits: all that is in these files */
+#define FIELD(base, type, member, swap)					\
+	be((const unsigned char *)(base) + offsetof(type, member) +	\
+	   (sizeof(((type *)0)->member) == 8 && !(swap) ? 4 : 0),	\
+	   sizeof(((type *)0)->member) == 8 ? 4 :			\
+	   sizeof(((type *)0)->member), swap)
+
+/* Map all segments of a shared object near @hint; its entry, or NULL */
+static chain_fn map_file(const char *name, unsigned long hint, bool swap)
+{
+	const unsigned int room = 64 * PAGE;
+	int fd = open(name, O_RDONLY), i, nr;
+	const char *file;
+	char *base;
+
+	file = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
+	base = mmap((void *)hint, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (fd < 0 || file == MAP_FAILED || base == MAP_FAILED ||
+	    file[EI_DATA] != (swap ? ELFDATA2LSB : ELFDATA2MSB))
+		return NULL;
+	nr = FIELD(file, Elf64_Ehdr, e_phnum, swap);
+	for (i = 0; i < nr; i++) {
+		const char *phdr = file + FIELD(file, Elf64_Ehdr, e_phoff, swap) +
+				   i * sizeof(Elf64_Phdr);
+		unsigned int flags = FIELD(phdr, Elf64_Phdr, p_flags, swap);
+		unsigned int addr = FIELD(phdr, Elf64_Phdr, p_vaddr, swap);
+		unsigned int offset = FIELD(phdr, Elf64_Phdr, p_offset, swap);
+		unsigned int skew = addr % PAGE;
+		int prot = (flags & PF_R ? PROT_READ : 0) |
+			   (flags & PF_W ? PROT_WRITE : 0) |
+			   (flags & PF_X ? PROT_EXEC : 0);
+
+		if (FIELD(phdr, Elf64_Phdr, p_type, swap) != PT_LOAD)
+			continue;
+		if (mmap(base + addr - skew,
+			 FIELD(phdr, Elf64_Phdr, p_filesz, swap) + skew, prot,
+			 MAP_PRIVATE | MAP_FIXED, fd, offset - skew) == MAP_FAILED)
+			return NULL;
+	}
+	return (chain_fn)(base + FIELD(file, Elf64_Ehdr, e_entry, swap));
+}
+
+static void test_files(void)
+{
+	struct notes notes = {};
+	struct stack stack = {};
+	chain_fn fn;
+
+	fn = map_file("/chain_big.so", 0, false);
+	result(fn && is_whole(fn), "file: its table is found");
+
+	fn = map_file("/chain_big.so", HIGH, false);
+	result((unsigned long)fn >= HIGH && is_whole(fn),
+	       "file beyond 48 bits: its table is found");
+
+	/* Its first function is on the stack, and nothing leads on from there */
+	fn = map_file("/chain_little.so", 0, true);
+	result(fn && stack_of(fn, &notes, &stack) && notes.nr == 5 &&
+	       right(&stack, &notes) == 2 && stack.nr == 2,
+	       "little-endian file: its table is not used");
+}
+
+/*
+ * Registration
+ */
+
+static long add_table(const void *table, unsigned long size, void *text)
+{
+	struct unwind_table_attr attr = {
+		.format = UNWIND_FORMAT_SFRAME,
+		.key = 1,
+		.table_start = (unsigned long)table,
+		.table_size = size,
+		.text_start = (unsigned long)text,
+		.text_size = PAGE,
+	};
+
+	return prctl(PR_UNWIND_TABLE, PR_UNWIND_TABLE_ADD, (unsigned long)&attr,
+		     sizeof(attr), 0) ? errno : 0;
+}
+
+static void test_registration(void)
+{
+	const Elf64_Phdr *phdr = (void *)((const char *)&__ehdr_start +
+					  __ehdr_start.e_phoff);
+	char *copy, *text;
+	int i;
+
+	for (i = 0; i < __ehdr_start.e_phnum; i++, phdr++)
+		if (phdr->p_type == PT_SFRAME)
+			break;
+	text = mmap(NULL, PAGE, PROT_READ | PROT_EXEC,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	copy = mmap(NULL, phdr->p_memsz, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(copy, (void *)phdr->p_vaddr, phdr->p_memsz);
+	result(add_table(copy, phdr->p_memsz, text) == 0,
+	       "registration: a table of this endianness");
+
+	/* The first word, by which a table tells its endianness */
+	copy[0] = copy[1];
+	copy[1] = *(char *)phdr->p_vaddr;
+	munmap(text, PAGE);
+	text = mmap(NULL, PAGE, PROT_READ | PROT_EXEC,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	result(add_table(copy, phdr->p_memsz, text) == ENOEXEC,
+	       "registration: one of the other is refused");
+}
+
+int main(void)
+{
+	if (sampler_open()) {
+		printf("Bail out! no deferred callchains\n");
+	} else {
+		printf("TAP version 13\n");
+		result(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, "big-endian");
+		result(is_whole(chain_table), "tables");
+		result(is_whole(chain_fp), "frame records, signed");
+		result(is_whole(chain_signed), "tables, signed");
+		result(is_whole(chain_signed_b), "tables, signed with the other key");
+		test_files();
+		test_registration();
+		printf("1..%u\n", tests);
+	}
+	reboot(LINUX_REBOOT_CMD_RESTART);
+	return failures;
+}
