@@ -13,7 +13,7 @@ export KSRC KERNEL CMD SHARE APPEND CPUS MEM ICOUNT ONEINSN STRESS_REQUESTS TIME
 Q := qemu
 
 PARTS := check-series-quick check-series check-host check-kunit check-selftests check-perf check-in-place \
-	check-demo check-same check-stress
+	check-demo check-same check-stress check-big-endian
 
 .PHONY: help demo check $(PARTS) fuzz accuracy bench guest root guest-root tree kernel perf \
 	programs carry discard series
@@ -29,8 +29,9 @@ help:
 	@echo "  make check-in-place full stacks by Debian's unmodified bpftrace and perf"
 	@echo "  make check-demo     the demo's figures, and its page in a browser"
 	@echo "  make check-same     some stacks beside libdw's of the same samples"
-	@echo "make check-series     the same, each patch built, options off, htmldocs: an hour"
-	@echo "make check-stress     a million requests from NMIs, 2 and 4 CPUs; slow, not part of make check"
+	@echo "make check-series     check-series-quick, each patch built, options off, htmldocs: hours"
+	@echo "make check-big-endian a big-endian kernel's stacks (ARCH=arm64)"
+	@echo "make check-stress     a million requests from NMIs, 2 and 4 CPUs (STRESS_REQUESTS=); slow"
 	@echo "make fuzz             fuzz the decoder (FUZZ_SECONDS=60)"
 	@echo "make accuracy         how right and how complete stacks are: tables, and"
 	@echo "                      build/accuracy/accuracy.json (PROGRAMS= SIZE=)"
@@ -41,8 +42,8 @@ help:
 	@echo "make carry            carry edits in the working tree back into patches/"
 	@echo "make discard          drop edits that were not carried back"
 	@echo
-	@echo "ARCH=arm64: kernel, perf, guest, check, check-kunit, check-selftests and check-stress"
-	@echo "            for arm64"
+	@echo "ARCH=arm64: kernel, perf, guest, check, check-kunit, check-selftests, check-stress and"
+	@echo "            check-big-endian for arm64"
 
 root:
 	@$(Q)/root.sh

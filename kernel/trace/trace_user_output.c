@@ -4,6 +4,7 @@
  *
  *	bash-71 [001] d.... 16.39: sched_switch: ...
  *	bash-71 [001] d.... 16.39: <user stack is to come> cookie=0x9c1d42
+ *	bash-71 [000] ..... 18.02: <file of user stacks> file=0x10 path=/usr/bin/bash ...
  *	bash-71 [000] ..... 18.02: <user stack> cookie=0x9c1d42
  *	 => /usr/lib/x86_64-linux-gnu/libc.so.6+0xe2a45 [5e5b2e53...]
  *	 => /usr/bin/bash+0x5c3a1 [80ff5f3c...]

@@ -6,7 +6,10 @@
  * that fires there, in whatever context, need not unwind at once: it asks for
  * the stack and gets a cookie, which names this entry of this task into the
  * kernel.  Before the task returns to user space, task work unwinds once, where
- * memory may be faulted in, and calls every client that asked.
+ * memory may be faulted in (unwind_user() in user.c, one frame after another), and
+ * calls every client that asked: perf (kernel/events/core.c), BPF programs
+ * (kernel/bpf/unwind.c), each trace instance (kernel/trace/trace_user_unwind.c), and
+ * in_place.c.
  *
  * (Two things do change it: a signal that is delivered, and the return from its
  * handler.  Task work runs before a signal is delivered, so that only what is

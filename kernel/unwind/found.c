@@ -3,8 +3,9 @@
  * Tables that are found: which table belongs to the file that is mapped here?
  *
  * No help from the process is needed.  The mapping under the address is looked
- * at, its file's program headers say where the table is (elf.c), and what was
- * found, also that there is none, is remembered for the whole mapping.
+ * at, its file's program headers say where the table is (elf.c), the table's own
+ * header is checked (sframe.c), and what was found, also that there is none, is
+ * remembered for the whole mapping.
  *
  * What is remembered is true as long as its mapping is.  It is written down with
  * the mmap lock held for reading, after the mapping was seen to be still what it

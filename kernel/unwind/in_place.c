@@ -4,10 +4,10 @@
  *
  * A tool that wants the user stack in the sample (perf record -g, a BPF program's
  * bpf_get_stack(), the trace option userstacktrace) had frame pointers or nothing.
- * Here it is taken by tables, where that is possible without a fault: tables are
- * known, their pages and those of the stack are resident.  What comes out is the
- * stack that a deferred unwind of the same moment would have; or nothing, and the
- * caller follows frame pointers as it always did.  That is so when:
+ * Here it is taken by tables, frame by frame (user.c), where that is possible without
+ * a fault: tables are known, their pages and those of the stack are resident.  What
+ * comes out is the stack that a deferred unwind of the same moment would have; or
+ * nothing, and the caller follows frame pointers as it always did.  That is so when:
  *
  *   no table	had a say.  So processes without tables have the stacks that they
  *		had, to the byte, with all that is peculiar to them.  (The vDSO
@@ -55,18 +55,18 @@
 #include "user.h"
 
 /*
- * Reads of user memory that one sample may make, plus those of one frame: 35,400
- * in all.  A stack of 127 frames may so have 93 rows in each function, and one of
- * 20 frames 783.
+ * Reads of user memory that one sample may make, plus those of one frame: 35,401
+ * in all.  A stack of 127 frames may so have 92 rows in each function, and one of
+ * 20 frames 782.
  */
 #define UNWIND_IN_PLACE_READS	32768
 
 /*
- * Of one frame, apart from the entries and rows of its table: 56 of a lookup (see
+ * Of one frame, apart from the entries and rows of its table: 57 of a lookup (see
  * sframe.c), and at most 16 of the stack, of registers that a signal saved and of
  * instructions.
  */
-#define FRAME_READS		72
+#define FRAME_READS		73
 
 /* Of an entry or row of the table */
 #define LOOKED_READS		2

@@ -4,7 +4,7 @@
  *
  * A C library or a runtime that compiles code says which table describes which
  * range of its text.  What it says is checked once, here, as far as the header
- * goes; the rest of the table is hostile memory like any other, and is checked
+ * goes (by sframe.c); the rest of the table is hostile memory like any other, and is checked
  * when it is used.  The process is believed where its text is: it can only spoil
  * its own stacks.
  *

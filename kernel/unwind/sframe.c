@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The SFrame decoder: from an address to the row that describes it.
+ * The SFrame decoder: from an address to the row that describes it.  The iterator
+ * calls it for a frame of which no row is kept (rows.c), when tables.c has said which
+ * section it is.
  *
  * A pure function of (section, address, memory): it allocates nothing, takes no
  * lock, keeps no state, and works in whatever context its reads of memory work

@@ -4,7 +4,8 @@
  *
  * One line per reason, with the name that the tracepoint unwind:unwind_stop has
  * for it; the tracepoint then tells where, for the reason that is too frequent.
- * The counts are of all stacks since boot.
+ * The counts are since boot, of all stacks but those that are taken in place
+ * (in_place.c).
  *
  * Beside it, unwind/rows counts their frames, and for how many of these a table, or
  * a range of text, had to be looked into because no row was kept.

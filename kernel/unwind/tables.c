@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which table describes this address?
+ * Which table describes this address?  The iterator (user.c, walk.c) asks; the row of
+ * the address in that table is then looked up by its format's decoder (sframe.c).
  *
  * An address space has two sets of ranges of text (see ranges.c):
  *

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where uprobes have changed the stack, and where the program is.
+ * Where uprobes have changed the stack, and where the program is: for the iterator
+ * (user.c).
  *
  * A uretprobe replaces the return address of a function, while that runs, by
  * that of a trampoline, and keeps the true one in a list of the task.  The place

@@ -7,11 +7,15 @@
  * caller's frame, each method is tried in turn, for each frame anew, because
  * stacks are mixed: the program may have a table, a plugin frame pointers only.
  *
- *   1. A table describes the address: apply its row (see row.h).
+ *   1. A table describes the address (tables.c) and has a row for it (sframe.c):
+ *      apply that (row.h).
  *   2. The address is that of a signal's trampoline: the kernel knows the frame
- *      that it has laid down itself.  A table's row for it, which is marked, is
- *      used where that fails only.
+ *      that it has laid down itself (arch/.../kernel/unwind_signal.c).  A table's row
+ *      for it, which is marked, is used where that fails only.
  *   3. The frame pointer points to a frame record.
+ *
+ * walk.c is a short cut through ordinary frames, by rows that rows.c keeps; uprobe.c
+ * puts back what uprobes have changed; stops.c counts why stacks end.
  *
  * A return address is that of the instruction after a call, which may already
  * belong to another function or row.  So it is ip - 1 that is looked up, except

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Signal frames: from a handler's caller to what the signal interrupted.
+ * Signal frames: from a handler's caller to what the signal interrupted.  Asked by the
+ * iterator, kernel/unwind/user.c.
  *
  * A handler returns to two instructions, of the vDSO or of a C library that has
  * its own, that do nothing but call rt_sigreturn.  Above the stack pointer there

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Signal frames: from a handler's caller to what the signal interrupted.
+ * Signal frames: from a handler's caller to what the signal interrupted.  Asked by the
+ * iterator, kernel/unwind/user.c.
  *
  * A handler returns to a few instructions of the C library, or of the 32-bit
  * vDSO, that do nothing but call sigreturn.  Such a trampoline has no caller:

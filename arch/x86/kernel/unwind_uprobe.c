@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the trampoline of uretprobes has on the stack, at each of its instructions.
+ * What the trampoline of uretprobes has on the stack, at each of its instructions:
+ * for kernel/unwind/uprobe.c.
  *
  * They are those of uretprobe_trampoline_entry in uprobes.c, which has no unwind
  * information for the copies that programs have of it.  Here stands what they are
