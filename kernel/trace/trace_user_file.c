@@ -78,20 +78,13 @@ static struct trace_user_file *find_file(struct trace_user_files *files,
 	return NULL;
 }
 
-/**
- * trace_user_file_known - the number of a file that was met before
- * @files: the trace array's
- * @file: the file
- *
- * Context: any.
- * Return: its number, or 0.
- */
-u32 trace_user_file_known(struct trace_user_files *files, const struct file *file)
+/* The number of a file that was met before, or 0 */
+static u32 known_id(struct trace_user_files *files, const struct inode *inode)
 {
 	struct trace_user_file *known;
 
 	guard(rcu)();
-	known = find_file(files, file_inode(file));
+	known = find_file(files, inode);
 	return known ? known->id : 0;
 }
 
@@ -130,17 +123,20 @@ static void copy_path(struct file *file, char *out)
 	__putname(page);
 }
 
-/* Read what is to be known of a file; the caller holds no lock */
-static struct trace_user_file *describe_file(struct file *file)
+/*
+ * What is to be known of a file.  Its headers are not read, but as a rule they are in
+ * the page cache: who runs it has read them, and so did who looked for a table.
+ */
+static struct trace_user_file *describe_file(struct vm_area_struct *vma)
 {
-	const struct inode *inode = file_inode(file);
+	const struct inode *inode = file_inode(vma->vm_file);
 	struct trace_user_file *new;
 	char *path;
 
 	path = kmalloc(USER_PATH_MAX, GFP_KERNEL);
 	if (!path)
 		return NULL;
-	copy_path(file, path);
+	copy_path(vma->vm_file, path);
 	new = alloc_file(path, UNWIND_TEXT_FILE);
 	kfree(path);
 	if (!new)
@@ -148,7 +144,7 @@ static struct trace_user_file *describe_file(struct file *file)
 	new->ino = inode->i_ino;
 	new->dev = inode->i_sb->s_dev;
 	new->generation = inode->i_generation;
-	if (build_id_parse_file(file, new->build_id, &new->build_id_size))
+	if (build_id_parse_nofault(vma, new->build_id, &new->build_id_size))
 		new->build_id_size = 0;
 	return new;
 }
@@ -185,34 +181,35 @@ static int insert_file(struct trace_user_files *files,
 }
 
 /**
- * trace_user_file_add - the number of a file, which may be new
+ * trace_user_file_id - the number of a file, which may be new
  * @files: the trace array's
- * @file: the file
+ * @vma: where it is mapped
  *
- * Context: task; may sleep, and read the file; without the mmap lock.
+ * Context: task; may sleep; under the mmap lock.
  * Return: its number; that of what is not known if there is no memory.
  */
-u32 trace_user_file_add(struct trace_user_files *files, struct file *file)
+u32 trace_user_file_id(struct trace_user_files *files, struct vm_area_struct *vma)
 {
+	const struct inode *inode = file_inode(vma->vm_file);
 	struct trace_user_file *new, *old;
 	u32 id;
 
 	might_sleep();
-	id = trace_user_file_known(files, file);
+	id = known_id(files, inode);
 	if (id)
 		return id;
-	new = describe_file(file);
+	new = describe_file(vma);
 	if (!new)
 		return UNWIND_TEXT_NONE;
 
 	guard(mutex)(&files->lock);
-	old = find_file(files, file_inode(file));
+	old = find_file(files, inode);
 	if (old || insert_file(files, new)) {
 		kfree(new);
 		return old ? old->id : UNWIND_TEXT_NONE;
 	}
 	hash_add_rcu(files->by_identity, &new->by_identity,
-		     identity_hash(file_inode(file)));
+		     identity_hash(inode));
 	return new->id;
 }
 

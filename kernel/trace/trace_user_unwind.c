@@ -27,11 +27,12 @@
  * that it has asked for.
  *
  * Locks: event_mutex > SRCU of the core, as cancelling a client waits for its
- * callbacks; in these, mmap_lock, and after that files->lock.
+ * callbacks; in these, mmap_lock > files->lock.  Callbacks read no file: how long
+ * that takes may be for the traced program to say (FUSE), and all of tracing would
+ * wait.
  */
 
 #include <linux/cleanup.h>
-#include <linux/file.h>
 #include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -57,24 +58,15 @@ static struct vm_area_struct *find_text(struct mm_struct *mm, unsigned long ip)
 }
 
 static void place_frame(struct trace_user_files *files, unsigned long ip,
-			const struct vm_area_struct *vma,
+			struct vm_area_struct *vma,
 			struct trace_user_frame *frame)
 {
 	enum unwind_user_text kind = unwind_user_text(vma, ip, &frame->offset);
 
-	frame->file = NULL;
-	frame->id = kind;
-	if (kind != UNWIND_TEXT_FILE)
-		return;
-	frame->id = trace_user_file_known(files, vma->vm_file);
-	if (!frame->id)
-		frame->file = get_file(vma->vm_file);
+	frame->id = kind == UNWIND_TEXT_FILE ? trace_user_file_id(files, vma) : kind;
 }
 
-/*
- * Find the place of each frame: what is mapped, and offset.  The mappings are looked
- * at under the mmap lock; what has to be read from a new file comes after that.
- */
+/* Find the place of each frame: what is mapped, and offset */
 static void place_frames(struct trace_user_files *files,
 			 const struct unwind_stacktrace *trace,
 			 struct trace_user_frame *frames)
@@ -93,13 +85,6 @@ static void place_frames(struct trace_user_files *files,
 		place_frame(files, ip, vma, &frames[i]);
 	}
 	mmap_read_unlock(mm);
-
-	for (i = 0; i < trace->nr; i++) {
-		if (!frames[i].file)
-			continue;
-		frames[i].id = trace_user_file_add(files, frames[i].file);
-		fput(frames[i].file);
-	}
 }
 
 static void announce_files(struct trace_user_unwind *unwind,
@@ -297,7 +282,7 @@ int trace_user_unwind_get(struct trace_array *tr)
  *
  * What is known of files is kept: the trace may still be read.
  *
- * Context: task, under event_mutex; may sleep, also for files that callbacks read.
+ * Context: task, under event_mutex; may sleep.
  */
 void trace_user_unwind_put(struct trace_array *tr)
 {
@@ -310,8 +295,26 @@ void trace_user_unwind_put(struct trace_array *tr)
 }
 
 /**
+ * trace_user_unwind_stop - a trace array is about to lose its events
+ * @tr: the trace array, for which nobody asks any more: it is not to be found
+ *
+ * Triggers go with their events, and do not put what they had; and callbacks look at
+ * the event of user stacks, which goes as well.
+ *
+ * Context: task, under event_mutex; may sleep.
+ */
+void trace_user_unwind_stop(struct trace_array *tr)
+{
+	lockdep_assert_held(&event_mutex);
+
+	if (tr->user_unwind)
+		unwind_deferred_cancel(&tr->user_unwind->work);
+	tr->user_unwind_file = NULL;
+}
+
+/**
  * trace_user_unwind_free - a trace array goes away
- * @tr: the trace array, without events and triggers
+ * @tr: the trace array, stopped, and without events and triggers
  *
  * Context: task, under event_mutex; may sleep.
  */
@@ -323,8 +326,6 @@ void trace_user_unwind_free(struct trace_array *tr)
 
 	if (!unwind)
 		return;
-	/* Triggers that went with their events did not put what they had */
-	unwind_deferred_cancel(&unwind->work);
 	tr->user_unwind = NULL;
 	trace_user_files_destroy(&unwind->files);
 	trace_user_stacks_destroy(&unwind->stacks);

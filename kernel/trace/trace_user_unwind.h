@@ -89,12 +89,10 @@ struct trace_user_files {
  * struct trace_user_frame - a frame of a stack that is about to be written
  * @offset: of its address in what it belongs to
  * @id: of that, in the trace
- * @file: the file, with a reference, as long as it has no @id
  */
 struct trace_user_frame {
-	u64		offset;
-	u32		id;
-	struct file	*file;
+	u64	offset;
+	u32	id;
 };
 
 /**
@@ -135,6 +133,7 @@ struct trace_user_unwind {
 /* For the rest of tracing */
 int trace_user_unwind_get(struct trace_array *tr);
 void trace_user_unwind_put(struct trace_array *tr);
+void trace_user_unwind_stop(struct trace_array *tr);
 void trace_user_unwind_free(struct trace_array *tr);
 void trace_user_unwind_reset(struct trace_array *tr);
 void trace_user_unwind_init_file(struct trace_array *tr);
@@ -144,8 +143,7 @@ void trace_user_unwind(struct trace_array *tr, struct trace_buffer *buffer,
 /* trace_user_file.c */
 int trace_user_files_init(struct trace_user_files *files);
 void trace_user_files_destroy(struct trace_user_files *files);
-u32 trace_user_file_known(struct trace_user_files *files, const struct file *file);
-u32 trace_user_file_add(struct trace_user_files *files, struct file *file);
+u32 trace_user_file_id(struct trace_user_files *files, struct vm_area_struct *vma);
 void trace_user_file_announce(struct trace_user_unwind *unwind, u32 id);
 void trace_user_file_print(struct seq_buf *s, struct trace_array *tr, u32 id,
 			   u64 offset, bool build);
@@ -167,6 +165,7 @@ static inline int trace_user_unwind_get(struct trace_array *tr)
 }
 
 static inline void trace_user_unwind_put(struct trace_array *tr) { }
+static inline void trace_user_unwind_stop(struct trace_array *tr) { }
 static inline void trace_user_unwind_free(struct trace_array *tr) { }
 static inline void trace_user_unwind_reset(struct trace_array *tr) { }
 static inline void trace_user_unwind_init_file(struct trace_array *tr) { }

@@ -2,9 +2,11 @@
 /*
  * The trigger userstacktrace, and hist triggers over deferred user stacks.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -254,6 +256,73 @@ TEST_F(triggered, hist_counts_stacks)
 				"hist:keys=id.userstack"));
 	EXPECT_GT(0, ftrace_set(&self->ft, STACK_TRIGGER,
 				"hist:keys=common_pid:vals=stack.userstack"));
+}
+
+/*
+ * Instances that go while stacks are asked for and come, by a trigger that nobody
+ * removes before: what the callbacks look at goes as well.
+ */
+
+#define INSTANCES	20
+#define TASKS		2
+
+FIXTURE(under_load)
+{
+	pid_t task[TASKS];
+};
+
+FIXTURE_SETUP(under_load)
+{
+	int i;
+
+	for (i = 0; i < TASKS; i++) {
+		self->task[i] = fork();
+		if (self->task[i])
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			syscall(SYS_getppid);
+	}
+}
+
+FIXTURE_TEARDOWN(under_load)
+{
+	int i;
+
+	for (i = 0; i < TASKS; i++) {
+		kill(self->task[i], SIGKILL);
+		EXPECT_EQ(self->task[i], waitpid(self->task[i], NULL, 0));
+	}
+}
+
+/* It takes long to make an instance with its buffers on a slow machine */
+TEST_F_TIMEOUT(under_load, instances_go, 300)
+{
+	size_t stacks = 0;
+	int i;
+
+	for (i = 0; i < INSTANCES; i++) {
+		struct ftrace_log log;
+		struct ftrace ft;
+		char text[64];
+
+		if (ftrace_open(&ft, "l"))
+			SKIP(return, "no deferred user stacks in traces");
+		/* So that there is little to be read */
+		ASSERT_EQ(0, ftrace_set(&ft, "buffer_size_kb", "16"));
+		snprintf(text, sizeof(text), "userstacktrace if id == %d",
+			 (int)SYS_getppid);
+		ASSERT_EQ(0, ftrace_set(&ft, STACK_TRIGGER,
+					"hist:keys=stack.userstack"));
+		ASSERT_EQ(0, ftrace_set(&ft, TRIGGER, text));
+		/* Until some have come */
+		do {
+			ASSERT_EQ(0, ftrace_read(&ft, "trace", &log));
+			stacks = ftrace_count(&log, FTRACE_STACK);
+			ftrace_free(&log);
+		} while (!stacks);
+		ASSERT_EQ(0, ftrace_close(&ft));
+	}
 }
 
 TEST_HARNESS_MAIN
