@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "code.h"
+#include "ftrace.h"
 #include "image.h"
 #include "in_place_counts.h"
 #include "random_chains.h"
@@ -34,7 +35,7 @@
 /* Samples of a stack that cannot be had */
 #define SEVERAL		400
 
-/* Frames: too many for one sample, each of which is counted as 72 reads at least */
+/* Frames: too many for one sample, each of which is counted as 73 reads at least */
 #define DEEP		1000
 #define DEEP_LIMIT	"1200"
 
@@ -624,6 +625,108 @@ TEST_F(ftrace, has_user_stacks)
 	trace_call(&self->trace, fn, &stack, &expected);
 	EXPECT_EQ(expected.ip[0], stack.ip[0]);
 	EXPECT_NE(expected.ip[2], stack.ip[2]);
+}
+
+/*
+ * The trace option userstacktrace has no count of its addresses: they end with the
+ * first 0. So what was found in place until that had to be given up must not be left
+ * behind the frame pointers' stack, which is shorter here.
+ */
+
+/* Call @fn with a frame pointer that leads nowhere */
+void call_without_fp(chain_fn fn, struct notes *notes);
+
+asm(".pushsection .text\n"
+	".type call_without_fp, %function\n"
+	"call_without_fp:\n"
+	"	pushq	%rbp\n"
+	"	xorl	%ebp, %ebp\n"
+	"	movq	%rdi, %rax\n"
+	"	movq	%rsi, %rdi\n"
+	"	callq	*%rax\n"
+	"	popq	%rbp\n"
+	"	ret\n"
+	".size call_without_fp, . - call_without_fp\n"
+	".popsection\n");
+
+FIXTURE(traced)
+{
+	struct subject subject;
+	struct ftrace ft;
+	struct image known;
+	struct image unknown;
+};
+
+FIXTURE_SETUP(traced)
+{
+	ASSERT_FALSE(in_place_missing());
+	if (subject_open(&self->subject) || ftrace_open(&self->ft, "p"))
+		SKIP(return, CANNOT);
+	ASSERT_EQ(0, ftrace_set(&self->ft, "options/userstacktrace", "1"));
+	ASSERT_NE(NULL, image_load(&self->known, "chain_table.so"));
+	ASSERT_NE(NULL, image_load(&self->unknown, "chain_table_other.so"));
+}
+
+FIXTURE_TEARDOWN(traced)
+{
+	EXPECT_EQ(0, ftrace_close(&self->ft));
+	subject_close(&self->subject);
+}
+
+static void call_traced(struct image *outer, struct image *inner)
+{
+	struct notes notes = {
+		.next = { (chain_fn)inner->entry, sampled_call },
+	};
+
+	call_without_fp((chain_fn)outer->entry, &notes);
+}
+
+static int only_stack(const struct ftrace *ft, struct ftrace_log *log,
+		      const struct ftrace_record **rec)
+{
+	size_t i;
+
+	if (ftrace_read(ft, "trace", log) ||
+	    ftrace_count(log, FTRACE_IN_PLACE_STACK) != 1)
+		return -1;
+	for (i = 0; log->rec[i].type != FTRACE_IN_PLACE_STACK; i++)
+		;
+	*rec = &log->rec[i];
+	return ftrace_set(ft, "trace", "");
+}
+
+TEST_F(traced, nothing_is_left_of_what_was_given_up)
+{
+	const struct ftrace_record *without, *with;
+	struct ftrace_log log[2] = {};
+	long before[NR_COUNTS], after[NR_COUNTS];
+	struct sampler later;
+	unsigned int i;
+
+	/* Who waits for the stack has its tables found */
+	ASSERT_EQ(0, sampler_open(&later, 0));
+	call_traced(&self->known, &self->known);
+	sampler_close(&later);
+
+	ASSERT_EQ(0, ftrace_event(&self->ft, FTRACE_ENTER, getpid()));
+	ASSERT_EQ(0, write_text(IN_PLACE_SYSCTL, "0"));
+	call_traced(&self->unknown, &self->known);
+	ASSERT_EQ(0, only_stack(&self->ft, &log[0], &without));
+
+	ASSERT_EQ(0, write_text(IN_PLACE_SYSCTL, "1"));
+	read_counts(before);
+	call_traced(&self->unknown, &self->known);
+	read_counts(after);
+	ASSERT_EQ(0, only_stack(&self->ft, &log[1], &with));
+	EXPECT_LT(before[UNSURE], after[UNSURE]);
+	/* There would have been room for what is not to be left */
+	ASSERT_GT(CHAIN_FRAMES, without->nr);
+	ASSERT_EQ(without->nr, with->nr);
+	for (i = 0; i < with->nr; i++)
+		EXPECT_EQ(without->frame[i].ip, with->frame[i].ip);
+	ftrace_free(&log[0]);
+	ftrace_free(&log[1]);
 }
 
 TEST_HARNESS_MAIN
