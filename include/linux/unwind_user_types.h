@@ -23,10 +23,14 @@ struct unwind_stacktrace {
  * @UNWIND_USER_NOFAULT: any context, NMI included; what is not resident is
  *	unreadable, what is not known is not looked for, and work per frame has
  *	a tighter bound
+ * @UNWIND_USER_KNOWN: for unwind_user_in_place() only: task context that may sleep,
+ *	but perhaps with locks held that reading a file would take; pages are faulted
+ *	in, tables that are not yet known are not looked for
  */
 enum unwind_user_access {
 	UNWIND_USER_FAULTABLE,
 	UNWIND_USER_NOFAULT,
+	UNWIND_USER_KNOWN,
 };
 
 /**

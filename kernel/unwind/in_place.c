@@ -96,6 +96,13 @@ static bool over_budget(const struct unwind_user_state *state, unsigned int nr)
 	       UNWIND_IN_PLACE_READS;
 }
 
+/* Might more be known the next time?  Where all was looked for, this is all there is */
+static bool is_unsure(const struct unwind_user_state *state)
+{
+	return state->unsure &&
+	       (state->known_only || state->access == UNWIND_USER_NOFAULT);
+}
+
 /* @entries may be NULL, to try */
 static enum outcome follow(struct unwind_user_state *state,
 			   unsigned long *entries, unsigned int max,
@@ -114,13 +121,13 @@ static enum outcome follow(struct unwind_user_state *state,
 			cond_resched();
 			if (fatal_signal_pending(current))
 				state->access = UNWIND_USER_NOFAULT;
-		} else if (state->unsure) {
-			return UNSURE;
 		} else if (over_budget(state, *nr)) {
 			return BUDGET;
 		}
+		if (is_unsure(state))
+			return UNSURE;
 	}
-	if (state->unsure && state->access == UNWIND_USER_NOFAULT)
+	if (is_unsure(state))
 		return UNSURE;
 	return by_table || state->stop == UNWIND_STOP_END ? TAKEN : NO_TABLE;
 }
@@ -130,12 +137,16 @@ static enum outcome start_and_follow(struct pt_regs *regs,
 				     unsigned int *nr,
 				     enum unwind_user_access access)
 {
+	const bool known_only = access == UNWIND_USER_KNOWN;
 	struct unwind_user_state state;
 
 	*nr = 0;
+	if (known_only)
+		access = UNWIND_USER_FAULTABLE;
 	if (unwind_user_start(&state, regs, access) ||
 	    state.word_size != sizeof(u64))
 		return NO_TABLE;
+	state.known_only = known_only;
 	return follow(&state, entries, max, nr);
 }
 
@@ -145,7 +156,7 @@ static enum outcome unwind(struct pt_regs *regs, unsigned long *entries,
 {
 	enum outcome outcome;
 
-	if (access == UNWIND_USER_FAULTABLE) {
+	if (access != UNWIND_USER_NOFAULT) {
 		might_fault();
 		return start_and_follow(regs, entries, max, nr, access);
 	}
@@ -230,15 +241,16 @@ static bool has_stack(void)
  * @regs: registers of the program
  * @entries: where to; undefined if nothing is returned
  * @max: room there
- * @access: UNWIND_USER_FAULTABLE if page faults are allowed, and @regs are those
- *	with which the task entered the kernel
+ * @access: UNWIND_USER_FAULTABLE or UNWIND_USER_KNOWN if page faults are allowed, and
+ *	@regs are those with which the task entered the kernel; the latter if reading
+ *	a file is not
  *
  * Where this finds nothing, the caller does what it would do without tables.
  *
  * Context: any with UNWIND_USER_NOFAULT; else task context that may sleep,
  * without the mmap lock.
- * Return: the number of entries; 0 where no table had a say, where without faults
- * the stack would not be sure to be right, or kernel.unwind_in_place is off.
+ * Return: the number of entries; 0 where no table had a say, where without faults,
+ * or tables that are not known yet, the stack would not be sure to be right, or kernel.unwind_in_place is off.
  */
 unsigned int unwind_user_in_place(struct pt_regs *regs, unsigned long *entries,
 				  unsigned int max,

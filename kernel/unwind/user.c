@@ -129,7 +129,7 @@ static int lookup_table(struct unwind_user_state *state, unsigned long ip)
 
 	if (unwind_table_covers(&state->table, ip))
 		return 0;
-	ret = unwind_table_lookup(ip, state->access, &state->table);
+	ret = unwind_table_lookup(ip, unwind_user_table_access(state), &state->table);
 	if (ret && ret != -EFAULT)
 		state->unsure = true;
 	return ret;

@@ -29,6 +29,7 @@
  * @task: the unwind runs in task context, even where it may not fault
  * @unsure: something was not known or not readable that could be where faulting
  *	is allowed, so that the stack might then be another
+ * @known_only: tables that are not known are not looked for, whatever @access says
  * @probed: uprobes may have changed the stack
  * @topmost: @ip, @sp and @fp are from @regs
  * @exact_ip: @ip is an instruction that was interrupted, not one after a call
@@ -49,6 +50,7 @@ struct unwind_user_state {
 	u32				looked;
 	bool				task;
 	bool				unsure;
+	bool				known_only;
 	bool				probed;
 	bool				topmost;
 	bool				exact_ip;
@@ -84,6 +86,18 @@ static inline void unwind_user_resched(struct unwind_user_state *state)
 	cond_resched();
 	if (fatal_signal_pending(current) && state->looked > UNWIND_KILLED_LOOKED)
 		state->access = UNWIND_USER_NOFAULT;
+}
+
+/**
+ * unwind_user_table_access - may a table that is not known be looked for?
+ * @state: where the unwind is
+ *
+ * Return: as what unwind_table_lookup() is to take it.
+ */
+static inline enum unwind_user_access
+unwind_user_table_access(const struct unwind_user_state *state)
+{
+	return state->known_only ? UNWIND_USER_NOFAULT : state->access;
 }
 
 /**

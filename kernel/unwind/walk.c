@@ -172,7 +172,7 @@ static noinline bool lookup_row(struct unwind_user_state *state, unsigned long i
 	unwind_lookup_counted();
 	unwind_user_resched(state);
 	if (!unwind_table_covers(table, ip) &&
-	    unwind_table_lookup(ip, state->access, table))
+	    unwind_table_lookup(ip, unwind_user_table_access(state), table))
 		return false;
 	if (!decode_row(state, ip, kept)) {
 		kept->how = 0;

@@ -235,10 +235,13 @@ static bool is_right(const struct result *result, unsigned int skip)
 
 TEST_F(bpf, has_the_whole_stack)
 {
-	/* Not known yet: without sleeping, there is no more than asking */
+	/*
+	 * Not known yet: without sleeping, there is no more than asking; and who asks
+	 * about a task may do so with locks held that are taken to look for tables.
+	 */
 	whole_run(outer, NULL, NULL);
 	ASSERT_LT(0, self->result->ret);
-	if (variant->sleepable)
+	if (variant->sleepable && !variant->task)
 		EXPECT_TRUE(is_right(self->result, variant->skip));
 
 	self->result->ret = 0;
