@@ -206,9 +206,11 @@ int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
 	if (!registry)
 		return -ENOMEM;
 	ret = unwind_ranges_insert(&registry->ranges, range);
-	/* It may be in front of one that was found */
-	if (!ret)
-		unwind_rows_drop(&tables->rows);
+	/*
+	 * It may be in front of one that was found; and if it could not be inserted,
+	 * the registry may still be another.
+	 */
+	unwind_rows_drop(&tables->rows);
 	return ret;
 }
 
