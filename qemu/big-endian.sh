@@ -42,7 +42,7 @@ timeout "${TIMEOUT:-600}" qemu-system-aarch64 -machine virt,gic-version=3 \
 	-cpu "${CPU:-max,pauth-impdef=on}" -accel tcg,thread=multi -smp "${CPUS:-2}" -m 1G \
 	-nodefaults -no-user-config -display none -no-reboot \
 	-kernel "$CACHE/$OUT/$IMAGE" -initrd "$run/initramfs" \
-	-append "console=ttyAMA0 panic=-1 irqchip.gicv3_pseudo_nmi=1 kunit.enable=1" \
+	-append "console=ttyAMA0 printk.time=1 panic=-1 irqchip.gicv3_pseudo_nmi=1 kunit.enable=1" \
 	-chardev "file,id=console,path=$run/console" -serial chardev:console </dev/null || rc=$?
 tr -d '\r' <"$run/console" >"$run/text"
 # What has no time is the program's

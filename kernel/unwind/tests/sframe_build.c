@@ -14,12 +14,16 @@
 #define GAP_PATTERN	0xa5
 #define ATTR_SIZE	5
 
+/* In the byte order of the machine, as all sections that it reads */
 void sfb_put(struct sfb_image *img, u32 pos, unsigned int size, u64 val)
 {
+	const bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	unsigned int i;
+
 	if (WARN_ON(pos + size > img->size))
 		return;
-	for (; size; size--, val >>= 8)
-		img->bytes[pos++] = val;
+	for (i = 0; i < size; i++, val >>= 8)
+		img->bytes[pos + (big ? size - 1 - i : i)] = val;
 }
 
 static u32 row_bytes(const struct sfb_func *func, const struct sfb_row *row)
