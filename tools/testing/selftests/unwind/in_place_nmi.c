@@ -165,7 +165,7 @@ static long drain(struct _test_data_nmi *self, int i)
 	return nr;
 }
 
-TEST_F_TIMEOUT(nmi, stacks_are_right_or_not_taken, 1800)
+TEST_F_TIMEOUT(nmi, stacks_are_right_or_not_taken, 3600)
 {
 	const char *samples = getenv("UNWIND_IN_PLACE_SAMPLES");
 	long want = samples ? atol(samples) : SAMPLES, all = 0;
