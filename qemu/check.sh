@@ -5,6 +5,7 @@
 #
 #   series-quick  base + patches + new files make the tree, "git am" makes it of the
 #              mails; checkpatch, kernel-doc, get_maintainer.pl
+#              (in two parts: round-trip, style)
 #   series     that, and: each patch builds, and the whole with options off; no byte
 #              more, no warning more; htmldocs.  Takes an hour the first time
 #   host       the decoder, compiled for this machine, under sanitizers
@@ -112,13 +113,18 @@ build_kernel()
 	"$Q/root.sh" && "$Q/guest-root.sh" && "$Q/tree.sh" sync && "$Q/kernel.sh" "$1"
 }
 
-check_series-quick()
+check_round-trip()
 {
-	local p f tree=$CACHE/tree
-
 	"$Q/root.sh"
 	try round-trip "$Q/tree.sh" check
 	try mail-series "$Q/series.sh"
+}
+
+# Of the mails that were made
+check_style()
+{
+	local p f tree=$CACHE/tree
+
 	for p in "$REPO"/build/series/*.patch; do
 		[[ $p != *-cover-letter.patch ]] || continue
 		# Messages; what they are about is looked at below
@@ -147,6 +153,12 @@ check_series-quick()
 	try report-tests in_root python3 /mnt/repo/qemu/demo/report_test.py
 	"$Q/docs.sh" kernel-doc maintainers >"$RESULTS/docs.out" || true
 	tap docs <"$RESULTS/docs.out"
+}
+
+check_series-quick()
+{
+	check_round-trip
+	check_style
 }
 
 check_series()
@@ -419,8 +431,11 @@ check_all()
 		return
 	fi
 	rm -rf "$RESULTS"/*/
-	run_part series series-quick
+	run_part series round-trip
+	# Neither of these two runs a guest, which other work would disturb
+	run_part style style &
 	run_part host host
+	wait
 	run_part kernels kunit selftests
 	run_part tools perf in-place demo same
 	cat "$RESULTS"/*/results | grep -v '^end$' >>"$RESULTS/results"
@@ -429,11 +444,11 @@ check_all()
 need_machine
 for part in "$@"; do
 	case $part in
-	all|series-quick|series|host|kunit|selftests|perf|in-place|demo|same|stress|big-endian) ;;
+	all|series-quick|round-trip|style|series|host|kunit|selftests|perf|in-place|demo|same|stress|big-endian) ;;
 	*) die "there is no check-$part" ;;
 	esac
 	case $part in
-	all|series-quick|series|host|kunit|selftests|stress|big-endian) ;;
+	all|series-quick|round-trip|style|series|host|kunit|selftests|stress|big-endian) ;;
 	*) only_x86_64 "check-$part" ;;
 	esac
 	say "check-$part"
