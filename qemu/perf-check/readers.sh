@@ -59,12 +59,12 @@ injected()
 	! grep -q 'cookie' /tmp/script && check_stacks </tmp/script
 }
 
-# Of whatever was hit most, beside the one that perf 6.12 itself fails on
+# Of whatever was hit most
 annotated()
 {
 	recorded && "$PERF" report --stdio --no-children -g none -F overhead,sym \
 		-i /tmp/m.data >/tmp/report || return 1
-	symbol=$(awk '$2 == "[.]" && $3 != "sqlite3VdbeExec" { print $3; exit }' /tmp/report)
+	symbol=$(awk '$2 == "[.]" { print $3; exit }' /tmp/report)
 	"$PERF" annotate --stdio -i /tmp/m.data -s "$symbol" >/tmp/annotated || return 1
 	grep -q 'Percent.*Source code' /tmp/annotated && grep -q 'mov' /tmp/annotated
 }
