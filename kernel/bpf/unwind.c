@@ -3,10 +3,11 @@
  * Deferred user stacks for BPF programs.
  *
  * A program that fires in an interrupt, in an NMI or in the middle of the scheduler
- * cannot take page faults, so the user stack that it gets there is by tables where all
- * is resident, else by frame pointers. With BPF_F_USER_DEFER, bpf_get_stack(),
- * bpf_get_task_stack() and bpf_get_stackid() ask for it instead: now there is a cookie, or the id of an element of a stack map; the
- * stack comes when the task is about to leave the kernel (kernel/unwind/deferred.c).
+ * cannot take page faults, so the user stack that it gets there is by tables where
+ * all is resident, else by frame pointers. With BPF_F_USER_DEFER, bpf_get_stack(),
+ * bpf_get_task_stack() and bpf_get_stackid() ask for it instead: now there is a
+ * cookie, or the id of an element of a stack map; the stack comes when the task is
+ * about to leave the kernel (kernel/unwind/deferred.c).
  *
  * Delivery.  BPF is one client of the deferred core, for all programs. Its callback
  * fills the elements of stack maps that were promised (stackmap.c) and calls the

@@ -250,7 +250,8 @@ static bool has_stack(void)
  * Context: any with UNWIND_USER_NOFAULT; else task context that may sleep,
  * without the mmap lock.
  * Return: the number of entries; 0 where no table had a say, where without faults,
- * or tables that are not known yet, the stack would not be sure to be right, or kernel.unwind_in_place is off.
+ * or tables that are not known yet, the stack would not be sure to be right, or
+ * kernel.unwind_in_place is off.
  */
 unsigned int unwind_user_in_place(struct pt_regs *regs, unsigned long *entries,
 				  unsigned int max,

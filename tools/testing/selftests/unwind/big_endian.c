@@ -11,6 +11,7 @@
  * The sample is that of a page fault at a known instruction.
  */
 #include <stdbool.h>
+#include <linux/auxvec.h>
 #include <linux/elf.h>
 #include <linux/perf_event.h>
 #include <linux/prctl.h>
@@ -23,16 +24,9 @@
 #define PT_SFRAME	0x6474e554
 
 /* An address that takes 52 bits, which is only given to who asks */
-#define HIGH		(1UL << 50)
-
-/* The ways in which the chains of this program are compiled */
-void chain_table(struct notes *notes);
-void chain_fp(struct notes *notes);
-void chain_signed(struct notes *notes);
-void chain_signed_b(struct notes *notes);
+#define HIGH		0x4000000000000UL
 
 ASM_LABEL(touches_at);
-extern const Elf64_Ehdr __ehdr_start __hidden;
 
 /*
  * Results
@@ -150,55 +144,69 @@ static bool is_whole(chain_fn fn)
  * Files
  */
 
-static unsigned int be(const unsigned char *at, unsigned int size, bool swap)
-{
-	unsigned int i, value = 0;
+/* What is needed of headers, which may be of the other endianness */
 
-	for (i = 0; i < size; i++)
-		value = value << 8 | at[swap ? size - 1 - i : i];
-	return value;
+static Elf64_Ehdr read_ehdr(const char *at, bool swap)
+{
+	Elf64_Ehdr ehdr = *(const Elf64_Ehdr *)at;
+
+	if (!swap)
+		return ehdr;
+	ehdr.e_entry = __builtin_bswap64(ehdr.e_entry);
+	ehdr.e_phoff = __builtin_bswap64(ehdr.e_phoff);
+	ehdr.e_phnum = __builtin_bswap16(ehdr.e_phnum);
+	return ehdr;
 }
 
-/* Of a word, what fits into 32 bits: all that is in these files */
-#define FIELD(base, type, member, swap)					\
-	be((const unsigned char *)(base) + offsetof(type, member) +	\
-	   (sizeof(((type *)0)->member) == 8 && !(swap) ? 4 : 0),	\
-	   sizeof(((type *)0)->member) == 8 ? 4 :			\
-	   sizeof(((type *)0)->member), swap)
+static Elf64_Phdr read_phdr(const char *at, bool swap)
+{
+	Elf64_Phdr phdr = *(const Elf64_Phdr *)at;
+
+	if (!swap)
+		return phdr;
+	phdr.p_type = __builtin_bswap32(phdr.p_type);
+	phdr.p_flags = __builtin_bswap32(phdr.p_flags);
+	phdr.p_offset = __builtin_bswap64(phdr.p_offset);
+	phdr.p_vaddr = __builtin_bswap64(phdr.p_vaddr);
+	phdr.p_filesz = __builtin_bswap64(phdr.p_filesz);
+	return phdr;
+}
+
+static int map_segment(char *base, int fd, const Elf64_Phdr *phdr)
+{
+	unsigned long skew = phdr->p_vaddr % PAGE;
+	int prot = (phdr->p_flags & PF_R ? PROT_READ : 0) |
+		   (phdr->p_flags & PF_W ? PROT_WRITE : 0) |
+		   (phdr->p_flags & PF_X ? PROT_EXEC : 0);
+
+	return mmap(base + phdr->p_vaddr - skew, phdr->p_filesz + skew, prot,
+		    MAP_PRIVATE | MAP_FIXED, fd, phdr->p_offset - skew) ==
+		MAP_FAILED ? -1 : 0;
+}
 
 /* Map all segments of a shared object near @hint; its entry, or NULL */
 static chain_fn map_file(const char *name, unsigned long hint, bool swap)
 {
-	const unsigned int room = 64 * PAGE;
-	int fd = open(name, O_RDONLY), i, nr;
+	int fd = open(name, O_RDONLY), i;
 	const char *file;
+	Elf64_Ehdr ehdr;
 	char *base;
 
 	file = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
-	base = mmap((void *)hint, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	base = mmap((void *)hint, 64 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
 	if (fd < 0 || file == MAP_FAILED || base == MAP_FAILED ||
 	    file[EI_DATA] != (swap ? ELFDATA2LSB : ELFDATA2MSB))
 		return NULL;
-	nr = FIELD(file, Elf64_Ehdr, e_phnum, swap);
-	for (i = 0; i < nr; i++) {
-		const char *phdr = file + FIELD(file, Elf64_Ehdr, e_phoff, swap) +
-				   i * sizeof(Elf64_Phdr);
-		unsigned int flags = FIELD(phdr, Elf64_Phdr, p_flags, swap);
-		unsigned int addr = FIELD(phdr, Elf64_Phdr, p_vaddr, swap);
-		unsigned int offset = FIELD(phdr, Elf64_Phdr, p_offset, swap);
-		unsigned int skew = addr % PAGE;
-		int prot = (flags & PF_R ? PROT_READ : 0) |
-			   (flags & PF_W ? PROT_WRITE : 0) |
-			   (flags & PF_X ? PROT_EXEC : 0);
+	ehdr = read_ehdr(file, swap);
+	for (i = 0; i < ehdr.e_phnum; i++) {
+		Elf64_Phdr phdr = read_phdr(file + ehdr.e_phoff + i * sizeof(phdr),
+					    swap);
 
-		if (FIELD(phdr, Elf64_Phdr, p_type, swap) != PT_LOAD)
-			continue;
-		if (mmap(base + addr - skew,
-			 FIELD(phdr, Elf64_Phdr, p_filesz, swap) + skew, prot,
-			 MAP_PRIVATE | MAP_FIXED, fd, offset - skew) == MAP_FAILED)
+		if (phdr.p_type == PT_LOAD && map_segment(base, fd, &phdr))
 			return NULL;
 	}
-	return (chain_fn)(base + FIELD(file, Elf64_Ehdr, e_entry, swap));
+	return (chain_fn)(base + ehdr.e_entry);
 }
 
 static void test_files(void)
@@ -242,14 +250,11 @@ static long add_table(const void *table, unsigned long size, void *text)
 
 static void test_registration(void)
 {
-	const Elf64_Phdr *phdr = (void *)((const char *)&__ehdr_start +
-					  __ehdr_start.e_phoff);
+	const Elf64_Phdr *phdr = (void *)getauxval(AT_PHDR);
 	char *copy, *text;
-	int i;
 
-	for (i = 0; i < __ehdr_start.e_phnum; i++, phdr++)
-		if (phdr->p_type == PT_SFRAME)
-			break;
+	while (phdr->p_type != PT_SFRAME)
+		phdr++;
 	text = mmap(NULL, PAGE, PROT_READ | PROT_EXEC,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	copy = mmap(NULL, phdr->p_memsz, PROT_READ | PROT_WRITE,

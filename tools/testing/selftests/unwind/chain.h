@@ -29,4 +29,10 @@ struct notes {
 
 void chain(struct notes *notes);
 
+/* The same where they are compiled into one program, see big_endian.c */
+void chain_table(struct notes *notes);
+void chain_fp(struct notes *notes);
+void chain_signed(struct notes *notes);
+void chain_signed_b(struct notes *notes);
+
 #endif /* SELFTEST_UNWIND_CHAIN_H */
