@@ -185,7 +185,7 @@ static int insert_file(struct trace_user_files *files,
  * @files: the trace array's
  * @vma: where it is mapped
  *
- * Context: task; may sleep; under the mmap lock.
+ * Context: task; may sleep; with the mapping locked, or the mmap lock held.
  * Return: its number; that of what is not known if there is no memory.
  */
 u32 trace_user_file_id(struct trace_user_files *files, struct vm_area_struct *vma)

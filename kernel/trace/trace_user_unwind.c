@@ -27,9 +27,9 @@
  * that it has asked for.
  *
  * Locks: event_mutex > SRCU of the core, as cancelling a client waits for its
- * callbacks; in these, mmap_lock > files->lock.  Callbacks read no file: how long
- * that takes may be for the traced program to say (FUSE), and all of tracing would
- * wait.
+ * callbacks; in these, that of a mapping > files->lock.  Callbacks read no file, and
+ * do not wait for the mmap lock: how long these take may be for the traced program to
+ * say (FUSE), and all of tracing would wait.
  */
 
 #include <linux/cleanup.h>
@@ -66,23 +66,63 @@ static void place_frame(struct trace_user_files *files, unsigned long ip,
 	frame->id = kind == UNWIND_TEXT_FILE ? trace_user_file_id(files, vma) : kind;
 }
 
-/* Find the place of each frame: what is mapped, and offset */
+/* The same, with the mapping locked if it can be at once */
+static struct vm_area_struct *lock_text(struct mm_struct *mm, unsigned long ip)
+{
+	struct vm_area_struct *vma = lock_vma_under_rcu(mm, ip), *before;
+
+	if (vma && vma->vm_flags & VM_EXEC)
+		return vma;
+	before = lock_vma_under_rcu(mm, ip - 1);
+	if (!before)
+		return vma;
+	if (vma)
+		vma_end_read(vma);
+	return before;
+}
+
+/* The frames whose mappings could be locked; how many could not */
+static unsigned int place_locked(struct trace_user_files *files,
+				 const struct unwind_stacktrace *trace,
+				 struct trace_user_frame *frames)
+{
+	struct vm_area_struct *vma = NULL;
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < trace->nr; i++) {
+		unsigned long ip = trace->entries[i];
+
+		if (!vma || ip < vma->vm_start || ip >= vma->vm_end) {
+			if (vma)
+				vma_end_read(vma);
+			vma = lock_text(current->mm, ip);
+		}
+		place_frame(files, ip, vma, &frames[i]);
+		nr += !vma;
+	}
+	if (vma)
+		vma_end_read(vma);
+	return nr;
+}
+
+/*
+ * Find the place of each frame: what is mapped, and offset.  Where nothing is, or it
+ * is being changed, look again if that can be without waiting.
+ */
 static void place_frames(struct trace_user_files *files,
 			 const struct unwind_stacktrace *trace,
 			 struct trace_user_frame *frames)
 {
 	struct mm_struct *mm = current->mm;
-	struct vm_area_struct *vma = NULL;
 	unsigned int i;
 
-	/* Not killable: who is killed exits with the stack that was asked for */
-	mmap_read_lock(mm);
+	if (!place_locked(files, trace, frames) || !mmap_read_trylock(mm))
+		return;
 	for (i = 0; i < trace->nr; i++) {
 		unsigned long ip = trace->entries[i];
 
-		if (!vma || ip < vma->vm_start || ip >= vma->vm_end)
-			vma = find_text(mm, ip);
-		place_frame(files, ip, vma, &frames[i]);
+		if (frames[i].id == UNWIND_TEXT_NONE)
+			place_frame(files, ip, find_text(mm, ip), &frames[i]);
 	}
 	mmap_read_unlock(mm);
 }

@@ -284,7 +284,7 @@ static enum unwind_user_text text_kind(const struct vm_area_struct *vma,
 
 /**
  * unwind_user_text - what does the text at an address of the current task belong to?
- * @vma: what is mapped there, or NULL; the mmap lock is held
+ * @vma: what is mapped there, or NULL; it is locked, or the mmap lock is held
  * @ip: the address
  * @offset: of @ip in the file, or in the mapping of what is no file
  *
@@ -299,7 +299,6 @@ enum unwind_user_text unwind_user_text(const struct vm_area_struct *vma,
 	*offset = 0;
 	if (!vma)
 		return UNWIND_TEXT_NONE;
-	mmap_assert_locked(vma->vm_mm);
 
 	kind = text_kind(vma, ip);
 	*offset = ip - vma->vm_start;
