@@ -284,7 +284,8 @@ check_selftests()
 		TIMEOUT=3600 guest "selftests-$k" $k "$(settings $k) sh /mnt/repo/qemu/selftests.sh $SELFTESTS $(selftest_programs)" || true
 		tap "selftests-$k" <"$RESULTS/selftests-$k.out"
 		kernel_log "selftests-$k"
-		# The debug kernel's four are too slow on a machine of two
+		# With four, clients_come_and_go does not end on the debug kernel: to be found
+		# out why
 		[ $k != normal ] || stress_again nmi-stress-4-cpus $k 4
 	done
 }
