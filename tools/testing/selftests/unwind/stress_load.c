@@ -112,6 +112,13 @@ pid_t load_start(void)
 		return pid;
 	}
 	close(go[1]);
+	/*
+	 * The second load of a test is forked by who has the priority already.
+	 * It would keep it from the kernel's threads, which have grace periods
+	 * to end.
+	 */
+	if (setpriority(PRIO_PROCESS, 0, 0))
+		_exit(1);
 	/* Should the test be killed */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (setsid() < 0 || read(go[0], &c, 1) != 1)
