@@ -43,6 +43,9 @@ arm64)
 	;;
 esac
 kind=${KERNEL:-normal}
+# While x86 finds out what the processor has, it forgets for a moment that addresses
+# have five levels, and KASAN takes those of an interrupt that comes then for wild
+[ "$ARCH-$kind" != x86_64-debug ] || params+=" no5lvl"
 image=$CACHE/out/$ARCH-$kind/$IMAGE
 [ -s "$image" ] || die "the $kind kernel is not built: run 'make kernel KERNEL=$kind'."
 
