@@ -284,9 +284,7 @@ check_selftests()
 		TIMEOUT=3600 guest "selftests-$k" $k "$(settings $k) sh /mnt/repo/qemu/selftests.sh $SELFTESTS $(selftest_programs)" || true
 		tap "selftests-$k" <"$RESULTS/selftests-$k.out"
 		kernel_log "selftests-$k"
-		# With four, clients_come_and_go does not end on the debug kernel: to be found
-		# out why
-		[ $k != normal ] || stress_again nmi-stress-4-cpus $k 4
+		stress_again nmi-stress-$k-4-cpus $k 4
 	done
 }
 
