@@ -288,6 +288,12 @@ static int ask_load(union bpf_attr *attr, const struct bpf_asker *asker, int rin
 	const struct bpf_insn maps[] = {
 		LOAD_MAP(BPF_REG_2, asker->map), WIDE_END,
 	};
+	/* A process's number has no such bit; but that is not said anywhere */
+	const struct bpf_insn zero[] = {
+		MOV_REG(BPF_REG_4, BPF_REG_7),
+		SHR_IMM(BPF_REG_4, 63),
+	};
+	const bool hide = asker->hide_flags;
 	const struct bpf_insn insns[] = {
 		MOV_REG(BPF_REG_6, BPF_REG_1),
 		CALL(BPF_FUNC_get_current_pid_tgid),
@@ -295,17 +301,19 @@ static int ask_load(union bpf_attr *attr, const struct bpf_asker *asker, int rin
 		SHR_IMM(BPF_REG_0, 32),
 		/* To the end, below */
 		/* Both to the end */
-		JNE_IMM(BPF_REG_0, asker->tgid, 20),
+		JNE_IMM(BPF_REG_0, asker->tgid, 22),
 		asker->syscall ? LOAD(BPF_REG_2, BPF_REG_6, 8) :
 				 MOV_IMM(BPF_REG_2, 0),
-		JNE_IMM(BPF_REG_2, asker->syscall, 18),
+		JNE_IMM(BPF_REG_2, asker->syscall, 20),
 		STORE_IMM(BPF_REG_10, COOKIE, 0),
 		MOV_REG(BPF_REG_1, BPF_REG_6),
 		/* A map takes both of these */
 		asker->map ? maps[0] : MOV_REG(BPF_REG_2, BPF_REG_10),
 		asker->map ? maps[1] : ADD_IMM(BPF_REG_2, COOKIE),
 		MOV_IMM(BPF_REG_3, asker->map ? asker->flags : sizeof(uint64_t)),
-		MOV_IMM(BPF_REG_4, asker->flags),
+		hide ? zero[0] : MOV_IMM(BPF_REG_4, 0),
+		hide ? zero[1] : MOV_IMM(BPF_REG_4, 0),
+		OR_IMM(BPF_REG_4, asker->flags),
 		CALL(asker->map ? BPF_FUNC_get_stackid : BPF_FUNC_get_stack),
 		STORE(BPF_REG_10, RET, BPF_REG_0),
 		STORE_IMM(BPF_REG_10, HEAD, BPF_ASKED),

@@ -21,6 +21,7 @@
 			    .off = (o), .imm = (i) })
 #define MOV_REG(d, s)	INSN(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
 #define MOV_IMM(d, i)	INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
+#define OR_IMM(d, i)	INSN(BPF_ALU64 | BPF_OR | BPF_K, d, 0, 0, i)
 #define ADD_IMM(d, i)	INSN(BPF_ALU64 | BPF_ADD | BPF_K, d, 0, 0, i)
 #define SHR_IMM(d, i)	INSN(BPF_ALU64 | BPF_RSH | BPF_K, d, 0, 0, i)
 #define STORE(d, o, s)	INSN(BPF_STX | BPF_MEM | BPF_DW, d, s, o, 0)
@@ -127,6 +128,8 @@ struct bpf_asker {
 	pid_t		tgid;
 	unsigned int	syscall;
 	uint64_t	flags;
+	/* Ask with flags of which the verifier does not know whether they are set */
+	bool		hide_flags;
 	/* A stack map to ask for an id in, or 0 for a cookie */
 	int		map;
 	/* Take the stack, as the flags say, instead of asking */

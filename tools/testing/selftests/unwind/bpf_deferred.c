@@ -111,6 +111,13 @@ FIXTURE_VARIANT_ADD(asks, raw_tp) {
 	.fn = call_getppid,
 };
 
+/* Nobody sees when it is loaded that it will ask */
+FIXTURE_VARIANT_ADD(asks, flags_not_known) {
+	.asker = { .at = BPF_AT_RAW_TP, .where = "sys_enter",
+		   .syscall = SYS_getppid, .hide_flags = true },
+	.fn = call_getppid,
+};
+
 FIXTURE_VARIANT_ADD(asks, fentry) {
 	.asker = { .at = BPF_AT_FENTRY, .where = "bpf_fentry_test1" },
 	.fn = outer_run,

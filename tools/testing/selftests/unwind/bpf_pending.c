@@ -170,6 +170,55 @@ TEST_F(map, has_one_stack_per_id)
 	EXPECT_TRUE(map_has_noted(self->map, 0));
 }
 
+static void on_signal(int sig)
+{
+}
+
+/*
+ * A signal is delivered after the stack was: who asks there has the id where the map
+ * has the stack, and is told that there will be none in another
+ */
+TEST_F(map, is_too_late_after_the_delivery)
+{
+	struct bpf_asker asker = {
+		.at = BPF_AT_RAW_TP, .where = "sys_enter", .tgid = getpid(),
+		.syscall = SYS_tgkill, .flags = DEFER,
+	};
+	struct bpf_attached late[2];
+	long ret[3] = { 1, 1, 1 };
+	struct bpf_event event;
+	struct stack stack;
+	int map[2], i;
+
+	map[0] = self->map = map_make(16384);
+	map[1] = map_make(16384);
+	asker.map = self->map;
+	ASSERT_EQ(0, bpf_asker_open(&self->session.asker, &asker,
+				    &self->session.ring));
+	asker.where = "signal_deliver";
+	asker.syscall = 0;
+	for (i = 0; i < 2; i++) {
+		asker.map = map[i];
+		asker.tag = i + 1;
+		ASSERT_EQ(0, bpf_asker_open(&late[i], &asker, &self->session.ring));
+	}
+	signal(SIGUSR1, on_signal);
+	raise(SIGUSR1);
+	while (bpf_ring_next(&self->session.ring, &event, false)) {
+		if (event.kind != BPF_ASKED)
+			continue;
+		EXPECT_EQ(1, ret[event.tag]);
+		ret[event.tag] = event.ret;
+	}
+	EXPECT_LE(0, ret[0]);
+	EXPECT_EQ(0, map_stack(map[0], ret[0], &stack));
+	EXPECT_EQ(ret[0], ret[1]);
+	EXPECT_EQ(-EALREADY, ret[2]);
+	for (i = 0; i < 2; i++)
+		bpf_attached_close(&late[i]);
+	close(map[1]);
+}
+
 TEST_F(map, may_be_full)
 {
 	bool asked[4] = {};
