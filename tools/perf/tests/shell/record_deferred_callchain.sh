@@ -19,7 +19,8 @@ testprog="perf test -w leafloop"
 methods=/sys/kernel/unwind/methods
 
 cleanup() {
-  rm -f "${perfdata}" "${perfdata}".old "${perfdata}".txt "${perfdata}".inj
+  rm -f "${perfdata}" "${perfdata}".old "${perfdata}".txt "${perfdata}".inj \
+    "${perfdata}".resolved
 
   trap - EXIT TERM INT
 }
@@ -126,6 +127,28 @@ check_not_merged() {
   echo "$test [Success]"
 }
 
+# With a symbol to stop at, perf script resolves every frame of every callchain;
+# without, it prints again what it has printed of the same address before.
+check_lines() {
+  local test="Lines of $1"
+  local fields
+
+  for fields in ip,sym comm,tid,time,ip,sym,symoff,dso
+  do
+    perf script -i "${perfdata}" --no-inline -F $fields > "${perfdata}".txt
+    perf script -i "${perfdata}" --no-inline -F $fields --stop-bt no_such_symbol \
+      > "${perfdata}".resolved
+    if [ ! -s "${perfdata}".txt ] ||
+       ! cmp "${perfdata}".txt "${perfdata}".resolved
+    then
+      fail "$test" "$fields are not those that resolving gives"
+      return
+    fi
+  done
+
+  echo "$test [Success]"
+}
+
 check_report() {
   local test="Report of $1"
 
@@ -156,6 +179,7 @@ record_and_check() {
   check_attributes "$mode $*"
   check_merged "$mode $*" "${perfdata}"
   check_not_merged "$mode $*"
+  check_lines "$mode $*"
   check_report "$mode $*"
 
   rm -f "${perfdata}".inj
