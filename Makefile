@@ -26,7 +26,7 @@ help:
 	@echo "  make check-kunit    KUnit, in the guest and on the debug kernel"
 	@echo "  make check-selftests kselftests, likewise"
 	@echo "  make check-perf     the perf tool's own tests of the feature"
-	@echo "  make check-in-place full stacks by Debian's unmodified bpftrace and perf"
+	@echo "  make check-in-place full stacks by Debian's unmodified bpftrace, bcc, perf and trace-cmd"
 	@echo "  make check-demo     the demo's figures, and its page in a browser"
 	@echo "  make check-same     some stacks beside libdw's of the same samples"
 	@echo "make check-series     check-series-quick, each patch built, options off, htmldocs: hours"

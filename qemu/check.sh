@@ -12,7 +12,7 @@
 #   kunit      KUnit, on the normal and on the debug kernel
 #   selftests  kselftests, likewise
 #   perf       the perf tool's own tests of the feature; Debian's newer perf
-#   in-place   full stacks by Debian's unmodified bpftrace and perf
+#   in-place   full stacks by Debian's unmodified bpftrace, bcc, perf and trace-cmd
 #   demo       the figures of the demo, and its page in a browser
 #   same       a part of "make accuracy": the kernel's stacks beside libdw's
 #   big-endian  a big-endian kernel: KUnit, and stacks; with ARCH=arm64 only
@@ -354,7 +354,7 @@ check_in-place()
 	"$Q/programs.sh"
 	step "building a program to profile" in_root sh /mnt/repo/qemu/in-place/build.sh \
 		/mnt/cache/out/in-place
-	guest in-place normal 'sh /mnt/repo/qemu/in-place/run.sh /mnt/cache/out/in-place' || true
+	guest in-place normal 'sh /mnt/repo/qemu/in-place/run.sh /mnt/cache/out/in-place /mnt/cache/out/x86_64-normal' || true
 	grep -E '^# .*(complete|taken|had a say|resident|asked)' "$RESULTS/in-place.out" >&2 || true
 	tap in-place <"$RESULTS/in-place.out"
 	kernel_log in-place

@@ -23,7 +23,7 @@ PACKAGES=(
 	# sources that the demo and the tests build or read
 	glibc-source binutils-source
 	# the guest's userland
-	linux-perf bpftrace trace-cmd bpftool gdb strace procps iproute2 util-linux
+	linux-perf bpftrace bpfcc-tools trace-cmd bpftool gdb strace procps iproute2 util-linux
 )
 
 # Fetches the source of the demonstration's program while there is a network

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A program to profile: two threads that have the C library call them back, and
- * spend their time in it, in their own code and in the kernel.
+ * spend their time in it, in their own code and in the kernel; and one that waits,
+ * called back as well.
  *
  *     mixed SECONDS
  */
@@ -32,6 +33,15 @@ static int compare(const void *a, const void *b)
 static int compare_direct(const void *a, const void *b)
 {
 	return strcmp(a, b);
+}
+
+/* As if the words came from far away */
+static int compare_far(const void *a, const void *b)
+{
+	const struct timespec nap = { .tv_nsec = 1000000 };
+
+	nanosleep(&nap, NULL);
+	return compare(a, b);
 }
 
 static void sort(char **words)
@@ -102,14 +112,26 @@ static void *work(void *arg)
 	return (void *)(uintptr_t)(sum | 1);
 }
 
+static void *wait_often(void *arg)
+{
+	char *words[] = { "some", "words", "that", "are", "far", "away" };
+
+	while (time(NULL) < end)
+		qsort(words, sizeof(words) / sizeof(*words), sizeof(*words),
+		      compare_far);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
-	pthread_t thread;
+	pthread_t thread[2];
 
 	end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 10);
-	if (pthread_create(&thread, NULL, work, (void *)1))
+	if (pthread_create(&thread[0], NULL, work, (void *)1) ||
+	    pthread_create(&thread[1], NULL, wait_often, NULL))
 		return 1;
 	work((void *)2);
-	pthread_join(thread, NULL);
+	pthread_join(thread[0], NULL);
+	pthread_join(thread[1], NULL);
 	return 0;
 }
