@@ -151,7 +151,7 @@ def trace_cmd(text):
                 yield ["another stack"] * max(len(ips), 1), 1
 
 
-TOOLS = {"bpftrace": bpftrace, "perf": perf, "bcc": bcc, "bcc_off_cpu": bcc,
+TOOLS = {"bpftrace": bpftrace, "perf": perf, "perf_deferred": perf, "bcc": bcc, "bcc_off_cpu": bcc,
          "trace_cmd": trace_cmd, "trace_cmd_deferred": trace_cmd_deferred}
 
 
