@@ -16,6 +16,8 @@ struct thread;
  * @print_opts: EVSEL__PRINT_*
  *
  * Not all kinds of callchains, and not all options, are for this.
+ *
+ * Return: Whether it can.
  */
 bool frame_text__serves(const struct perf_sample *sample, const struct evsel *evsel,
 			unsigned int print_opts);

@@ -190,7 +190,8 @@ TEST_F(map, is_too_late_after_the_delivery)
 	struct stack stack;
 	int map[2], i;
 
-	map[0] = self->map = map_make(16384);
+	self->map = map_make(16384);
+	map[0] = self->map;
 	map[1] = map_make(16384);
 	asker.map = self->map;
 	ASSERT_EQ(0, bpf_asker_open(&self->session.asker, &asker,
