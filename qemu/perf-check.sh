@@ -110,15 +110,10 @@ through_pipe()
 # Each of several outputs can be read by itself
 switched_output()
 {
-	# So often that buffers fill: perf may sleep through the alarm until then, and
-	# on a busy machine until the end
-	for size in 10 20 40; do
-		rm -f /tmp/sw.*
-		SIZE=$size workload "$PERF" record --call-graph sframe -F 1999 -e cpu-clock \
-			--switch-output=1s -o /tmp/sw || return 1
-		set -- /tmp/sw.*
-		[ $# = 1 ] || break
-	done
+	rm -f /tmp/sw.*
+	SIZE=10 workload "$PERF" record --call-graph sframe -F 1999 -e cpu-clock \
+		--switch-output=1s -o /tmp/sw || return 1
+	set -- /tmp/sw.*
 	# One may have but the first samples, or the last ones
 	for file; do
 		"$PERF" script -i "$file" -F comm,tid,time,ip,sym
