@@ -9,13 +9,15 @@
  * memory may be faulted in (unwind_user() in user.c, one frame after another), and
  * calls every client that asked: perf (kernel/events/core.c), BPF programs
  * (kernel/bpf/unwind.c), each trace instance (kernel/trace/trace_user_unwind.c), and
- * in_place.c.
+ * in_place.c.  A tracer writes the cookie into its sample, and later the stack
+ * beside the same cookie; who reads the trace joins the two.
  *
- * (Two things do change it: a signal that is delivered, and the return from its
- * handler.  Task work runs before a signal is delivered, so that only what is
- * asked for after that, by an interrupt, gets the stack of the handler's first
- * instruction; and what is asked for in sigreturn gets that of the program which
- * the signal had interrupted.  Either is the stack with which the task goes on.)
+ * (Some things do change it.  Task work runs before a signal is delivered, so that
+ * only what is asked for after that, by an interrupt, gets the stack of the handler's
+ * first instruction; and what is asked for in sigreturn gets that of the program which
+ * the signal had interrupted.  ptrace may set registers, uprobes work on both, and
+ * threads may write to each other's stacks.  What is seen is the stack with which the
+ * task goes on, or nearly: rseq may still send it to the start of its sequence.)
  *
  * What a task knows is &struct unwind_task_info:
  *
@@ -36,7 +38,8 @@
  * finds it set need not.  The first request of an entry names it first: it
  * exchanges @cookie, then @requests; if something nested in between and was the
  * first, one of the two exchanges fails and all is read again.  Each retry means
- * that a nested request succeeded, and a client's second request does nothing.
+ * that a nested request succeeded, and a client's second request does nothing; or
+ * that a client was cancelled just then.
  *
  * An interrupt that would lead back here is needed where a request is made after
  * the exit path's last look at the flags: task_work_add() raises it for NMIs, and
@@ -72,9 +75,13 @@
  * looks at it.  This is no cipher; who may see cookies is for the clients to say.
  *
  * Cancellation.  After it has made the client unknown and waited for requests
- * under way (they run with preemption off), it clears the client's bits in every
- * task, and waits for work under way (under SRCU).  Only then is the bit free for
- * another client.
+ * under way (they run with preemption off), it clears the client's bit in the
+ * requests of every task.  Work that has seen it there before sets it in @done,
+ * likewise with preemption off; after that was waited for, it is cleared in @done,
+ * too.  A callback is called under SRCU, one of each bit, if the bit is still in
+ * @done by then.  So who waits for that SRCU at last has seen the end of the callback
+ * that is cancelled, and waits for no other client's, however long that takes.  Only
+ * then is the bit free for another client.
  */
 
 #include <linux/bitops.h>
@@ -104,7 +111,9 @@
 
 static struct unwind_work *unwind_clients[UNWIND_MAX_CLIENTS];
 static DEFINE_MUTEX(unwind_clients_lock);
-DEFINE_STATIC_SRCU(unwind_srcu);
+
+/* What the callback of a bit runs under: made for its first client, and kept */
+static struct srcu_struct *unwind_callbacks[UNWIND_MAX_CLIENTS];
 
 static DEFINE_PER_CPU(unsigned long, unwind_cookie_count);
 static u64 unwind_cookie_key[COOKIE_ROUNDS] __ro_after_init;
@@ -310,6 +319,8 @@ unsigned long unwind_info_take(struct unwind_task_info *info)
 {
 	unsigned long bits;
 
+	/* For cancellation, which waits until what was seen here is in @done */
+	guard(rcu)();
 	bits = atomic_long_fetch_andnot(UNWIND_PENDING, &info->requests);
 	bits &= UNWIND_CLIENTS;
 	return bits & ~atomic_long_fetch_or(bits, &info->done);
@@ -345,30 +356,35 @@ static void entry_stack(struct unwind_task_info *info, u64 cookie,
 	cache->cookie = cookie;
 }
 
+/* Call a client that was taken, unless it was cancelled meanwhile */
+static void call_client(struct unwind_task_info *info, unsigned int bit,
+			struct unwind_stacktrace *trace, u64 cookie)
+{
+	struct srcu_struct *callbacks = unwind_callbacks[bit];
+	struct unwind_work *work;
+	int idx;
+
+	idx = srcu_read_lock(callbacks);
+	if (atomic_long_read(&info->done) & BIT(bit)) {
+		work = READ_ONCE(unwind_clients[bit]);
+		work->func(work, trace, cookie);
+	}
+	srcu_read_unlock(callbacks, idx);
+}
+
 static void deliver(struct unwind_task_info *info)
 {
 	struct unwind_stacktrace trace;
 	unsigned long clients;
 	unsigned int bit;
 	u64 cookie;
-	int idx;
 
-	/*
-	 * Unwinding may wait for the program's own files. Only then hold off
-	 * the cancellation of clients, which is theirs to wait for.
-	 */
 	cookie = atomic64_read(&info->cookie);
 	entry_stack(info, cookie, &trace);
 
-	idx = srcu_read_lock(&unwind_srcu);
 	clients = unwind_info_take(info);
-	for_each_set_bit(bit, &clients, UNWIND_MAX_CLIENTS) {
-		struct unwind_work *work = READ_ONCE(unwind_clients[bit]);
-
-		if (work)
-			work->func(work, &trace, cookie);
-	}
-	srcu_read_unlock(&unwind_srcu, idx);
+	for_each_set_bit(bit, &clients, UNWIND_MAX_CLIENTS)
+		call_client(info, bit, &trace, cookie);
 }
 
 static void unwind_deferred_work(struct callback_head *head)
@@ -515,17 +531,33 @@ void unwind_task_free(struct task_struct *task)
  * Clients
  */
 
+/* What callbacks of a bit run under, also those of later clients */
+static int make_callbacks(unsigned int bit)
+{
+	struct srcu_struct *callbacks __free(kfree) = NULL;
+
+	lockdep_assert_held(&unwind_clients_lock);
+	if (unwind_callbacks[bit])
+		return 0;
+	callbacks = kmalloc(sizeof(*callbacks), GFP_KERNEL);
+	if (!callbacks || init_srcu_struct(callbacks))
+		return -ENOMEM;
+	unwind_callbacks[bit] = no_free_ptr(callbacks);
+	return 0;
+}
+
 /**
  * unwind_deferred_init - register a client
  * @work: the client's, not registered
  * @func: called with each stack that it asks for
  *
  * Context: task, may sleep.
- * Return: 0; -ENOSPC there are UNWIND_MAX_CLIENTS clients already.
+ * Return: 0; -ENOSPC there are UNWIND_MAX_CLIENTS clients already; -ENOMEM.
  */
 int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func)
 {
 	unsigned int bit;
+	int ret;
 
 	work->func = func;
 	WRITE_ONCE(work->bit, -1);
@@ -534,6 +566,9 @@ int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func)
 	for (bit = 0; bit < UNWIND_MAX_CLIENTS; bit++) {
 		if (unwind_clients[bit])
 			continue;
+		ret = make_callbacks(bit);
+		if (ret)
+			return ret;
 		WRITE_ONCE(unwind_clients[bit], work);
 		/* Pairs with the address dependency of who reads the bit */
 		smp_store_release(&work->bit, bit);
@@ -543,26 +578,8 @@ int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func)
 }
 EXPORT_SYMBOL_GPL(unwind_deferred_init);
 
-static void forget_client(unsigned int bit)
-{
-	struct task_struct *group, *task;
-
-	guard(rcu)();
-	for_each_process_thread(group, task) {
-		atomic_long_andnot(BIT(bit), &task->unwind_info.requests);
-		atomic_long_andnot(BIT(bit), &task->unwind_info.done);
-	}
-}
-
-/**
- * unwind_deferred_cancel - unregister a client
- * @work: the client's; one that is not registered is left alone
- *
- * After this returns, its callback does not run and will not be called.
- *
- * Context: task, may sleep; not from a callback.
- */
-void unwind_deferred_cancel(struct unwind_work *work)
+/* Make the client unknown to requests; its bit, or -1 */
+static int hide_client(struct unwind_work *work)
 {
 	int bit;
 
@@ -570,15 +587,54 @@ void unwind_deferred_cancel(struct unwind_work *work)
 	bit = work->bit;
 	/* One that was never registered may be all zeroes */
 	if (bit < 0 || unwind_clients[bit] != work)
+		return -1;
+	WRITE_ONCE(work->bit, -1);
+	return bit;
+}
+
+static void forget_requests(unsigned int bit)
+{
+	struct task_struct *group, *task;
+
+	guard(rcu)();
+	for_each_process_thread(group, task)
+		atomic_long_andnot(BIT(bit), &task->unwind_info.requests);
+}
+
+static void forget_done(unsigned int bit)
+{
+	struct task_struct *group, *task;
+
+	guard(rcu)();
+	for_each_process_thread(group, task)
+		atomic_long_andnot(BIT(bit), &task->unwind_info.done);
+}
+
+/**
+ * unwind_deferred_cancel - unregister a client
+ * @work: the client's; one that is not registered is left alone
+ *
+ * After this returns, its callback does not run and will not be called. It waits
+ * for no other client's callback. Another thread that cancels the same client
+ * meanwhile does not wait.
+ *
+ * Context: task, may sleep; not from a callback.
+ */
+void unwind_deferred_cancel(struct unwind_work *work)
+{
+	const int bit = hide_client(work);
+
+	if (bit < 0)
 		return;
 
-	WRITE_ONCE(work->bit, -1);
+	/* Until it is free, nobody else takes the bit: the lock need not be held */
 	synchronize_rcu();
-	/* From here on no work takes the bit */
-	forget_client(bit);
-	/* Work that has taken it still finds the client, and marks it as done */
-	synchronize_srcu(&unwind_srcu);
-	forget_client(bit);
+	forget_requests(bit);
+	synchronize_rcu();
+	forget_done(bit);
+	synchronize_srcu(unwind_callbacks[bit]);
+
+	guard(mutex)(&unwind_clients_lock);
 	WRITE_ONCE(unwind_clients[bit], NULL);
 }
 EXPORT_SYMBOL_GPL(unwind_deferred_cancel);

@@ -21,6 +21,7 @@ ssize_t stress_log_read(char __user *buf, size_t size, loff_t *pos);
 /* stress_client.c */
 extern u32 stress_session;
 extern u32 stress_hold;
+extern u32 stress_hold_changes;
 
 u32 stress_random(void);
 void stress_ask_some(u8 context, u64 addr);

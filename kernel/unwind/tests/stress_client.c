@@ -48,6 +48,10 @@ u32 stress_session;
 u32 stress_hold;
 static atomic_t holder;
 static atomic_t others;
+
+/* And how many changes of the clients; 0: none */
+u32 stress_hold_changes;
+static atomic_t changes;
 static DECLARE_WAIT_QUEUE_HEAD(hold_wait);
 
 static DEFINE_PER_CPU(unsigned long, random_count);
@@ -136,15 +140,24 @@ static void log_wait(struct stress_client *client, u8 type, u64 cookie, int ret)
 	event->ret = ret;
 }
 
-/* Wait until other tasks have been served, which they must be meanwhile */
+static bool held_enough(void)
+{
+	return atomic_read(&others) >= READ_ONCE(stress_hold) &&
+	       atomic_read(&changes) >= READ_ONCE(stress_hold_changes);
+}
+
+/*
+ * Wait until other tasks have been served, and other clients cancelled, which they
+ * must be meanwhile
+ */
 static void hold_on(struct stress_client *client, u64 cookie)
 {
 	int ret;
 
 	atomic_set(&others, 0);
+	atomic_set(&changes, 0);
 	log_wait(client, UNWIND_STRESS_HELD, cookie, 0);
-	ret = wait_event_killable(hold_wait, atomic_read(&others) >=
-					     READ_ONCE(stress_hold));
+	ret = wait_event_killable(hold_wait, held_enough());
 	log_wait(client, UNWIND_STRESS_AWAKE, cookie, ret);
 	atomic_set(&holder, 0);
 }
@@ -178,7 +191,8 @@ static void tell_holder(void)
 
 	if (!pid || pid == task_pid_nr(current))
 		return;
-	if (atomic_inc_return(&others) >= READ_ONCE(stress_hold))
+	atomic_inc(&others);
+	if (held_enough())
 		wake_up_all(&hold_wait);
 }
 
@@ -283,6 +297,8 @@ int stress_set_clients(unsigned long mask)
 		if (ret)
 			return ret;
 	}
+	atomic_inc(&changes);
+	wake_up_all(&hold_wait);
 	return 0;
 }
 

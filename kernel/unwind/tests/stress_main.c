@@ -22,8 +22,9 @@
  *				until all requests are made
  *   clients			a bit for each client that is to be registered
  *   borrow			any: ask from a kernel thread with a user's memory
- *   hold			number of other tasks' callbacks that the
- *				sleeping client waits for in its own
+ *   hold, hold_changes		numbers of other tasks' callbacks, and of changes of
+ *				the clients, that the sleeping client waits for in
+ *				its own
  *   events, counts		the log; NMIs of each CPU
  */
 #include <linux/cleanup.h>
@@ -131,6 +132,7 @@ static int __init stress_init(void)
 	dir = debugfs_create_dir("unwind_stress", NULL);
 	debugfs_create_u32("session", 0600, dir, &stress_session);
 	debugfs_create_u32("hold", 0600, dir, &stress_hold);
+	debugfs_create_u32("hold_changes", 0600, dir, &stress_hold_changes);
 	debugfs_create_u32("rate", 0600, dir, &rate);
 	debugfs_create_u32("requests", 0600, dir, &requests);
 	debugfs_create_file_unsafe("run", 0600, dir, NULL, &run_fops);

@@ -385,23 +385,62 @@ TEST_F_TIMEOUT(stress, idle_and_kernel_threads_are_refused, PATIENCE)
 		  self->check.by_task[UNWIND_STRESS_KTHREAD][RET_EINVAL]);
 }
 
+struct changes {
+	pthread_t	thread;
+	atomic_bool	end;
+	unsigned int	which;
+	unsigned int	nr;
+};
+
+/* Until all requests are made, and some times at least */
+static void *change_clients(void *arg)
+{
+	struct changes *changes = arg;
+	unsigned int seed = 1;
+
+	while (!atomic_load(&changes->end) || changes->nr < 10) {
+		if (!module_set("clients", ALL & ~(rand_r(&seed) & changes->which)))
+			return NULL;
+		changes->nr++;
+	}
+	return NULL;
+}
+
+static bool changes_start(struct changes *changes)
+{
+	return !pthread_create(&changes->thread, NULL, change_clients, changes);
+}
+
+static void changes_end(struct changes *changes)
+{
+	atomic_store(&changes->end, true);
+	pthread_join(changes->thread, NULL);
+}
+
 /*
  * The sleeper waits for more callbacks than there can have been requests pending
- * when it began: 5 of each of some 60 tasks. So some are asked for meanwhile.
+ * when it began: 5 of each of some 60 tasks. So some are asked for meanwhile. And it
+ * waits for other clients to be cancelled.
  */
 #define HOLD		400
+#define HOLD_CHANGES	2
 
 TEST_F_TIMEOUT(stress, sleeper_delays_its_own_task, PATIENCE)
 {
 	unsigned long requests = setting("UNWIND_STRESS_REQUESTS", REQUESTS) / 10;
+	const unsigned int changing = CHANGING & ~(1U << UNWIND_STRESS_SLEEPER);
+	struct changes changes = { .which = changing };
 
 	if (requests < 50 * HOLD)
 		requests = 50 * HOLD;
-	check_init(&self->check, 0);
+	check_init(&self->check, changing);
 	load_go();
 	ASSERT_TRUE(module_set("hold", requests / 50));
+	ASSERT_TRUE(module_set("hold_changes", HOLD_CHANGES));
 	ASSERT_TRUE(start(self->load, requests));
+	ASSERT_TRUE(changes_start(&changes));
 	ASSERT_TRUE(module_wait("run"));
+	changes_end(&changes);
 	end_load(&self->load);
 	EXPECT_TRUE(finish(&self->check));
 	check_print_totals(&self->check);
@@ -410,44 +449,26 @@ TEST_F_TIMEOUT(stress, sleeper_delays_its_own_task, PATIENCE)
 	EXPECT_LT(0, self->check.holds);
 }
 
-static atomic_bool all_made;
-
-/* Until all requests are made, and some times at least */
-static void *change_clients(void *arg)
-{
-	unsigned int seed = 1, *changes = arg;
-
-	while (!atomic_load(&all_made) || *changes < 10) {
-		if (!module_set("clients", ALL & ~(rand_r(&seed) & CHANGING)))
-			return NULL;
-		++*changes;
-	}
-	return NULL;
-}
-
 /* How many requests were dropped with their client in one go? */
 static size_t change_under_load(struct __test_metadata *_metadata,
 				struct check *check, pid_t *load)
 {
 	const unsigned long requests =
 		setting("UNWIND_STRESS_REQUESTS", REQUESTS) / 10;
-	unsigned int changes = 0;
-	pthread_t thread;
+	struct changes changes = { .which = CHANGING };
 	size_t dropped;
 
 	check_init(check, CHANGING);
-	atomic_store(&all_made, false);
 	load_go();
 	EXPECT_TRUE(start(*load, requests));
-	EXPECT_EQ(0, pthread_create(&thread, NULL, change_clients, &changes));
+	EXPECT_TRUE(changes_start(&changes));
 	EXPECT_TRUE(module_wait("run"));
-	atomic_store(&all_made, true);
-	pthread_join(thread, NULL);
+	changes_end(&changes);
 	end_load(load);
 	EXPECT_TRUE(finish(check));
 	check_print_totals(check);
-	ksft_print_msg("%u changes of the clients\n", changes);
-	EXPECT_LT(0, changes);
+	ksft_print_msg("%u changes of the clients\n", changes.nr);
+	EXPECT_LT(0, changes.nr);
 	dropped = check->dropped;
 	check_free(check);
 	return dropped;
