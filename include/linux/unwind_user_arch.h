@@ -15,9 +15,10 @@
  * @sp: its stack pointer
  * @fp: its frame pointer
  * @word_size: bytes in its stack word: 8 or 4; 0 where the signal's frame was not
- *	found, and the frame pointer would lead past what it interrupted
+ *	found, and the frame pointer may lead past what it interrupted
  * @regs: address of its saved registers in user memory, for
- *	unwind_user_saved_reg(); 0 where these are of no use
+ *	unwind_user_saved_reg(); 0 where these are of no use. Where @word_size is 0,
+ *	what could not be read
  */
 struct unwind_user_interrupted {
 	unsigned long	ip;

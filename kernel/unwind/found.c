@@ -170,6 +170,7 @@ static bool is_transient(int err)
 	case -ERESTARTSYS:
 	case -EIO:
 	case -ESTALE:
+	case -ETIMEDOUT:
 	case -ENOMEM:
 	case -ENOSPC:
 		return true;
@@ -193,6 +194,9 @@ static int find_sframe(struct mm_struct *mm, const struct unwind_mapping *map,
 	if (!ret)
 		ret = sframe_read_header(&table->sframe, where.addr, where.size,
 					 UNWIND_USER_SFRAME_ABI);
+	/* No page is faulted in for who is being killed; others may share the mm */
+	if (ret == -EFAULT && fatal_signal_pending(current))
+		ret = -EINTR;
 	if (!ret)
 		ret = remember(mm, map, &where, table);
 	if (!ret) {

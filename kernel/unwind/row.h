@@ -16,7 +16,7 @@
 /**
  * enum unwind_rule_base - what a rule's offset is added to
  * @UNWIND_RULE_SAME: nothing; the register still has the caller's value (FP),
- *	or is in the architecture's link register (RA, topmost frame only)
+ *	or is in the architecture's link register (RA, as for @UNWIND_RULE_REG)
  * @UNWIND_RULE_SP: this frame's stack pointer
  * @UNWIND_RULE_FP: this frame's frame pointer
  * @UNWIND_RULE_CFA: this frame's CFA; not for the CFA itself

@@ -38,7 +38,8 @@
  * nothing is kept for the address space any more.
  *
  * What is not kept: rows of tables that change (UNWIND_TABLE_JIT); rows of ranges
- * that are not in the sets, and so would not be dropped; errors.
+ * that are not in the sets, and so would not be dropped; rows that do not fit;
+ * errors.
  *
  * A table that is not said to change may all the same be written by its process, or
  * its file be changed. Rows from before may then be used on. Such a process lies

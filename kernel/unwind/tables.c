@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which table describes this address?  The iterator (user.c, walk.c) asks; the row of
- * the address in that table is then looked up by its format's decoder (sframe.c).
+ * the address in that table is then looked up by its format's decoder (sframe.c).  A
+ * table is the process's memory and stays there: what is known of it here is where it
+ * lies, and what its header says of its parts.
  *
  * An address space has two sets of ranges of text (see ranges.c):
  *
@@ -18,7 +20,9 @@
  *
  * Ranges are removed when their text, or the memory of their table, is unmapped,
  * with the mmap lock held for writing: before anything else is there.
- * So no range outlives its mapping, whatever threads do meanwhile.
+ * So no range that was found outlives its mapping, whatever threads do meanwhile.
+ * (One may be registered for what another thread unmaps just then: that is as good as
+ * a table that is wrong.)
  *
  * Changes of either set are made with the tables' own lock, which is taken inside
  * the mmap lock.  Readers take no lock: they copy a range under RCU, in any

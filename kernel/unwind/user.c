@@ -7,6 +7,10 @@
  * caller's frame, each method is tried in turn, for each frame anew, because
  * stacks are mixed: the program may have a table, a plugin frame pointers only.
  *
+ * A table (SFrame) is written by the assembler and mapped with the program.  For each
+ * range of instructions it has a row: where the caller's stack pointer (the CFA), the
+ * return address and the caller's frame pointer are.
+ *
  *   1. A table describes the address (tables.c) and has a row for it (sframe.c):
  *      apply that (row.h).
  *   2. The address is that of a signal's trampoline: the kernel knows the frame
@@ -42,8 +46,7 @@
  * that are not known are not looked for.  Then the walk may take another way, or
  * end; that it may have is recorded, too, and it is for the caller what to make of it.
  *
- * Of these, what most frames have is done in a loop of its own, in walk.c. Here is
- * what that leaves: all that is out of the ordinary, and why the stack ends.
+ * Here is what walk.c leaves: all that is out of the ordinary, and why the stack ends.
  */
 
 #include <linux/export.h>
@@ -182,21 +185,38 @@ static enum unwind_user_stop check_interrupted(struct unwind_user_state *state,
 }
 
 /*
+ * Without faults, a trampoline is not recognized, and what a row points to, a
+ * signal's frame and a frame record are not read, whose page is not there.  Where
+ * nothing is mapped at all, none ever is.
+ */
+static void note_unread(struct unwind_user_state *state, unsigned long addr)
+{
+	unsigned long word;
+
+	if (state->access == UNWIND_USER_NOFAULT &&
+	    read_word(state, addr, &word) && unwind_may_be_mapped(addr))
+		state->unsure = true;
+}
+
+/*
  * By table
  */
 
 /* A register of a frame that was interrupted */
-static bool known_reg(const struct unwind_user_state *state, unsigned int reg,
+static bool known_reg(struct unwind_user_state *state, unsigned int reg,
 		      unsigned long *val)
 {
 	if (state->topmost)
 		return unwind_user_reg(state->regs, reg, val);
-	if (state->saved_regs)
-		return unwind_user_saved_reg(state->saved_regs, reg, val);
+	if (!state->saved_regs)
+		return false;
+	if (unwind_user_saved_reg(state->saved_regs, reg, val))
+		return true;
+	note_unread(state, state->saved_regs);
 	return false;
 }
 
-static enum unwind_user_stop rule_base(const struct unwind_user_state *state,
+static enum unwind_user_stop rule_base(struct unwind_user_state *state,
 				       const struct unwind_rule *rule,
 				       unsigned long cfa, unsigned long *base)
 {
@@ -221,21 +241,26 @@ static enum unwind_user_stop rule_base(const struct unwind_user_state *state,
 	}
 }
 
-static enum unwind_user_stop apply_rule(const struct unwind_user_state *state,
+static enum unwind_user_stop apply_rule(struct unwind_user_state *state,
 					const struct unwind_rule *rule,
 					unsigned long cfa, unsigned long *val)
 {
 	enum unwind_user_stop stop;
-	unsigned long base;
+	unsigned long base, addr;
 
 	stop = rule_base(state, rule, cfa, &base);
 	if (stop)
 		return stop;
 
-	*val = base + rule->offset;
-	if (rule->deref && read_word(state, *val, val))
-		return UNWIND_STOP_UNREADABLE;
-	return UNWIND_STOP_NONE;
+	addr = base + rule->offset;
+	if (!rule->deref) {
+		*val = addr;
+		return UNWIND_STOP_NONE;
+	}
+	if (!read_word(state, addr, val))
+		return UNWIND_STOP_NONE;
+	note_unread(state, addr);
+	return UNWIND_STOP_UNREADABLE;
 }
 
 /* Is what the row says of RA and FP a frame record? */
@@ -249,7 +274,7 @@ static bool row_has_record(const struct unwind_user_state *state,
 	       (s64)row->ra.offset - row->fp.offset == words * state->word_size;
 }
 
-static enum unwind_user_stop apply_cfa(const struct unwind_user_state *state,
+static enum unwind_user_stop apply_cfa(struct unwind_user_state *state,
 				       const struct unwind_row *row,
 				       unsigned long *cfa)
 {
@@ -267,7 +292,7 @@ static enum unwind_user_stop apply_cfa(const struct unwind_user_state *state,
 	return apply_rule(state, &row->cfa, 0, cfa);
 }
 
-static enum unwind_user_stop apply_ra(const struct unwind_user_state *state,
+static enum unwind_user_stop apply_ra(struct unwind_user_state *state,
 				      const struct unwind_rule *rule,
 				      unsigned long cfa, unsigned long *ra)
 {
@@ -280,7 +305,7 @@ static enum unwind_user_stop apply_ra(const struct unwind_user_state *state,
 	return UNWIND_STOP_NO_REGISTER;
 }
 
-static enum unwind_user_stop apply_row(const struct unwind_user_state *state,
+static enum unwind_user_stop apply_row(struct unwind_user_state *state,
 				       const struct unwind_row *row,
 				       struct unwind_user_frame *next)
 {
@@ -388,8 +413,10 @@ static enum unwind_user_stop next_by_signal(struct unwind_user_state *state,
 	if (!unwind_user_signal_frame(state->ip, sp, topmost, state->saved_regs,
 				      state->word_size, &to))
 		return UNWIND_STOP_NO_FRAME;
-	if (UNWIND_USER_SIGNAL_RECORD && !to.word_size)
+	if (!to.word_size) {
+		note_unread(state, to.regs);
 		return UNWIND_STOP_UNREADABLE;
+	}
 	*next = (struct unwind_user_frame){
 		.ip = to.ip,
 		.sp = to.sp,
@@ -482,19 +509,6 @@ int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs,
 	return 0;
 }
 
-/*
- * Without faults, a trampoline is not recognized, and a frame record not read,
- * whose page is not there.  Where nothing is mapped at all, none ever is.
- */
-static void note_unread(struct unwind_user_state *state, unsigned long addr)
-{
-	unsigned long word;
-
-	if (state->access == UNWIND_USER_NOFAULT &&
-	    read_word(state, addr, &word) && unwind_may_be_mapped(addr))
-		state->unsure = true;
-}
-
 static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 					const struct unwind_kept_row *kept,
 					struct unwind_user_frame *next)
@@ -509,12 +523,11 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 		if (!signal_stop || (UNWIND_USER_SIGNAL_RECORD &&
 				     signal_stop != UNWIND_STOP_NO_FRAME))
 			return signal_stop;
-		note_unread(state, state->ip);
+		if (signal_stop == UNWIND_STOP_NO_FRAME)
+			note_unread(state, state->ip);
 	}
 	if (!stop) {
 		stop = next_by_row(state, &row, next);
-		if (stop == UNWIND_STOP_UNREADABLE)
-			state->unsure = true;
 		/*
 		 * Functions whose frame is found by another register align
 		 * their stack: the frame pointer then leads to a copy of the
@@ -634,6 +647,9 @@ void unwind_user_frames(struct unwind_user_state *state,
  * The stack is that of the program as it entered the kernel, or, when that is on
  * its way out, as it will go on. Where it ends and why is told by the tracepoint
  * unwind:unwind_stop.
+ *
+ * Outside of task context, what uretprobes have put aside is not looked up: a return
+ * address may be that of their trampoline.
  *
  * Context: any with UNWIND_USER_NOFAULT; else task context that may sleep,
  * without the mmap lock.

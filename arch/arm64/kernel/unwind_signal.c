@@ -50,6 +50,9 @@ struct signal_frame {
 /* Registers, by DWARF number, and then the stack pointer and the next instruction */
 #define SAVED_REGS(frame) \
 	((frame) + offsetof(struct signal_frame, uc.uc_mcontext.regs))
+/* And what else there is */
+#define FURTHER_REGS(frame) \
+	((frame) + offsetof(struct signal_frame, uc.uc_mcontext.__reserved))
 #define SAVED(regs, reg)	((const u64 __user *)(regs) + (reg))
 #define SAVED_PC		(DWARF_SP + 1)
 
@@ -113,11 +116,9 @@ static bool at_rt_sigreturn(unsigned long ip, const struct pt_regs *topmost,
 }
 
 /* A frame begins its list of further registers with those of FP and SIMD */
-static bool has_frame(unsigned long frame)
+static bool has_frame(unsigned long further)
 {
-	const struct _aarch64_ctx __user *head = (void __user *)
-		(frame + offsetof(struct signal_frame,
-				  uc.uc_mcontext.__reserved));
+	const struct _aarch64_ctx __user *head = (void __user *)further;
 	u32 magic, size;
 
 	return !get_user(magic, &head->magic) && !get_user(size, &head->size) &&
@@ -132,7 +133,7 @@ static bool has_frame(unsigned long frame)
  * @saved: those of @ip where that is what another signal interrupted, as this
  *	function found them; else 0
  * @word_size: bytes in a stack word there
- * @to: filled in on success; its word_size is 0 where there is no frame at @sp
+ * @to: filled in on success; its word_size is 0 where no frame can be read at @sp
  *
  * Context: as unwind_user_start().
  * Return: whether this is a signal's trampoline.
@@ -155,8 +156,11 @@ bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 	if (!at_rt_sigreturn(ip, topmost, saved))
 		return false;
 
-	*to = (struct unwind_user_interrupted){};
-	if (!has_frame(sp) || get_user(pc, SAVED(regs, SAVED_PC)) ||
+	*to = (struct unwind_user_interrupted){ .regs = FURTHER_REGS(sp) };
+	if (!has_frame(to->regs))
+		return true;
+	to->regs = regs;
+	if (get_user(pc, SAVED(regs, SAVED_PC)) ||
 	    get_user(stack, SAVED(regs, DWARF_SP)) ||
 	    get_user(fp, SAVED(regs, DWARF_X29)))
 		return true;
@@ -164,6 +168,5 @@ bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 	to->sp = unwind_user_untag(stack);
 	to->fp = unwind_user_untag(fp);
 	to->word_size = word_size;
-	to->regs = regs;
 	return true;
 }

@@ -147,26 +147,26 @@ static unsigned long find_sigcontext_64(unsigned long ip, unsigned long sp,
 	return sp + offsetof(struct ucontext, uc_mcontext);
 }
 
-static bool read_sigcontext_64(unsigned long addr,
+static void read_sigcontext_64(unsigned long addr,
 			       struct unwind_user_interrupted *to)
 {
 	struct sigcontext_64 __user *sc = (void __user *)addr;
 	u64 ip, sp, fp;
 	u16 cs;
 
+	*to = (struct unwind_user_interrupted){ .regs = addr };
 	if (get_user(ip, &sc->ip) || get_user(sp, &sc->sp) ||
 	    get_user(fp, &sc->bp) || get_user(cs, &sc->cs))
-		return false;
+		return;
 	/* A 64-bit handler may have interrupted 32-bit code */
 	if (cs != __USER_CS && cs != __USER32_CS)
-		return false;
+		return;
 
 	to->ip = ip;
 	to->sp = sp;
 	to->fp = fp;
 	to->word_size = cs == __USER_CS ? sizeof(u64) : sizeof(u32);
 	to->regs = cs == __USER_CS ? addr : 0;
-	return true;
 }
 
 /*
@@ -222,25 +222,24 @@ static unsigned long find_sigcontext_32(unsigned long ip, unsigned long sp,
 	return sigcontext_32_of(syscall_nr_32(topmost, saved), sp);
 }
 
-static bool read_sigcontext_32(unsigned long addr,
+static void read_sigcontext_32(unsigned long addr,
 			       struct unwind_user_interrupted *to)
 {
 	struct sigcontext_32 __user *sc = (void __user *)addr;
 	u32 ip, sp, fp;
 	u16 cs;
 
+	*to = (struct unwind_user_interrupted){ .regs = addr };
 	if (get_user(ip, &sc->ip) || get_user(sp, &sc->sp) ||
 	    get_user(fp, &sc->bp) || get_user(cs, &sc->cs))
-		return false;
+		return;
 	if (cs != __USER32_CS)
-		return false;
+		return;
 
 	to->ip = ip;
 	to->sp = sp;
 	to->fp = fp;
 	to->word_size = sizeof(u32);
-	to->regs = addr;
-	return true;
 }
 
 #else
@@ -252,10 +251,9 @@ static unsigned long find_sigcontext_32(unsigned long ip, unsigned long sp,
 	return 0;
 }
 
-static bool read_sigcontext_32(unsigned long addr,
+static void read_sigcontext_32(unsigned long addr,
 			       struct unwind_user_interrupted *to)
 {
-	return false;
 }
 
 #endif /* CONFIG_IA32_EMULATION */
@@ -268,10 +266,10 @@ static bool read_sigcontext_32(unsigned long addr,
  * @saved: those of @ip where that is what another signal interrupted, as this
  *	function found them; else 0
  * @word_size: bytes in a stack word there
- * @to: filled in on success
+ * @to: filled in on success; its word_size is 0 where no frame can be read at @sp
  *
  * Context: as unwind_user_start().
- * Return: whether this is a signal's trampoline with a frame that can be read.
+ * Return: whether this is a signal's trampoline.
  */
 bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 			      const struct pt_regs *topmost,
@@ -282,8 +280,12 @@ bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 
 	if (word_size == sizeof(u32)) {
 		sc = find_sigcontext_32(ip, sp, topmost, saved);
-		return sc && read_sigcontext_32(sc, to);
+		if (sc)
+			read_sigcontext_32(sc, to);
+	} else {
+		sc = find_sigcontext_64(ip, sp, topmost, saved);
+		if (sc)
+			read_sigcontext_64(sc, to);
 	}
-	sc = find_sigcontext_64(ip, sp, topmost, saved);
-	return sc && read_sigcontext_64(sc, to);
+	return sc;
 }

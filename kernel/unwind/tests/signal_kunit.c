@@ -103,6 +103,60 @@ static void signal_frame(struct kunit *test)
 	}
 }
 
+/* As start_in_handler(), where nothing may fault and all text is known */
+static void start_nofault(struct kunit *test, unsigned int frame)
+{
+	struct user_test *t = test->priv;
+
+	set_regs(t, t->text + 0x800, word_addr(t, frame - 4),
+		 word_addr(t, frame - 2));
+	KUNIT_ASSERT_EQ(test, unwind_user_start(&t->state, &t->regs,
+						UNWIND_USER_NOFAULT), 0);
+	t->state.table = (struct unwind_table){
+		.format = UNWIND_TABLE_NONE,
+		.text_start = t->text,
+		.text_end = t->text + PAGE_SIZE,
+	};
+}
+
+/*
+ * The frame is on a page that is not there: what comes next is not to be had, and
+ * the frame pointer, which leads past what was interrupted, is not to be trusted
+ */
+static void signal_frame_not_resident(struct kunit *test)
+{
+	const unsigned int frame = PAGE_SIZE / sizeof(u64) - 4;
+	struct user_test *t = test->priv;
+	unsigned long other = t->stack + PAGE_SIZE;
+	struct sigcontext_64 sc = {
+		.ip = t->text + 0x900,
+		.sp = word_addr(t, frame + 100),
+		.cs = __USER_CS,
+	};
+
+	put_text(test, TRAMPOLINE, movq.insns, movq.len);
+	put_word(test, frame - 2, 0);
+	put_word(test, frame - 1, t->text + TRAMPOLINE);
+	KUNIT_ASSERT_EQ(test, vm_mmap(NULL, other, PAGE_SIZE, PROT_READ | PROT_WRITE,
+				      MAP_ANONYMOUS | MAP_PRIVATE | MAP_FIXED, 0),
+			other);
+
+	pagefault_disable();
+	start_nofault(test, frame);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + 0x800,
+		     t->text + TRAMPOLINE);
+	pagefault_enable();
+	KUNIT_EXPECT_TRUE(test, t->state.unsure);
+
+	put_frame(test, frame, &sc);
+	pagefault_disable();
+	start_nofault(test, frame);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + 0x800,
+		     t->text + TRAMPOLINE, t->text + 0x900);
+	pagefault_enable();
+	KUNIT_EXPECT_FALSE(test, t->state.unsure);
+}
+
 /* A sample in the trampoline itself: at its first, and at its last instruction */
 static void signal_topmost(struct kunit *test)
 {
@@ -421,6 +475,7 @@ static void signal_mixed_words(struct kunit *test)
 
 static struct kunit_case signal_cases[] = {
 	KUNIT_CASE(signal_frame),
+	KUNIT_CASE(signal_frame_not_resident),
 	KUNIT_CASE(signal_topmost),
 	KUNIT_CASE(signal_other_stack),
 	KUNIT_CASE(signal_nested),

@@ -3,13 +3,18 @@
 #define __ASM_UNWIND_USER_H
 
 #include <linux/array_size.h>
+#include <linux/mm_types.h>
 #include <linux/nospec.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 #include <linux/unwind_user_arch.h>
 #include <asm/compiler.h>
+#include <asm/cpufeature.h>
 #include <asm/memory.h>
+#include <asm/mmu.h>
+#include <asm/pgtable.h>
 #include <asm/ptrace.h>
-#include <asm/tlb.h>
+#include <asm/sysreg.h>
 
 /* The SFrame ABI whose tables are used: SFRAME_ABI_AARCH64_ENDIAN_BIG or _LITTLE */
 #ifdef CONFIG_CPU_BIG_ENDIAN
@@ -53,12 +58,23 @@ static inline unsigned int unwind_user_word_size(struct pt_regs *regs)
 /**
  * unwind_user_uaccess_okay - may user memory be read here, without faults?
  *
+ * A pseudo-NMI may find the next task's memory in place already, and the previous
+ * one still current: in the middle of a switch, or in firmware's. With PAN by
+ * software, the memory in place is that of current whenever it can be read.
+ *
  * Context: any.
  * Return: whether it may.
  */
 static inline bool unwind_user_uaccess_okay(void)
 {
-	return nmi_uaccess_okay();
+	u64 ttbr0;
+
+	if (!current->mm)
+		return false;
+	if (system_uses_ttbr0_pan())
+		return true;
+	ttbr0 = read_sysreg(ttbr0_el1) & ~(TTBR_ASID_MASK | TTBR_CNP_BIT);
+	return ttbr0 == phys_to_ttbr(virt_to_phys(current->mm->pgd));
 }
 
 /**

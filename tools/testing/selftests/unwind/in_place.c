@@ -10,6 +10,8 @@
  * has tables are the chains that are mapped here (see chain.h). Frame pointers
  * lead past these, so the two kinds of stacks differ.
  */
+#define _GNU_SOURCE
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,6 +315,92 @@ TEST_F(in_place, asks_seldom_where_it_does_not_help)
 	ASSERT_EQ(0, mprotect(table, page, PROT_READ));
 	ASSERT_EQ(0, shoot(&self->subject, fn, "1", shots, &expected));
 	EXPECT_TRUE(is_whole(&shots[0], &expected));
+}
+
+/*
+ * A stack whose outermost frame has its return address in memory that could be read but
+ * is not there: behind the end of a file
+ */
+static struct {
+	char	*end;
+	int	fd;
+	chain_fn fn;
+	jmp_buf	back;
+} guarded;
+
+#define GUARDED_PAGES	16
+
+static void sampled_with_guard(struct notes *notes)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+
+	if (!ftruncate(guarded.fd, 0))
+		sampled_call(notes);
+	if (ftruncate(guarded.fd, page))
+		abort();
+	/* Its caller's caller has nowhere to go */
+	longjmp(guarded.back, 1);
+}
+
+static void on_guarded_stack(struct notes *notes)
+{
+	notes->next[1] = sampled_with_guard;
+	if (setjmp(guarded.back))
+		return;
+	/* Nor is there a frame pointer that would lead on */
+	asm volatile("mov	%0, %%rsp\n\t"
+		     "xor	%%ebp, %%ebp\n\t"
+		     "jmp	*%1"
+		     : : "a"(guarded.end), "c"(guarded.fn), "D"(notes)
+		     : "memory");
+	__builtin_unreachable();
+}
+
+static bool make_guarded_stack(chain_fn fn)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	char *stack = mmap(NULL, GUARDED_PAGES * page, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	guarded.end = stack + (GUARDED_PAGES - 1) * page;
+	guarded.fn = fn;
+	guarded.fd = memfd_create("guard", MFD_CLOEXEC);
+	return stack != MAP_FAILED && guarded.fd >= 0 &&
+	       !ftruncate(guarded.fd, page) &&
+	       mmap(guarded.end, page, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_FIXED, guarded.fd, 0) == guarded.end;
+}
+
+static void free_guarded_stack(void)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+
+	munmap(guarded.end - (GUARDED_PAGES - 1) * page, GUARDED_PAGES * page);
+	close(guarded.fd);
+}
+
+/* Nothing is missing but what would come after the last frame there is */
+TEST_F(in_place, asks_seldom_behind_the_last_frame)
+{
+	static struct shot shots[SEVERAL];
+	static char modes[SEVERAL + 1];
+	struct stack expected;
+	int i, asked = 0;
+	chain_fn fn;
+
+	memset(modes, '1', SEVERAL);
+	fn = image_load(&self->subject.image, "chain_table.so");
+	ASSERT_NE(NULL, fn);
+	ASSERT_TRUE(make_guarded_stack(fn));
+	ASSERT_EQ(0, shoot(&self->subject, on_guarded_stack, modes, shots, &expected));
+	for (i = 1; i < SEVERAL; i++) {
+		EXPECT_EQ(1, shots[i].counts[UNSURE]);
+		EXPECT_EQ(0, shots[i].counts[HELPED]);
+		asked += shots[i].counts[ASKED];
+	}
+	EXPECT_LE((SEVERAL - 1) / 64, asked);
+	EXPECT_GE(6 + (SEVERAL - 1) / 64, asked);
+	free_guarded_stack();
 }
 
 /* A table does not outlive its mapping: other code, with other frames */
