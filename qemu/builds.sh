@@ -209,11 +209,15 @@ options()
 	done
 }
 
-# sections MACHINE OBJECTS - name and size of what takes room in memory.  The build-id
-# and the compiler's version are not the series'.
-sections()
+# sizes OBJECTS - name and size of what takes room in memory: sections, and, as these
+# are padded, functions and data.  The build-id and the compiler's version are not the
+# series', nor are the numbers that the compiler gives to what has no name.
+sizes()
 {
-	in_root size -A -d "$IN/$2/vmlinux" | awk '$2 > 0 && $1 ~ /^[._]/ && $1 !~ /note|comment|debug/ { print $1, $2 }'
+	in_root size -A -d "$IN/$1/vmlinux" |
+		awk '$2 > 0 && $1 ~ /^[._]/ && $1 !~ /note|comment|debug/ { print "section", $1, $2 }'
+	in_root nm -S "$IN/$1/vmlinux" | awk 'NF == 4 { sub(/\.[0-9]+$/, "", $4); print $4, $2 }' |
+		grep -vE '__UNIQUE_ID|linux_banner|linux_proc_banner|vdso_image' | LC_ALL=C sort
 }
 
 size_of()
@@ -229,10 +233,10 @@ size_of()
 				not_ok "$machine, tinyconfig, $which" "$log"
 				return
 			}
-			sections $machine $machine-tiny >"$CACHE/builds/size-$machine-$which"
+			sizes $machine-tiny >"$CACHE/builds/size-$machine-$which"
 		done
 		if diff "$CACHE/builds/size-$machine-base" "$CACHE/builds/size-$machine-series" >"$log"; then
-			echo "# $machine: $(awk '{ s += $2 } END { print s }' "$CACHE/builds/size-$machine-base") bytes"
+			echo "# $machine: $(awk '$1 == "section" { s += $3 } END { print s }' "$CACHE/builds/size-$machine-base") bytes"
 			ok "$machine, tinyconfig: not a byte more"
 		else
 			sed -i 's/^/error: /' "$log"
