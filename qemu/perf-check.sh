@@ -15,6 +15,8 @@ result()
 	name=$1
 	shift
 	n=$((n + 1))
+	# Nothing is left of the test before
+	rm -f /tmp/d.data /tmp/stats /tmp/script /tmp/script.err
 	if "$@" >/tmp/log 2>&1; then
 		echo "ok $n $name"
 	else
@@ -67,7 +69,7 @@ check_stacks()
 debian_perf()
 {
 	workload perf record --call-graph fp,defer -F 299 -e cpu-clock -o /tmp/d.data &&
-		check_data perf
+		check_data perf && check_data "$PERF"
 }
 
 our_perf()
@@ -80,9 +82,10 @@ system_wide()
 {
 	workload "$PERF" record -a --call-graph sframe -F 199 -e cpu-clock -o /tmp/d.data &&
 		"$PERF" report -i /tmp/d.data --stats --stdio >/tmp/stats 2>&1 &&
-		"$PERF" script -i /tmp/d.data -F ip 2>/tmp/script.err >/dev/null
+		"$PERF" script -i /tmp/d.data -F comm,tid,time,ip,sym --comms sqlite3 \
+			2>/tmp/script.err >/tmp/script || return 1
 	cat /tmp/stats /tmp/script.err
-	! grep -q 'LOST\|missing' /tmp/stats /tmp/script.err
+	check_stacks </tmp/script && ! grep -q 'LOST\|missing' /tmp/stats /tmp/script.err
 }
 
 # Our recording, read by Debian's perf
@@ -129,7 +132,7 @@ result "perf test: record deferred user callchains" perf_test "perf record defer
 result "perf record --call-graph sframe" our_perf sframe
 result "perf record --call-graph fp,defer" our_perf fp,defer
 result "perf record -a --call-graph sframe: no sample without its record" system_wide
-result "Debian's perf $(perf --version | cut -d' ' -f3): record and report fp,defer" debian_perf
+result "Debian's perf $(perf --version | cut -d' ' -f3): record and report fp,defer; ours reads that" debian_perf
 result "Debian's perf reads our recording" debian_reads
 result "build-ids of a compressed recording" build_ids
 result "perf record --call-graph sframe into a pipe" through_pipe

@@ -59,8 +59,9 @@ attached()
 {
 	SIZE=6 in_background
 	"$PERF" record --call-graph sframe -F 299 -e cpu-clock -o /tmp/d.data "$@" "$pid"
+	recorded=$?
 	wait "$pid"
-	check_data "$PERF"
+	[ $recorded = 0 ] && check_data "$PERF"
 }
 
 overwritten()

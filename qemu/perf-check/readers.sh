@@ -51,12 +51,25 @@ to_json()
 		python3 $HERE/folded.py convert /tmp/m.json | check_folded
 }
 
-injected()
+check_injected()
 {
-	recorded && "$PERF" inject -i /tmp/m.data -o /tmp/d.data &&
+	"$PERF" inject -i "$1" -o /tmp/d.data &&
 		"$PERF" script -i /tmp/d.data --no-merge-callchains \
 			-F comm,tid,time,ip,sym >/tmp/script || return 1
 	! grep -q 'cookie' /tmp/script && check_stacks </tmp/script
+}
+
+injected()
+{
+	recorded && check_injected /tmp/m.data
+}
+
+# As it is unasked
+injected_compressed()
+{
+	workload "$PERF" record --call-graph sframe -F 299 -e cpu-clock -o /tmp/z.data &&
+		"$PERF" report --header-only -i /tmp/z.data | grep '^# compressed' &&
+		check_injected /tmp/z.data
 }
 
 # Of whatever was hit most
@@ -76,6 +89,39 @@ reported()
 		-S sqlite3VdbeExec >/tmp/report
 	head -n 40 /tmp/report
 	grep -q ' sqlite3_step' /tmp/report && grep -q '_start' /tmp/report
+}
+
+# The same in perf's browser, once all callchains are unfolded
+browsed()
+{
+	recorded && python3 $HERE/tui.py sqlite3VdbeExec E _start q -- \
+		"$PERF" report --tui --no-children -g caller,0.5 -i /tmp/m.data \
+		-S sqlite3VdbeExec
+}
+
+# away_from_home HOME COMMAND... - as on a machine that does not have these programs
+away_from_home()
+{
+	mkdir -p "$1/.debug"
+	unshare -m sh -c 'mount -t tmpfs none /opt/sframe && export HOME=$1 && shift && exec "$@"' \
+		sh "$@"
+}
+
+# An archive has what the callers' names are to be had from, where samples hit others
+archived()
+{
+	rm -rf /tmp/archive
+	mkdir -p /tmp/archive/home
+	(
+		cd /tmp/archive && HOME=$PWD/home || return 1
+		workload "$PERF" record --call-graph sframe -F 299 -e cpu-clock -o data
+		PERF_EXEC_PATH=${PERF%/*} PATH=${PERF%/*}:$PATH "$PERF" archive data &&
+			mkdir -p there/.debug && tar xf data.tar.bz2 -C there/.debug &&
+			away_from_home "$PWD/there" "$PERF" script -i data \
+				-F comm,tid,time,ip,sym >script && check_stacks <script || return 1
+		away_from_home "$PWD/elsewhere" "$PERF" script -i data -F comm,tid,time,ip,sym >script
+		! grep -q ' _start' script
+	)
 }
 
 header()
@@ -125,16 +171,30 @@ scheduled()
 	grep -q '_start' /tmp/switches
 }
 
+# A soft interrupt is on its way back to the program it had interrupted
+kworked()
+{
+	workload "$PERF" kwork -k softirq record --call-graph sframe -o /tmp/d.data &&
+		"$PERF" kwork -k softirq timehist -g --max-stack 60 -i /tmp/d.data >/tmp/timehist &&
+		"$PERF" kwork -k softirq report -i /tmp/d.data >/tmp/kwork || return 1
+	head -n 20 /tmp/timehist /tmp/kwork
+	grep -q 'sqlite3_step .*_start' /tmp/timehist && grep -q '(s)TIMER' /tmp/kwork
+}
+
 readers()
 {
 	result "perf script report stackcollapse (Python)" python_hooks
 	result "perf script report flamegraph" flamegraph
 	result "perf data convert --to-json" to_json
 	result "perf inject" injected
+	result "perf inject, of what is compressed" injected_compressed
 	result "perf annotate" annotated
 	result "perf report -g caller" reported
+	result "perf report's browser" browsed
+	result "perf archive" archived
 	result "perf report --header: how callchains were taken" header
 	result "samples without their record are counted, and get no other" missing
 	result "call-graph.record-mode = sframe" configured
 	result "perf sched record --call-graph sframe" scheduled
+	result "perf kwork record --call-graph sframe" kworked
 }

@@ -164,6 +164,29 @@ static int test_order(struct deferred_callchains *dc)
 	return TEST_OK;
 }
 
+/* Records that are read newest first, and from two buffers in turn */
+static int test_reverse(struct deferred_callchains *dc)
+{
+	static const u64 times[] = { 90, 70, 50, 30, 60, 80, 100, 40, 110, 20 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(times); i++)
+		TEST_ASSERT_EQUAL("add", add_record(dc, 1, times[i], times[i]), 0);
+	for (i = 20; i <= 110; i += 10) {
+		TEST_ASSERT_EQUAL("found", find(dc, 1, i - 5, i, 200), DEFERRED_FOUND);
+		TEST_ASSERT_EQUAL("pass", pass_record(dc, 1, i, i), 0);
+		/* One that is read late is the first of those that are left */
+		if (i == 50) {
+			TEST_ASSERT_EQUAL("add", add_record(dc, 1, 55, 55), 0);
+			TEST_ASSERT_EQUAL("late", find(dc, 1, 52, 55, 200), DEFERRED_FOUND);
+			TEST_ASSERT_EQUAL("pass", pass_record(dc, 1, 55, 55), 0);
+		}
+	}
+	TEST_ASSERT_EQUAL("no more", find(dc, 1, 120, 7, 200), DEFERRED_PENDING);
+
+	return TEST_OK;
+}
+
 static int test_missing(struct deferred_callchains *dc)
 {
 	TEST_ASSERT_EQUAL("add", add_record(dc, 1, 50, 2), 0);
@@ -312,6 +335,7 @@ static int test__deferred_callchain(struct test_suite *test __maybe_unused,
 	} tests[] = {
 		{ "match",	test_match },
 		{ "order",	test_order },
+		{ "reverse",	test_reverse },
 		{ "missing",	test_missing },
 		{ "exec",	test_exec },
 		{ "wait",	test_wait },

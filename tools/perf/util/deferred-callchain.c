@@ -37,6 +37,8 @@ struct deferred_thread {
 	u64			key;
 	/** @marks: Marks not passed yet, in the order of time. */
 	struct list_head	marks;
+	/** @recent: The one of @marks that was added last, if it is still there. */
+	struct deferred_mark	*recent;
 	/**
 	 * @last: The last record passed. It was written just before the thread
 	 * got back to user space, and may be needed by samples taken between
@@ -239,6 +241,25 @@ static bool deferred_mark__is(const struct deferred_mark *mark,
 	return mark->has_chain && mark->cookie == sample->deferred_cookie;
 }
 
+/*
+ * After which of a thread's marks does one of that time come? Next to the one that
+ * was added last, mostly: buffers are read in order, those that are overwritten in
+ * reverse, and a thread that migrates changes from one to the other now and then.
+ */
+static struct list_head *mark_position(struct deferred_thread *thread, u64 time)
+{
+	struct list_head *head = &thread->marks, *pos = head->prev;
+
+	if (thread->recent)
+		pos = &thread->recent->node;
+	while (pos != head && list_entry(pos, struct deferred_mark, node)->time > time)
+		pos = pos->prev;
+	while (pos->next != head &&
+	       list_entry(pos->next, struct deferred_mark, node)->time <= time)
+		pos = pos->next;
+	return pos;
+}
+
 /**
  * deferred_callchains__add_mark - Note an event that was read but is not due.
  * @dc: Where to note it.
@@ -253,7 +274,7 @@ int deferred_callchains__add_mark(struct deferred_callchains *dc, union perf_eve
 				  const struct perf_sample *sample)
 {
 	struct deferred_thread *thread = deferred_thread__findnew(dc, mark_key(event, sample));
-	struct deferred_mark *mark, *pos;
+	struct deferred_mark *mark;
 
 	if (!thread)
 		return -ENOMEM;
@@ -262,12 +283,8 @@ int deferred_callchains__add_mark(struct deferred_callchains *dc, union perf_eve
 	if (!mark)
 		return -ENOMEM;
 
-	/* Events of a thread are mostly read in order, except on migration. */
-	list_for_each_entry_reverse(pos, &thread->marks, node) {
-		if (pos->time <= mark->time)
-			break;
-	}
-	list_add(&mark->node, &pos->node);
+	list_add(&mark->node, mark_position(thread, mark->time));
+	thread->recent = mark;
 
 	return 0;
 }
@@ -297,6 +314,8 @@ int deferred_callchains__pass_mark(struct deferred_callchains *dc, union perf_ev
 		if (found || mark->time > sample->time)
 			break;
 		list_del_init(&mark->node);
+		if (thread->recent == mark)
+			thread->recent = NULL;
 		if (deferred_mark__is(mark, event, sample))
 			found = mark;
 		else

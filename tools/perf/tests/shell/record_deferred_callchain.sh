@@ -185,6 +185,10 @@ record_and_check() {
   rm -f "${perfdata}".inj
   perf inject -i "${perfdata}" -o "${perfdata}".inj
   check_merged "$mode $*, injected" "${perfdata}".inj
+  if perf script -i "${perfdata}".inj --no-merge-callchains -F ip,sym | grep -q "(cookie)"
+  then
+    fail "Injection of $mode $*" "callchains were written without their other half"
+  fi
 }
 
 # It must be refused instead of being replaced with something else
