@@ -9,9 +9,9 @@
 #             kernel without the feature; a frame by the number of registered
 #             ranges, and their memory
 #   frames    in the guest: a frame by frame pointer and by tables of many sizes,
-#             with nothing kept of what was decoded before, and with all of it;
-#             with perf's record, without, and where nothing may fault; frames.svg
-#             is a picture of it
+#             with nothing kept of what was decoded before, and with all of it, and
+#             with page faults at first touch; with perf's record, without, and where
+#             nothing may fault; frames.svg is a picture of it
 #   rows      in the guest: how often the row of a frame was kept already, while
 #             the programs of "make accuracy" are recorded
 #   deferred  in the guest: a request from NMI and other contexts, the core's own
@@ -21,8 +21,9 @@
 #             stack taken in several ways, and at several rates
 #   memory    in the guest: what the kernel keeps for a process once it was unwound,
 #             and with how many tables; how much larger the kernel is
-#   post      in the guest: reading recordings, the same work by several methods; and
-#             merging what many threads that sleep left
+#   post      in the guest: reading recordings, the same work by several methods;
+#             merging what many threads that sleep left; and what is lost of samples
+#             at the highest rate
 #
 # A part leaves its figures in build/bench/PART.json; all that are there are put
 # together in build/bench/bench.json, and into a table on standard output.  Every

@@ -20,11 +20,14 @@ def read(path, fields):
     return lines
 
 
+# Between these depths a frame is measured
+LOW, HIGH = 40, 104
+
+
 def per_frame(depths):
-    """What a stack costs more at the largest depth, per frame: {depth: [instructions]}"""
-    *_, low, high = sorted(depths)
-    more = statistics.median(depths[high]) - statistics.median(depths[low])
-    return round(more / (high - low), 1)
+    """What a stack costs more where it is deeper, per frame: {depth: [instructions]}"""
+    more = statistics.median(depths[HIGH]) - statistics.median(depths[LOW])
+    return round(more / (HIGH - LOW), 1)
 
 
 def operations(path):

@@ -3,7 +3,8 @@
 """Figures of frames from what the guest printed: frames.py FRAMES
 
 FRAMES is what bench/frames printed.  A frame costs what the same stack costs more
-at the largest depth than at the one before, per frame.
+at a depth of 104 than at one of 40, per frame.  First touches have page faults: how
+many is a figure like others, for a stack and per frame.
 """
 
 import json

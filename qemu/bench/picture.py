@@ -12,6 +12,9 @@ import sys
 
 WIDTH, HEIGHT = 560, 380
 LEFT, RIGHT, TOP, BOTTOM = 70, 150, 40, 50
+STATES = ("cold", "warm")
+# Numbers along an axis stand at least so far apart
+LABEL = 26
 COLOURS = ("#1b6ca8", "#c1440e", "#3a7d44", "#7b4b94", "#8a6d3b", "#555555")
 
 
@@ -44,8 +47,12 @@ def chart(at, title, axis, lines, places):
         yield (f'<line x1="{at + LEFT}" x2="{at + LEFT + across}" y1="{y_of(mark):.1f}" '
                f'y2="{y_of(mark):.1f}" stroke="#ddd"/><text x="{at + LEFT - 8}" '
                f'y="{y_of(mark) + 4:.1f}" text-anchor="end">{mark:,.0f}</text>')
+    end = -LABEL
     for value, _ in places:
-        yield (f'<text x="{x_of(value):.1f}" y="{TOP + up + 18}" '
+        if x_of(value) - end < LABEL:
+            continue
+        end = x_of(value)
+        yield (f'<text x="{end:.1f}" y="{TOP + up + 18}" '
                f'text-anchor="middle">{value:,}</text>')
     yield (f'<text x="{at + LEFT + across / 2}" y="{TOP + up + 38}" '
            f'text-anchor="middle">{axis}</text>')
@@ -70,7 +77,7 @@ def by_depth(frames, at):
     for frame in frames:
         if frame["how"] != "deferred" or frame["kind"] not in ("fp", "1000", "100000"):
             continue
-        if frame["kind"] == "fp" and frame["state"] == "cold":
+        if frame["state"] not in (("warm",) if frame["kind"] == "fp" else STATES):
             continue
         name = "frame pointers" if frame["kind"] == "fp" else f"{int(frame['kind']):,}, {frame['state']}"
         lines.append((name, [(int(depth), cost) for depth, cost in frame["stack"].items()]))
@@ -85,6 +92,8 @@ def by_functions(frames, at):
     pointers = {}
     for frame in frames:
         key = frame["how"], frame["state"]
+        if frame["state"] not in STATES:
+            continue
         if frame["kind"] == "fp":
             pointers[key] = frame["per_frame"]
         else:

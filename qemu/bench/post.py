@@ -56,14 +56,25 @@ def merges(lines):
     return points
 
 
+def rate(line):
+    """What was lost of samples at the highest rate"""
+    method, *counts = line
+    samples, lost, size = map(int, counts)
+    if not samples:
+        sys.exit(f"post.py: no samples by {method} at the highest rate")
+    return {"method": method, "samples": samples, "lost": lost,
+            "share_lost": round(lost / (samples + lost), 4), "bytes": size}
+
+
 def main():
     """Read, print JSON."""
-    lines = {"script": [], "merge": []}
-    for kind, *words in read(sys.argv[1], {6, 8}):
+    lines = {"script": [], "merge": [], "rate": []}
+    for kind, *words in read(sys.argv[1], {5, 6, 8}):
         lines[kind].append(words)
     json.dump({"unit": "instructions",
                "script": scripts(lines["script"]), "bar_script": BAR_SCRIPT,
-               "merge": merges(lines["merge"]), "bar_growth": BAR_GROWTH},
+               "merge": merges(lines["merge"]), "bar_growth": BAR_GROWTH,
+               "highest_rate": [rate(line) for line in lines["rate"]]},
               sys.stdout, indent=1)
     print()
 

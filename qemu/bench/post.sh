@@ -6,6 +6,10 @@
 #
 #	script METHOD SAMPLES LOST BYTES INSTRUCTIONS KIB MISSING
 #	merge SAMPLES THREADS INSTRUCTIONS KIB MISSING
+#	rate METHOD SAMPLES LOST BYTES
+#
+# The last is what of samples at the highest rate, with buffers as perf has them
+# unasked, gets into a file.
 set -eu
 
 PERF=${PERF:-perf}
@@ -28,12 +32,16 @@ total()
 		END { print n + 0 }' stats
 }
 
-# record METHOD HZ
+# record METHOD HZ SIZE OPTION... - "in-place" has tables at the sample, "fp" has none
 record()
 {
-	"$PERF" record -q -e cpu-clock -F "$2" --call-graph "$1" -m 64M \
+	graph=$1 hz=$2 size=$3
+	shift 3
+	echo $([ $graph = in-place ] && echo 1 || echo 0) >/proc/sys/kernel/unwind_in_place
+	[ $graph != in-place ] || graph=fp
+	"$PERF" record -q -e cpu-clock -F "$hz" --call-graph "$graph" "$@" \
 		--no-buildid -o data -- "$PROGRAM" -batch -cmd '.parameter init' \
-		-cmd '.parameter set @size 7' :memory: \
+		-cmd ".parameter set @size $size" :memory: \
 		<"$HERE/../demo/workload.sql" >/dev/null
 	"$PERF" report -i data --stats --stdio >stats 2>/dev/null
 }
@@ -46,12 +54,12 @@ read_script()
 }
 
 # Once for nothing: from then on, files are where they can be read
-record fp 299
+record in-place 299 7 -m 64M
 read_script >/dev/null
 # Few samples and many: what perf does once is the same
-for method in sframe fp dwarf; do
+for method in sframe in-place dwarf; do
 	for hz in 299 2999; do
-		record $method $hz
+		record $method $hz 7 -m 64M
 		read_script script $method "$(total SAMPLE)" "$(total LOST_SAMPLES)" \
 			"$(wc -c <data)"
 		rm -f data
@@ -63,4 +71,10 @@ for file in "$MERGE"/merge-*; do
 	sizes=${file##*/merge-}
 	python3 "$HERE/counted.py" merge "${sizes%-*}" "${sizes#*-}" -- \
 		"$PERF" report -i merge.data --stdio --no-children -g none --sort dso
+done
+
+for method in sframe fp in-place dwarf dwarf,65528; do
+	record $method max 1
+	echo rate $method "$(total SAMPLE)" "$(total LOST_SAMPLES)" "$(wc -c <data)"
+	rm -f data
 done

@@ -45,6 +45,16 @@ def tables(part):
 
 
 HOWS = {"deferred": "deferred", "faultable": "unwind alone", "inplace": "in place"}
+STATES = {"deferred": ("warm", "cold", "first"), "faultable": ("warm", "cold", "first"),
+          "inplace": ("warm", "cold")}
+# "first" is the first touch, which has page faults
+STACK_STATES = ("warm", "cold", "first", "faults")
+DEPTHS = ("8", "64", "500")
+
+
+def kind_title(kind):
+    """How a frame leads to the next one"""
+    return "frame pointer" if kind == "fp" else f"{int(kind):,} functions"
 
 
 def frames(part):
@@ -55,16 +65,31 @@ def frames(part):
         row[p["how"], p["state"]] = p["per_frame"]
         if "bar" in p:
             bars[p["kind"], p["how"], p["state"]] = p["bar"]
-    columns = [(how, state) for how in HOWS for state in ("warm", "cold")]
-    print(f"\n  {'':<20}" + "".join(f"{HOWS[how]:>20}" for how in HOWS))
+    columns = [(how, state) for how in HOWS for state in STATES[how]]
+    print(f"\n  {'':<20}" + "".join(f"{HOWS[how]:>{10 * len(STATES[how])}}" for how in HOWS))
     print(f"  {'by':<20}" + "".join(f"{state:>10}" for _, state in columns))
     for kind, row in points.items():
-        title = "frame pointer" if kind == "fp" else f"{int(kind):,} functions"
+        title = kind_title(kind)
         missed = [f"{HOWS[how]}, {state}: at most {bars[kind, how, state]}"
                   for how, state in columns
-                  if row[how, state] > bars.get((kind, how, state), row[how, state])]
-        print(f"  {title:<20}" + "".join(f"{row[c]:>10,.1f}" for c in columns)
+                  if (kind, how, state) in bars and row[how, state] > bars[kind, how, state]]
+        print(f"  {title:<20}" + "".join(f"{row.get(c, ''):>10}" for c in columns)
               + ("   missed: " + "; ".join(missed) if missed else ""))
+    stacks(part)
+
+
+def stacks(part):
+    """The same of whole stacks, of some depths"""
+    print(f"\n  {'deferred stacks':<20}" + "".join(f"{depth:>40}" for depth in DEPTHS))
+    print(f"  {'by':<20}" + "".join(f"{state:>10}" for _ in DEPTHS for state in STACK_STATES))
+    points = {}
+    for p in part["frames"]:
+        if p["how"] == "deferred":
+            points.setdefault(p["kind"], {})[p["state"]] = p["stack"]
+    for kind, states in points.items():
+        print(f"  {kind_title(kind):<20}"
+              + "".join(f"{states.get(state, {}).get(depth, ''):>10}"
+                        for depth in DEPTHS for state in STACK_STATES))
     print()
 
 
@@ -167,6 +192,10 @@ def post(part):
               + f"{p.get('insns_per_sample', ''):>11}{p.get('growth', ''):>8}"
               f"{p['peak_kib']:>10,}{p['missing']:>9,}"
               + ("   missed" if p.get("growth", 0) > part["bar_growth"] else ""))
+    print(f"\n  {'highest rate':<14}{'in the file':>12}{'lost':>9}{'share':>9}{'MB':>9}")
+    for p in part["highest_rate"]:
+        print(f"  {p['method']:<14}{p['samples']:>12,}{p['lost']:>9,}"
+              f"{100 * p['share_lost']:>8.2f}%{p['bytes'] / 1e6:>9.1f}")
     print()
 
 

@@ -235,7 +235,7 @@ static void deliver_to_4(void)
 
 static void unwind(enum unwind_user_access access)
 {
-	static unsigned long entries[256];
+	static unsigned long entries[510];
 	struct unwind_stacktrace trace = { .entries = entries };
 	u64 start, end;
 	int ret;

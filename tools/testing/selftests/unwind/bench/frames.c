@@ -15,14 +15,21 @@
  * once more. Pages are resident and the table is known either way. The two latter
  * are measured by a module (kernel/unwind/tests/deferred_bench.c).
  *
+ * Where it may fault, also at first touch: cold, and the table is a file in the page
+ * cache of which no page is in the process's page tables. The page faults of that are
+ * counted.
+ *
  * The stack is taken at some depths: the difference is that of frames alone.
- * Prints lines of KIND, how, "cold" or "warm", depth and instructions; many of
- * each.
+ * Prints lines of KIND, how, "cold", "warm" or "first", depth and instructions; with
+ * "faults" it is their number. There are many of each.
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,15 +51,24 @@ static const uint8_t code_sframe[] = LINK_SFRAME;
 static const uint8_t code_fp[] = LINK_FP;
 
 enum how { DEFERRED, FAULTABLE, INPLACE, NR_HOWS };
-enum state { COLD, WARM, NR_STATES };
+enum state { COLD, WARM, FIRST, FAULTS, NR_STATES };
 
 static const char * const hows[] = { "deferred", "faultable", "inplace" };
-static const char * const states[] = { "cold", "warm" };
+static const char * const states[] = { "cold", "warm", "first", "faults" };
+
+static const unsigned int depths[] = { 8, 40, 64, 104, DEPTH_MAX };
+
+#define NR_DEPTHS	ARRAY_SIZE(depths)
+
+/* So that perf takes the deepest, too */
+#define MAX_STACK	"/proc/sys/kernel/perf_event_max_stack"
 
 static struct {
 	const char	*kind;
 	struct links	links;
 	struct ring	ring;
+	void		*table;
+	size_t		table_size;
 	int		module;
 	unsigned int	depth;
 	uint64_t	counted[NR_DEPTHS][NR_HOWS][NR_STATES][TIMES];
@@ -66,13 +82,28 @@ static void fail(const char *what)
 	exit(1);
 }
 
+/* Of a file, whose pages stay where they are if the process's tables lose them */
+static void *table_map(size_t size)
+{
+	int fd = memfd_create("table", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, size))
+		fail("memfd");
+	bench.table_size = size;
+	bench.table = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (bench.table == MAP_FAILED)
+		fail("mmap");
+	close(fd);
+	return bench.table;
+}
+
 /* One table for all functions */
 static void table_register(const struct links *links)
 {
 	size_t size = sizeof(struct sframe_header) +
 		      links->nr * (sizeof(struct sframe_fde) +
 				   sizeof(struct link_rows));
-	struct sframe_header *table = links_map(size);
+	struct sframe_header *table = table_map(size);
 	struct sframe_fde *fde = (void *)(table + 1);
 	struct link_rows *rows = (void *)(fde + links->nr);
 	unsigned int i;
@@ -126,6 +157,32 @@ static uint64_t take_stack(enum how how)
 	return how == DEFERRED ? by_perf() : by_module(how);
 }
 
+static long page_faults(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage))
+		fail("getrusage");
+	return usage.ru_minflt + usage.ru_majflt;
+}
+
+static void touch_first(enum how how, int i)
+{
+	long faults;
+
+	links_forget();
+	if (madvise(bench.table, bench.table_size, MADV_DONTNEED))
+		fail("madvise");
+	faults = page_faults();
+	bench.counts[how][FIRST][i] = take_stack(how);
+	bench.counts[how][FAULTS][i] = page_faults() - faults;
+}
+
+static bool is_measured(enum how how, enum state state)
+{
+	return state < FIRST || (bench.table && how != INPLACE);
+}
+
 static void end_of_chain(const void *next)
 {
 	enum how how;
@@ -134,6 +191,8 @@ static void end_of_chain(const void *next)
 	(void)next;
 	for (how = 0; how < NR_HOWS; how++) {
 		for (i = 0; i < TIMES; i++) {
+			if (is_measured(how, FIRST))
+				touch_first(how, i);
 			links_forget();
 			bench.counts[how][COLD][i] = take_stack(how);
 			bench.counts[how][WARM][i] = take_stack(how);
@@ -149,7 +208,7 @@ static void print_counts(unsigned int which)
 
 	for (how = 0; how < NR_HOWS; how++)
 		for (state = 0; state < NR_STATES; state++)
-			for (i = 0; i < TIMES; i++)
+			for (i = 0; i < TIMES && is_measured(how, state); i++)
 				printf("%s %s %s %u %lu\n", bench.kind, hows[how],
 				       states[state], depths[which],
 				       bench.counted[which][how][state][i]);
@@ -180,6 +239,16 @@ static void bench_frames(const char *kind)
 	exit(0);
 }
 
+/* Before there is an event */
+static void allow_depth(void)
+{
+	int fd = open(MAX_STACK, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "510", 3) != 3)
+		fail(MAX_STACK);
+	close(fd);
+}
+
 static void load(const char *module)
 {
 	int fd = open(module, O_RDONLY | O_CLOEXEC);
@@ -202,6 +271,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "frames: not under qemu -icount shift=0\n");
 		return 1;
 	}
+	allow_depth();
 	load(argv[1]);
 	for (i = 2; i < argc; i++) {
 		pid_t pid = fork();

@@ -10,8 +10,6 @@
 #include "links.h"
 #include "../perf.h"
 
-const unsigned int depths[NR_DEPTHS] = { 8, 40, DEPTH_MAX };
-
 static void fail(const char *what)
 {
 	perror(what);

@@ -16,6 +16,10 @@
 
 #include "../image.h"
 
+#ifndef ARRAY_SIZE
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+#endif
+
 typedef void (*link_fn)(const void *next);
 
 /* One that keeps no frame pointer, and one that does */
@@ -94,11 +98,8 @@ static inline struct sframe_header link_header(unsigned int nr)
 	};
 }
 
-/* perf takes at most 127 frames, the program's own among them */
-#define NR_DEPTHS	3
-#define DEPTH_MAX	104
-
-extern const unsigned int depths[NR_DEPTHS];
+/* The kernel takes at most 510 frames, the program's own among them */
+#define DEPTH_MAX	500
 
 /* Functions of a chain that follow each other are this many slots apart */
 #define LINKS_APART	7919

@@ -58,6 +58,11 @@ static void tables_register(const struct links *links)
 			       &links->text[i * SLOT_SIZE], TEXT_SIZE);
 }
 
+/* perf takes at most 127 frames, the program's own among them */
+static const unsigned int depths[] = { 8, 40, 104 };
+
+#define NR_DEPTHS	ARRAY_SIZE(depths)
+
 enum state { COLD, WARM, NR_STATES };
 
 static const char * const states[] = { "cold", "warm" };

@@ -38,8 +38,11 @@
 /* 256 MiB: nothing has to be read while it is measured */
 #define RING_PAGES	(64 << 10)
 
-/* As many samples, and at the least as much work, as figures need to be steady */
-#define SAMPLES		100
+/*
+ * As many samples, and at the least as much work, as figures need to be steady: at a
+ * low rate there is a tick, or what is put off until one, for each few samples
+ */
+#define SAMPLES		400
 #define SAMPLES_FIRST	4
 #define INSNS_PER_SEC	1000000000ULL
 #define INSNS_LEAST	(100ULL << 20)
