@@ -350,7 +350,7 @@ static int lookup_row(struct unwind_user_state *state,
 	if (state->table.format == UNWIND_TABLE_NONE)
 		return -ENOENT;
 	ret = sframe_find_row(&state->table.sframe, ip, state->access, row);
-	state->looked += row->looked;
+	state->looked += row->looked + UNWIND_LOOKUP_LOOKED;
 	/* A row that makes no sense makes none with faults either */
 	if (ret && ret != -ENOENT && ret != -EINVAL)
 		state->unsure = true;
@@ -561,6 +561,7 @@ static int step(struct unwind_user_state *state,
 	state->saved_regs = next.saved_regs;
 	state->word_size = next.word_size;
 	state->method = next.method;
+	state->by_table |= next.method == UNWIND_USER_SFRAME;
 	state->topmost = false;
 	state->exact_ip = next.interrupted;
 	if (!UNWIND_USER_FP_CFA_EXACT)
@@ -584,6 +585,31 @@ int unwind_user_next(struct unwind_user_state *state)
 	/* No further than here */
 	unwind_user_walk(state, &kept, NULL, 0);
 	return step(state, &kept);
+}
+
+/**
+ * unwind_user_next_frames - go on as far as frames are ordinary, and one further
+ * @state: where the unwind is
+ * @ips: filled in: the addresses of the frames after the current one
+ * @room: for how many of them, at least 1
+ *
+ * Context: as unwind_user_start().
+ * Return: how many there are. After the last of them, @state says why, unless there
+ * is no more room.
+ */
+unsigned int unwind_user_next_frames(struct unwind_user_state *state,
+				     unsigned long *ips, unsigned int room)
+{
+	struct unwind_kept_row kept;
+	unsigned int nr;
+
+	if (state->stop)
+		return 0;
+	nr = unwind_user_walk(state, &kept, ips, room);
+	if (nr == room || step(state, &kept))
+		return nr;
+	ips[nr] = state->ip;
+	return nr + 1;
 }
 
 static noinline void trace_stop(const struct unwind_user_state *state,

@@ -25,7 +25,10 @@
  * @method: how the current frame was found
  * @stop: why there is no next frame
  * @word_size: 8 or 4 bytes
- * @looked: entries and rows of tables that were looked at so far
+ * @looked: entries and rows of tables that were looked at so far, and what else a
+ *	lookup reads, in such
+ * @looked_max: after so many, rows that are not kept are not looked up in walk.c;
+ *	0: no limit
  * @task: the unwind runs in task context, even where it may not fault
  * @unsure: something was not known or not readable that could be where faulting
  *	is allowed, so that the stack might then be another
@@ -34,6 +37,7 @@
  * @topmost: @ip, @sp and @fp are from @regs
  * @exact_ip: @ip is an instruction that was interrupted, not one after a call
  * @sp_is_bound: the stack pointer is not known, only that it is @sp or further out
+ * @by_table: a table has led on from a frame
  */
 struct unwind_user_state {
 	struct pt_regs			*regs;
@@ -48,6 +52,7 @@ struct unwind_user_state {
 	enum unwind_user_stop		stop;
 	unsigned int			word_size;
 	u32				looked;
+	u32				looked_max;
 	bool				task;
 	bool				unsure;
 	bool				known_only;
@@ -55,17 +60,23 @@ struct unwind_user_state {
 	bool				topmost;
 	bool				exact_ip;
 	bool				sp_is_bound;
+	bool				by_table;
 };
 
 int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs,
 		      enum unwind_user_access access);
 int unwind_user_next(struct unwind_user_state *state);
+unsigned int unwind_user_next_frames(struct unwind_user_state *state,
+				     unsigned long *ips, unsigned int room);
 void unwind_user_frames(struct unwind_user_state *state,
 			struct unwind_stacktrace *trace, unsigned int max);
 
 unsigned int unwind_user_walk(struct unwind_user_state *state,
 			      struct unwind_kept_row *row, unsigned long *ips,
 			      unsigned int room);
+
+/* What a lookup reads beside entries and rows (see sframe.c), as so many of these */
+#define UNWIND_LOOKUP_LOOKED	29
 
 /* What a killed task may look at in tables: about as much as for one bad frame */
 #define UNWIND_KILLED_LOOKED	65536

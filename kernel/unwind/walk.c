@@ -148,7 +148,7 @@ static bool decode_row(struct unwind_user_state *state, unsigned long ip,
 
 	if (state->table.format != UNWIND_TABLE_NONE) {
 		ret = sframe_find_row(&state->table.sframe, ip, state->access, &row);
-		state->looked += row.looked;
+		state->looked += row.looked + UNWIND_LOOKUP_LOOKED;
 	}
 	if (!ret)
 		return unwind_rows_pack(kept, &row);
@@ -168,6 +168,8 @@ static noinline bool lookup_row(struct unwind_user_state *state, unsigned long i
 	kept->how = 0;
 	/* No program's text; what it is, the iterator says */
 	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME) || ip >= TASK_SIZE_MAX - 1)
+		return false;
+	if (state->looked_max && state->looked > state->looked_max)
 		return false;
 	unwind_lookup_counted();
 	unwind_user_resched(state);
@@ -224,8 +226,8 @@ static __always_inline unsigned int walk(struct unwind_user_state *state,
 	}, next;
 	const struct unwind_rows *rows;
 	struct unwind_rows_entry *entries;
+	u32 how = 0, hows = 0;
 	unsigned int nr = 0;
-	u32 how = 0;
 	bool ok;
 
 	do {
@@ -236,6 +238,7 @@ static __always_inline unsigned int walk(struct unwind_user_state *state,
 		while ((ok = walk_one(&at, &next)) && entries &&
 		       unwind_rows_find(rows, entries, next.ip - 1, &next.row)) {
 			how = at.row.how;
+			hows |= how;
 			at = next;
 			ips[nr++] = at.ip;
 			if (nr == room)
@@ -246,6 +249,7 @@ static __always_inline unsigned int walk(struct unwind_user_state *state,
 			break;
 		next.row = *row;
 		how = at.row.how;
+		hows |= how;
 		at = next;
 		ips[nr++] = at.ip;
 	} while (nr < room);
@@ -259,6 +263,7 @@ static __always_inline unsigned int walk(struct unwind_user_state *state,
 	state->saved_regs = 0;
 	state->method = how & UNWIND_KEPT_SIMPLE ? UNWIND_USER_SFRAME :
 						   UNWIND_USER_FP;
+	state->by_table |= !!(hows & UNWIND_KEPT_SIMPLE);
 	state->topmost = false;
 	state->exact_ip = false;
 	return nr;

@@ -37,9 +37,9 @@
 /* Samples of a stack that cannot be had */
 #define SEVERAL		400
 
-/* Frames: too many for one sample, each of which is counted as 73 reads at least */
-#define DEEP		1000
-#define DEEP_LIMIT	"1200"
+/* Frames: too many for one sample, each of which is counted as 16 reads at least */
+#define DEEP		2500
+#define DEEP_LIMIT	"3000"
 
 /*
  * What is sampled: @now by an event that defers nothing, @later by one that does.
