@@ -3,16 +3,16 @@
 #define __ASM_UNWIND_USER_H
 
 #include <linux/array_size.h>
+#include <linux/cpufeature.h>
 #include <linux/mm_types.h>
 #include <linux/nospec.h>
+#include <linux/pgtable.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 #include <linux/unwind_user_arch.h>
 #include <asm/compiler.h>
-#include <asm/cpufeature.h>
 #include <asm/memory.h>
 #include <asm/mmu.h>
-#include <asm/pgtable.h>
 #include <asm/ptrace.h>
 #include <asm/sysreg.h>
 
