@@ -118,6 +118,9 @@ do {									\
 	model_expect(model_irqs_disabled(), "interrupts are on")
 
 /* Locks */
+#undef lockdep_assert_held
+#define lockdep_assert_held(lock) \
+	model_expect(((void)(lock), model.locked), "the lock is not held")
 #undef guard
 #define guard(name)		CLASS(model_##name, __UNIQUE_ID(guard))
 #define synchronize_rcu()	DO("synchronize_rcu", model_sync(&model.rcu))
