@@ -110,6 +110,16 @@ through_pipe()
 		"$PERF" script -i - -F comm,tid,time,ip,sym </tmp/d.pipe | check_stacks
 }
 
+# Read while it is written
+live_pipe()
+{
+	workload "$PERF" record --call-graph sframe -F 299 -e cpu-clock -o - |
+		"$PERF" report -i - --stdio --no-children -g caller,0.5 \
+			-S sqlite3VdbeExec >/tmp/report
+	head -n 30 /tmp/report
+	grep -q ' sqlite3_step' /tmp/report && grep -q '_start' /tmp/report
+}
+
 # Each of several outputs can be read by itself
 switched_output()
 {
@@ -136,6 +146,7 @@ result "Debian's perf $(perf --version | cut -d' ' -f3): record and report fp,de
 result "Debian's perf reads our recording" debian_reads
 result "build-ids of a compressed recording" build_ids
 result "perf record --call-graph sframe into a pipe" through_pipe
+result "perf record -o - | perf report -i -" live_pipe
 result "perf record --call-graph sframe --switch-output" switched_output
 echo 0 >$IN_PLACE
 readers

@@ -11,11 +11,11 @@ shelldir=$(dirname "$0")
 # shellcheck source=lib/perf_has_symbol.sh
 . "${shelldir}"/lib/perf_has_symbol.sh
 
-skip_test_missing_symbol leafloop
+skip_test_missing_symbol entryloop
 
 err=0
 perfdata=$(mktemp /tmp/__perf_test.perf.data.XXXXX)
-testprog="perf test -w leafloop"
+testprog="perf test -w entryloop"
 methods=/sys/kernel/unwind/methods
 
 cleanup() {
@@ -37,11 +37,19 @@ fail() {
   err=1
 }
 
-# On the stack of the workload: leaf, its caller and the caller of that one,
+# On the stack of the workload: a function, its caller and the caller of that one,
 # each on a line by itself.
 complete_stacks() {
   tr '\n\t' '  ' < "${perfdata}".txt |
-    grep -E -o ' leaf +[[:xdigit:]]+ parent +[[:xdigit:]]+ leafloop ' | wc -l
+    grep -E -o ' entry_inner +[[:xdigit:]]+ entry_middle +[[:xdigit:]]+ entry_outer ' | wc -l
+}
+
+# The same of samples that were taken in the kernel. A function of the C library
+# without frame pointer may hide the one that has called it.
+complete_kernel_stacks() {
+  awk 'BEGIN { RS = "" }
+    /\n[ \t]+ffff[[:xdigit:]]+ / && /[ \t]entry_middle\n[ \t]+[[:xdigit:]]+ entry_outer\n/ { n++ }
+    END { print n + 0 }' "${perfdata}".txt
 }
 
 check_kernel() {
@@ -103,6 +111,13 @@ check_merged() {
     return
   fi
 
+  if [ "$(id -u)" -eq 0 ] && [ "$(complete_kernel_stacks)" -eq 0 ]
+  then
+    head -n 20 "${perfdata}".txt
+    fail "$test" "no user stacks in samples of the kernel"
+    return
+  fi
+
   echo "$test [Success]"
 }
 
@@ -153,7 +168,7 @@ check_report() {
   local test="Report of $1"
 
   perf report --stdio --no-children -g caller -i "${perfdata}" > "${perfdata}".txt 2>&1
-  if ! grep -q "parent" "${perfdata}".txt
+  if ! grep -q "entry_middle" "${perfdata}".txt
   then
     fail "$test" "caller not found"
     return
