@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 #include <linux/compiler.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,12 +19,12 @@ noinline void entry_inner(long sleep_ns);
 noinline void entry_middle(long sleep_ns);
 noinline void entry_outer(long sleep_ns);
 
-static volatile unsigned int work;
-static volatile sig_atomic_t done;
+static unsigned int work;
+static sig_atomic_t done;
 
 static void sighandler(int sig __maybe_unused)
 {
-	done = 1;
+	WRITE_ONCE(done, 1);
 }
 
 noinline void entry_inner(long sleep_ns)
@@ -32,9 +32,9 @@ noinline void entry_inner(long sleep_ns)
 	const struct timespec ts = { .tv_nsec = sleep_ns };
 	int i;
 
-	while (!done) {
+	while (!READ_ONCE(done)) {
 		for (i = 0; i < 1000; i++)
-			work += i;
+			WRITE_ONCE(work, READ_ONCE(work) + i);
 		if (sleep_ns)
 			nanosleep(&ts, NULL);
 		else
