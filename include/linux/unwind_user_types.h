@@ -55,11 +55,13 @@ enum unwind_user_method {
  *	the outermost frame where no table does
  * @UNWIND_STOP_NO_FRAME: no table describes the address, and the frame pointer
  *	does not point to a frame
- * @UNWIND_STOP_UNREADABLE: stack or table memory could not be read
+ * @UNWIND_STOP_UNREADABLE: stack or table memory could not be read; or, on arm64,
+ *	there is no signal's frame where one should be
  * @UNWIND_STOP_BAD_TABLE: the table's entry makes no sense, and the frame
  *	pointer did not help
  * @UNWIND_STOP_BAD_FRAME: the caller's frame would not lie further out, or is
- *	not aligned
+ *	not aligned; its address is none of user space; or it is that of a uretprobe's
+ *	trampoline, and nothing is known of what that has replaced
  * @UNWIND_STOP_NOT_TEXT: the return address is not in memory that is executable
  * @UNWIND_STOP_NO_REGISTER: the row needs a register that is known only for a
  *	frame that was interrupted: the topmost one, and below a signal

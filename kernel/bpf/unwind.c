@@ -187,7 +187,9 @@ int bpf_unwind_request(u64 *cookie)
  *
  * Asked after bpf_unwind_request() has returned 1: then the callback was called,
  * or is being called, or is still to come.  It runs in this task and nowhere else;
- * so it is not called between this answer and what the caller does with it.
+ * so it is not called between this answer and what the caller does with it.  (An NMI
+ * that comes while an entry ends, and in which two programs ask, may be told so of that
+ * entry: what the second of them asks for is then lost.)
  *
  * Context: any, NMI included.
  * Return: whether the callback was called in this entry.

@@ -17,8 +17,9 @@
  *
  * While user memory is open, no function may be called: what reads is inlined.
  *
- * Where addresses have tags or signatures, return addresses stay in a register, or
- * frame records lie anywhere in their frames, all frames are left to the iterator.
+ * Where frame records lie anywhere in their frames, all frames are left to the
+ * iterator.  So are they where addresses have tags or signatures, or return addresses
+ * stay in a register, which is so on the same architectures (UNWIND_USER_FP_CFA_EXACT).
  */
 
 #include <linux/align.h>
