@@ -14,8 +14,9 @@
 #
 # The sources of the whole series are the working tree, which "make series" proves to
 # be what the mails make; those of a part of it are a tree in $CACHE/builds.  Objects
-# are there, too: they are kept, and a second run builds what has changed.  A warning
-# fails a build.
+# are there, too: they are kept, and a second run builds what has changed.  Going from
+# patch to patch changes the same files again: what was compiled of them once is taken
+# from ccache.  A warning fails a build.
 
 . "$(dirname "$0")/common.sh"
 
@@ -48,14 +49,19 @@ quiet()
 	"$@" >"$log" 2>&1 </dev/null && ! grep -q 'warning:' "$log"
 }
 
-# toolchain MACHINE - how make is told to build for it
+# toolchain MACHINE - sets how make is told to build for it
 toolchain()
 {
 	case $1 in
-	x86)	echo ARCH=x86_64 CC=gcc-14 HOSTCC=gcc-14 ;;
-	arm64)	echo ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- CC=aarch64-linux-gnu-gcc-14 HOSTCC=gcc-14 ;;
+	x86)	TOOLCHAIN=(ARCH=x86_64 "CC=ccache gcc-14") ;;
+	arm64)	TOOLCHAIN=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- "CC=ccache aarch64-linux-gnu-gcc-14") ;;
 	esac
+	TOOLCHAIN+=(HOSTCC=gcc-14)
 }
+
+# What ccache knows of its work.  The kernel's own options say what a file includes,
+# which spares preprocessing it for the key.
+compiling() { in_root env CCACHE_DIR="$IN/ccache" CCACHE_DEPEND=1 CCACHE_MAXSIZE=4G "$@"; }
 
 # kmake MACHINE OBJECTS ARGUMENT...
 kmake()
@@ -63,8 +69,8 @@ kmake()
 	local machine=$1 out=$2
 	shift 2
 	mkdir -p "$CACHE/builds/$out"
-	# shellcheck disable=SC2046
-	in_root make -s -C "$SOURCE" O="$IN/$out" $(toolchain "$machine") -j"$JOBS" "$@"
+	toolchain "$machine"
+	compiling make -s -C "$SOURCE" O="$IN/$out" "${TOOLCHAIN[@]}" -j"$JOBS" "$@"
 }
 
 # reset - the base as it is.  A file that is put back is new to make.
@@ -144,7 +150,7 @@ perf_of()
 	local log=$CACHE/builds/log
 
 	mkdir -p "$CACHE/builds/perf"
-	if in_root make -s -C "$IN/tree/tools/perf" O="$IN/perf" -j"$JOBS" CC=gcc-14 HOSTCC=gcc-14 \
+	if compiling make -s -C "$IN/tree/tools/perf" O="$IN/perf" -j"$JOBS" "CC=ccache gcc-14" HOSTCC=gcc-14 \
 		NO_LIBPYTHON=1 NO_LIBPERL=1 NO_JEVENTS=1 BUILD_BPF_SKEL=0 WERROR=1 >"$log" 2>&1; then
 		ok "$1: perf"
 	else
@@ -327,6 +333,7 @@ need_machine
 # The series is made by its own script, which proves it
 [ -n "$(ls "$REPO"/build/series/0001-*.patch 2>/dev/null)" ] || die "there is no series yet: run 'make series' first."
 "$REPO/qemu/tree.sh" sync
+root_packages ccache
 BASE=$("$REPO/qemu/tree.sh" base)
 mkdir -p "$CACHE/builds"
 exec 9>"$CACHE/builds/lock"
