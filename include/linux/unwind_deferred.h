@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Deferred user stacks, for those who want them: a client registers
+ * (unwind_deferred_init()), asks for a stack in any context and gets a cookie at once
+ * (unwind_deferred_request()), and is called with the stack and the same cookie
+ * before the task returns to user space.  How: kernel/unwind/deferred.c.  And what
+ * fork, exec, exit and the exit path call.
+ */
 #ifndef _LINUX_UNWIND_DEFERRED_H
 #define _LINUX_UNWIND_DEFERRED_H
 

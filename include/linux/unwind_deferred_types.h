@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* What a client and a task know of deferred user stacks: kernel/unwind/deferred.c. */
 #ifndef _LINUX_UNWIND_DEFERRED_TYPES_H
 #define _LINUX_UNWIND_DEFERRED_TYPES_H
 
@@ -14,7 +15,8 @@ struct unwind_work;
  * @requests: one bit per client that asked during this entry into the kernel,
  *	and the state bits of kernel/unwind/deferred.c.  Changed from any
  *	context of the task itself, and by a client's cancellation
- * @done: clients whose callback was called during this entry
+ * @done: clients that were taken to be called in this entry; cleared by their
+ *	cancellation, which so forbids the call
  * @cookie: the name of this entry; valid while @requests says so
  * @cache: buffer for the stack, allocated at the task's first unwind
  * @work: brings the task to the unwind on its way back to user space

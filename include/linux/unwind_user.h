@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The current task's user stack, now: as far as it can be had in any context, or with
+ * page faults where sleeping is allowed (kernel/unwind/user.c, in_place.c).  And what
+ * an address space calls to have its tables inherited, dropped and freed
+ * (kernel/unwind/tables.c).
+ */
 #ifndef _LINUX_UNWIND_USER_H
 #define _LINUX_UNWIND_USER_H
 
 #include <linux/errno.h>
 #include <linux/mm_types.h>
 #include <linux/unwind_user_types.h>
-#include <uapi/linux/unwind.h>
 
 struct pt_regs;
 

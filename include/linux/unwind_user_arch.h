@@ -17,8 +17,9 @@
  * @word_size: bytes in its stack word: 8 or 4; 0 where the signal's frame was not
  *	found, and the frame pointer may lead past what it interrupted
  * @regs: address of its saved registers in user memory, for
- *	unwind_user_saved_reg(); 0 where these are of no use. Where @word_size is 0,
- *	what could not be read
+ *	unwind_user_saved_reg(); 0 where these are of no use
+ * @unread: address of what could not be read on the way, also of the trampoline; 0
+ *	where all could be, so that what was not found is not there
  */
 struct unwind_user_interrupted {
 	unsigned long	ip;
@@ -26,6 +27,7 @@ struct unwind_user_interrupted {
 	unsigned long	fp;
 	unsigned int	word_size;
 	unsigned long	regs;
+	unsigned long	unread;
 };
 
 #endif /* _LINUX_UNWIND_USER_ARCH_H */

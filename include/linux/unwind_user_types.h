@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* What an unwind is asked for, and what comes of it: kernel/unwind/user.c. */
 #ifndef _LINUX_UNWIND_USER_TYPES_H
 #define _LINUX_UNWIND_USER_TYPES_H
 

@@ -12,11 +12,11 @@
  * Delivery.  BPF is one client of the deferred core, for all programs. Its callback
  * fills the elements of stack maps that were promised (stackmap.c) and calls the
  * programs that are attached as struct bpf_unwind_ops, each with every stack that
- * any program asked for; whose stack it is, the cookie tells, which who asked may
- * have kept. These are struct_ops, because
+ * any program asked for; the cookie, which the program that asked may have kept,
+ * tells which request it answers. These are struct_ops, because
  *
  *   - fentry programs, sleepable ones too, do not run where they interrupt
- *     themselves on the same CPU. One that sleeps in a page fault would so lose the
+ *     themselves on the same CPU. One that sleeps in a page fault would thus lose the
  *     stacks of all tasks that are scheduled there meanwhile;
  *   - tracepoints have no sleepable programs in this kernel;
  *   - the verifier knows that the argument is what it should be, so that the

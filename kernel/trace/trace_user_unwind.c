@@ -19,7 +19,7 @@
  * file and the offset in it, looked up while they are mapped.  Files are numbers
  * there, which events of their own explain (trace_user_file.c); these come first.
  *
- * The event of the stack can have triggers, as that of trace_marker; hist triggers
+ * The event of the stack can have triggers, like that of trace_marker; hist triggers
  * know each stack by a number (trace_user_stack.c).
  *
  * What is not traced when the stack comes is lost: with tracing_on 0 there are no

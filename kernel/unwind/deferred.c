@@ -25,8 +25,11 @@
  *		the entry ends; UNWIND_NAMED from the first of them on;
  *		UNWIND_PENDING while the task work is queued; UNWIND_CLOSED when
  *		no more are taken during this entry
- *   done	a bit for each client that was called during this entry
+ *   done	a bit for each client that was taken to be called in this entry;
+ *		its cancellation clears it, and so forbids the call
  *   cookie	the entry's name, as long as @requests has UNWIND_NAMED
+ *   cache	the stack, for as many frames as there is room for, once it was taken
+ *   work	the task work that takes it
  *
  * Who changes it.  Only the task itself, in any of its contexts, save that the
  * cancellation of a client clears that client's bits from outside.  Contexts
@@ -57,7 +60,8 @@
  * compare-and-exchange clears @requests unless it has UNWIND_PENDING.  An NMI may
  * still ask before that, or fail it: then the entry goes on and the work runs on
  * the interrupt that was raised, before the program does anything.
- * TIF_UNWIND brings a task here, and nothing but this clears it: task work may
+ * TIF_UNWIND, a thread flag that the first request sets, brings a task here, and
+ * nothing but this clears it: task work may
  * also run in the middle of a system call, or before a guest is entered.
  *
  * Exit and exec.  Both end the use of the old stack early: UNWIND_CLOSED refuses
@@ -71,14 +75,13 @@
  * values come again in the same order, so that one could be mistaken for another
  * only if that entry were still open.  The value itself would tell who gets a
  * cookie how often others are profiled, and where they run.  So it goes through a
- * permutation that is drawn at boot: it stays unique, and shows neither to who
- * looks at it.  This is no cipher; who may see cookies is for the clients to say.
+ * permutation that is drawn at boot: it stays unique, and reveals neither to whoever
+ * sees it.  It is no encryption; clients decide who may see cookies.
  *
  * Cancellation.  After it has made the client unknown and waited for requests
  * under way (they run with preemption off), it clears the client's bit in the
- * requests of every task.  Work that has seen it there before sets it in @done,
- * likewise with preemption off; after that was waited for, it is cleared in @done,
- * too.  A callback is called under SRCU, one of each bit, if the bit is still in
+ * requests of every task.  Work that has seen it there before sets it in @done, in a
+ * read-side section of RCU; after that was waited for, it is cleared in @done, too.  A callback is called under SRCU, one of each bit, if the bit is still in
  * @done by then.  So who waits for that SRCU at last has seen the end of the callback
  * that is cancelled, and waits for no other client's, however long that takes.  Only
  * then is the bit free for another client.
@@ -90,6 +93,7 @@
 #include <linux/hash.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
+#include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -104,6 +108,7 @@
 #include <linux/unwind_deferred.h>
 
 #include "deferred.h"
+#include "user.h"
 
 /* Bits of a cookie that tell the CPU; the count has the rest */
 #define COOKIE_CPU_BITS		14
@@ -114,6 +119,7 @@ static DEFINE_MUTEX(unwind_clients_lock);
 
 /* What the callback of a bit runs under: made for its first client, and kept */
 static struct srcu_struct *unwind_callbacks[UNWIND_MAX_CLIENTS];
+static struct lock_class_key unwind_callbacks_keys[UNWIND_MAX_CLIENTS];
 
 static DEFINE_PER_CPU(unsigned long, unwind_cookie_count);
 static u64 unwind_cookie_key[COOKIE_ROUNDS] __ro_after_init;
@@ -248,15 +254,6 @@ static int queue_task_work(struct unwind_task_info *info)
 	return ret;
 }
 
-/* Kernel threads have no user stack, and user workers never return to one */
-static bool task_unwindable(struct task_struct *task)
-{
-	/* The task itself may be changing others of its flags */
-	const unsigned int flags = data_race(task->flags);
-
-	return task->mm && !(flags & (PF_KTHREAD | PF_USER_WORKER));
-}
-
 /**
  * unwind_deferred_request - ask for the current task's user stack
  * @work: a registered client
@@ -278,7 +275,7 @@ int unwind_deferred_request(struct unwind_work *work, u64 *cookie)
 	int bit, ret;
 
 	*cookie = 0;
-	if (!task_unwindable(current))
+	if (!unwind_user_has_stack(current))
 		return -EINVAL;
 
 	guard(preempt_notrace)();
@@ -413,7 +410,7 @@ int unwind_user_faultable(struct unwind_stacktrace *trace)
 
 	trace->nr = 0;
 	trace->entries = NULL;
-	if (!task_unwindable(current))
+	if (!unwind_user_has_stack(current))
 		return -EINVAL;
 
 	cache = get_cache(&current->unwind_info);
@@ -542,6 +539,8 @@ static int make_callbacks(unsigned int bit)
 	callbacks = kmalloc(sizeof(*callbacks), GFP_KERNEL);
 	if (!callbacks || init_srcu_struct(callbacks))
 		return -ENOMEM;
+	/* A callback may wait for who waits for another client's */
+	lockdep_set_class(callbacks, &unwind_callbacks_keys[bit]);
 	unwind_callbacks[bit] = no_free_ptr(callbacks);
 	return 0;
 }
@@ -615,8 +614,8 @@ static void forget_done(unsigned int bit)
  * @work: the client's; one that is not registered is left alone
  *
  * After this returns, its callback does not run and will not be called. It waits
- * for no other client's callback. Another thread that cancels the same client
- * meanwhile does not wait.
+ * for no other client's callback.  Only one thread cancels a client: another that
+ * does meanwhile returns at once, while the callback may still run.
  *
  * Context: task, may sleep; not from a callback.
  */

@@ -16,27 +16,18 @@
 #include <linux/cleanup.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/maple_tree.h>
 #include <linux/mm.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
-#include <linux/sprintf.h>
 #include <linux/string.h>
 #include <linux/unwind_user.h>
 #include <asm/unwind_user.h>
 #include <trace/events/unwind.h>
 
 #include "ranges.h"
-#include "sframe_format.h"
 #include "tables.h"
-
-static bool is_vdso(const struct vm_area_struct *vma)
-{
-	return !vma->vm_file &&
-	       vma->vm_start == (unsigned long)vma->vm_mm->context.vdso;
-}
+#include "text.h"
 
 /*
  * What is mapped at @ip?  On success, @map->file holds a reference.  1 for text
@@ -57,9 +48,9 @@ static int get_mapping(struct mm_struct *mm, unsigned long ip,
 	if (vma && vma->vm_flags & VM_EXEC) {
 		map->start = vma->vm_start;
 		map->end = vma->vm_end;
-		map->offset = is_vdso(vma) ? 0 : (u64)vma->vm_pgoff << PAGE_SHIFT;
+		map->offset = unwind_is_vdso(vma) ? 0 : (u64)vma->vm_pgoff << PAGE_SHIFT;
 		map->file = vma->vm_file ? get_file(vma->vm_file) : NULL;
-		ret = vma->vm_file || is_vdso(vma) ? 0 : 1;
+		ret = vma->vm_file || unwind_is_vdso(vma) ? 0 : 1;
 	}
 	mmap_read_unlock(mm);
 	return ret;
@@ -148,6 +139,7 @@ static int remember_none(struct mm_struct *mm, const struct unwind_mapping *map,
 
 	*none = (struct unwind_table){
 		.format = UNWIND_TABLE_NONE,
+		.from_file = map->file,
 		.text_start = map->start,
 		.text_end = map->end,
 	};
@@ -187,6 +179,7 @@ static int find_sframe(struct mm_struct *mm, const struct unwind_mapping *map,
 
 	*table = (struct unwind_table){
 		.format = UNWIND_TABLE_SFRAME,
+		.from_file = map->file,
 		.text_start = map->start,
 		.text_end = map->end,
 	};
@@ -237,118 +230,4 @@ int unwind_table_find(struct mm_struct *mm, unsigned long ip,
 	if (map.file)
 		fput(map.file);
 	return ret;
-}
-
-/**
- * unwind_text_name - what is mapped at an address of the current task, to print
- * @ip: the address
- * @name: the file's name, without its directory, or what there is in brackets
- * @size: room for it
- *
- * Context: task; may sleep; without the mmap lock.
- * Return: the offset of @ip in the file.
- */
-u64 unwind_text_name(unsigned long ip, char *name, size_t size)
-{
-	struct mm_struct *mm = current->mm;
-	struct vm_area_struct *vma;
-	u64 offset = 0;
-
-	*name = '\0';
-	mmap_read_lock(mm);
-	vma = vma_lookup(mm, ip);
-	if (!vma) {
-		strscpy(name, "[none]", size);
-	} else if (vma->vm_file) {
-		snprintf(name, size, "%pD", vma->vm_file);
-		offset = ((u64)vma->vm_pgoff << PAGE_SHIFT) + (ip - vma->vm_start);
-	} else {
-		strscpy(name, is_vdso(vma) ? "[vdso]" : "[anon]", size);
-		offset = ip - vma->vm_start;
-	}
-	mmap_read_unlock(mm);
-	return offset;
-}
-
-static enum unwind_user_text text_kind(const struct vm_area_struct *vma,
-				       unsigned long ip)
-{
-	struct unwind_table table;
-	bool described;
-
-	if (is_vdso(vma))
-		return UNWIND_TEXT_VDSO;
-	described = !unwind_table_lookup(ip, UNWIND_USER_NOFAULT, &table) &&
-		    table.format == UNWIND_TABLE_SFRAME;
-	/* What comes from no file is described only where that was registered */
-	if (described && (!vma->vm_file || table.sframe.changes))
-		return UNWIND_TEXT_JIT;
-	return vma->vm_file ? UNWIND_TEXT_FILE : UNWIND_TEXT_ANON;
-}
-
-/**
- * unwind_user_text - what does the text at an address of the current task belong to?
- * @vma: what is mapped there, or NULL; it is locked, or the mmap lock is held
- * @ip: the address
- * @offset: of @ip in the file, or in the mapping of what is no file
- *
- * Context: task.
- * Return: its kind.
- */
-enum unwind_user_text unwind_user_text(const struct vm_area_struct *vma,
-				       unsigned long ip, u64 *offset)
-{
-	enum unwind_user_text kind;
-
-	*offset = 0;
-	if (!vma)
-		return UNWIND_TEXT_NONE;
-
-	kind = text_kind(vma, ip);
-	*offset = ip - vma->vm_start;
-	if (kind == UNWIND_TEXT_FILE)
-		*offset += (u64)vma->vm_pgoff << PAGE_SHIFT;
-	return kind;
-}
-
-/*
- * Flags of what is mapped at an address of the current task, in any context; 0
- * where nothing is.  The mapping may change, and go, while we look at it: then the
- * answer is one that was true, or will be, or a mixture of both.
- */
-static vm_flags_t peek_flags(unsigned long addr)
-{
-	MA_STATE(mas, &current->mm->mm_mt, addr, addr);
-	const struct vm_area_struct *vma;
-
-	guard(rcu)();
-	vma = mas_walk(&mas);
-	return vma ? READ_ONCE(vma->vm_flags) : 0;
-}
-
-/* Mappings are freed by RCU where page faults find them by it */
-#define CAN_PEEK	IS_ENABLED(CONFIG_PER_VMA_LOCK)
-
-/**
- * unwind_may_be_mapped - could a page fault bring memory here?
- * @addr: address of the current task
- *
- * Context: any.
- * Return: false where nothing is mapped that can be read.
- */
-bool unwind_may_be_mapped(unsigned long addr)
-{
-	return !CAN_PEEK || peek_flags(addr) & (VM_READ | VM_WRITE | VM_EXEC);
-}
-
-/**
- * unwind_may_be_text - is there memory here that is executable?
- * @ip: address of the current task
- *
- * Context: any.
- * Return: false where there is none.
- */
-bool unwind_may_be_text(unsigned long ip)
-{
-	return !CAN_PEEK || peek_flags(ip) & VM_EXEC;
 }

@@ -14,7 +14,7 @@
  *		may have a table: what is hit there is then no longer short of its
  *		caller.)
  *   unsure	something was not known, or not resident.
- *   budget	the work that one sample may make is used up.  Asking is of no use.
+ *   budget	the work that one sample may make is used up, and asking is of no use.
  *   uprobe	return addresses were put aside, and this is an interrupt, which
  *		cannot look at the list of them.
  *
@@ -22,20 +22,26 @@
  * by a client whose callback wants no stack: on the way back to user space, that
  * finds the tables and brings in the pages which the same stack needs, and those
  * of the next ones are mostly among them.  The cost is that of one stack of
- * deferred profiling.  It is made once in an entry into the kernel at most, and
- * the callback tries in place once more: where that still fails, the next sample
- * that is unsure does not ask, and after each further failure twice as many do
- * not, up to PATIENCE_MAX.  Success ends that.  So a process pays for what helps, and
+ * deferred profiling, and is paid once in an entry into the kernel at most.  The
+ * callback tries in place once more: where that still fails, the next sample that is
+ * unsure does not ask, after a second failure the next three do not, then seven, up to
+ * PATIENCE_MAX.  Success ends that.  So a process pays for what helps, and
  * where nothing does, for one stack in PATIENCE_MAX + 1 samples.
  *
  * Work.  A sample may come in NMI, and tables are hostile.  Reads of user memory
- * are counted, frame by frame, and end the unwind at UNWIND_IN_PLACE_READS.
+ * are estimated, of each lookup and of every CHUNK frames, and end the unwind at
+ * UNWIND_IN_PLACE_READS.
  *
- * Context.  All that is used on the way is fit for NMIs: page faults are disabled,
+ * With faults.  BPF programs that may sleep get here as well, and take the page faults
+ * that are needed; if they may hold locks that reading a file would take, tables that
+ * are not known are not looked for (UNWIND_USER_KNOWN).
+ *
+ * Context.  All that is used without faults is fit for NMIs: they are disabled,
  * so that reads of what is not there fail; tables and mappings are looked up
  * under RCU; requests take no lock.
  */
 
+#include <kunit/visibility.h>
 #include <linux/dcache.h>
 #include <linux/debugfs.h>
 #include <linux/init.h>
@@ -49,10 +55,11 @@
 #include <linux/uaccess.h>
 #include <linux/unwind_deferred.h>
 #include <linux/unwind_user.h>
-#include <linux/uprobes.h>
 #include <asm/unwind_user.h>
 
+#include "stops.h"
 #include "tables.h"
+#include "uprobe.h"
 #include "user.h"
 
 /*
@@ -97,6 +104,12 @@ static bool over_budget(const struct unwind_user_state *state, unsigned int nr)
 	       UNWIND_IN_PLACE_READS;
 }
 
+/* What the tables' share of the budget is after so many frames; not 0, which is all */
+static u32 looked_max(unsigned int nr)
+{
+	return max((UNWIND_IN_PLACE_READS - (int)(nr * FRAME_READS)) / LOOKED_READS, 1);
+}
+
 /* Might more be known the next time?  Where all was looked for, this is all there is */
 static bool is_unsure(const struct unwind_user_state *state)
 {
@@ -112,6 +125,8 @@ static enum outcome follow(struct unwind_user_state *state,
 	if (entries)
 		entries[0] = state->ip;
 	for (*nr = 1; *nr < max && !state->stop; ) {
+		if (state->access == UNWIND_USER_NOFAULT)
+			state->looked_max = looked_max(*nr);
 		if (entries)
 			*nr += unwind_user_next_frames(state, &entries[*nr],
 						       min(max - *nr, CHUNK));
@@ -138,6 +153,7 @@ static enum outcome start_and_follow(struct pt_regs *regs,
 {
 	const bool known_only = access == UNWIND_USER_KNOWN;
 	struct unwind_user_state state;
+	enum outcome outcome;
 
 	*nr = 0;
 	if (known_only)
@@ -146,9 +162,9 @@ static enum outcome start_and_follow(struct pt_regs *regs,
 	    state.word_size != sizeof(u64))
 		return NO_TABLE;
 	state.known_only = known_only;
-	if (access == UNWIND_USER_NOFAULT)
-		state.looked_max = UNWIND_IN_PLACE_READS / LOOKED_READS;
-	return follow(&state, entries, max, nr);
+	outcome = follow(&state, entries, max, nr);
+	unwind_count_frames(*nr);
+	return outcome;
 }
 
 static enum outcome unwind(struct pt_regs *regs, unsigned long *entries,
@@ -217,27 +233,6 @@ static void asked(struct unwind_work *work, struct unwind_stacktrace *trace,
  * The interface
  */
 
-/* Are there return addresses put aside, which cannot be looked up from here? */
-static bool uretprobes_hidden(void)
-{
-#ifdef CONFIG_UPROBES
-	const struct uprobe_task *utask = READ_ONCE(current->utask);
-
-	return utask && !in_task() &&
-	       (READ_ONCE(utask->return_instances) ||
-		READ_ONCE(utask->active_uprobe));
-#else
-	return false;
-#endif
-}
-
-/* Has the current task a user stack that it will return to? */
-static bool has_stack(void)
-{
-	return current->mm &&
-	       !(current->flags & (PF_KTHREAD | PF_USER_WORKER | PF_EXITING));
-}
-
 /**
  * unwind_user_in_place - take the current task's user stack by tables, now
  * @regs: registers of the program
@@ -262,16 +257,18 @@ unsigned int unwind_user_in_place(struct pt_regs *regs, unsigned long *entries,
 	enum outcome outcome;
 	unsigned int nr = 0;
 
-	if (!READ_ONCE(enabled) || !max || !has_stack() || !user_mode(regs))
+	if (!READ_ONCE(enabled) || !max || !user_mode(regs) ||
+	    !unwind_user_has_stack(current) || current->flags & PF_EXITING)
 		return 0;
 
-	outcome = uretprobes_hidden() ? UPROBE :
+	outcome = unwind_uretprobes_hidden() ? UPROBE :
 		  unwind(regs, entries, max, &nr, access);
 	this_cpu_inc(outcomes[outcome]);
 	if (outcome == UNSURE)
 		ask();
 	return outcome == TAKEN ? nr : 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(unwind_user_in_place);
 
 /*
  * Setting up

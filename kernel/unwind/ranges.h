@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* Sets of ranges of text that do not overlap: ranges.c. */
 #ifndef _KERNEL_UNWIND_RANGES_H
 #define _KERNEL_UNWIND_RANGES_H
 

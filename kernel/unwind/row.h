@@ -4,9 +4,9 @@
  *
  * Whatever format a table has, looking up an address in it yields one row: how
  * to compute the canonical frame address (CFA), and from it the return address
- * (RA) and the caller's frame pointer (FP).  The iterator applies rows, and knows of
- * a format no more than whom to ask for one (lookup_row() in user.c, decode_row() in
- * walk.c); a decoder makes rows and knows no stack.
+ * (RA) and the caller's frame pointer (FP).  The iterator applies rows, and knows
+ * nothing of a format but which decoder to call for one (lookup_row() in user.c,
+ * decode_row() in walk.c); a decoder makes rows and knows no stack.
  */
 #ifndef _KERNEL_UNWIND_ROW_H
 #define _KERNEL_UNWIND_ROW_H

@@ -2,26 +2,27 @@
 /*
  * Rows that are kept once they were found.
  *
- * Profiles return to the same addresses again and again. To look one up takes a
- * search through the ranges of text, another through the table's index, in user
- * memory, and a walk along a function's rows. So what came of it is kept, by
- * address: the row, or that there is none. A hit answers three questions at once:
- * is there text at this address, which table describes it, and how.
+ * Profiles return to the same addresses again and again. Looking one up means to
+ * search the ranges of text, then the table's index, in user memory, and to go along
+ * a function's rows. So what came of it is kept, by address: the row, or that there
+ * is none. A hit answers three questions at once: is there text at this address,
+ * which table describes it, and how.
  *
  * Each address space has its own entries: a fixed number, made when the first row
  * is to be kept where sleeping is allowed, charged to the process, and freed with
  * the address space. An address has its place in a small set of them, where the new
- * take the place of the old in turn. A row that was lost is looked up again, no more;
- * a row that is not true any more is another function's frame, and must never be found.
+ * take the place of any. A row that was lost is looked up again, no more; a row that
+ * is not true any more is another function's frame, and must never be found.
  *
  * Entries are 32 bytes, and there are 1,024: an address space that was unwound has 32
  * KB more, one that never was has none. Of the frames of a database under load, more
  * than nine in ten are found.
  *
  * Stale rows.  The rows have a generation, which is raised (unwind_rows_drop())
- * after each change of what describes an address: a range of text was added, was
- * removed by the process, or with its text or its table's memory. An entry has the
- * generation from before its row was looked for, and counts in that generation only.
+ * after each change of what describes an address: a range of text was registered, was
+ * replaced, or was removed, by the process, or with its text or its table's memory.
+ * (Where a range is found for the first time, nothing was kept before.) An entry has
+ * the generation from before its row was looked for, and counts in that one only.
  *
  *	who looks up			who changes
  *	1. reads the generation		1. changes the set of ranges
@@ -37,23 +38,25 @@
  * The generation does not wrap. After its last, which takes four billion changes,
  * nothing is kept for the address space any more.
  *
- * What is not kept: rows of tables that change (UNWIND_TABLE_JIT); rows of ranges
- * that are not in the sets, and so would not be dropped; rows that do not fit;
- * errors.
+ * What is not kept: rows of tables that were registered as such that change
+ * (UNWIND_TABLE_JIT); rows of ranges that are not in the sets, and so would not be
+ * dropped; rows that do not fit; errors.
  *
  * A table that is not said to change may all the same be written by its process, or
- * its file be changed. Rows from before may then be used on. Such a process lies
- * about its own stack, and to itself: the iterator trusts no row.
+ * its file be changed, and so may a file's text. Rows from before may then be used on.
+ * Such a process lies about its own stack, and to itself: the iterator trusts no row.
  *
- * Torn rows.  An entry has a sequence count of its own: odd while it is written. Who
- * writes takes the entry by making it odd, and if it is odd already leaves it to
- * whom it belongs: so nobody waits, and tasks and NMIs can write alike. Who reads
- * believes what it has read if the count was even and still is the same. Counts are
+ * Torn rows.  An entry has a sequence count of its own: odd while it is written. A
+ * writer claims the entry by making the count odd, and gives up if it already is: so
+ * nobody waits, and tasks and NMIs can write alike. A reader believes what it has read
+ * only if the count was even and has not changed. Counts are
  * as wide as a word, and do not come round while somebody reads.
  */
 
-#include <linux/slab.h>
+#include <linux/hash.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
 
 #include "rows.h"
 
@@ -85,7 +88,7 @@ void unwind_rows_alloc(struct unwind_rows *rows)
 {
 	struct unwind_rows_entry *entries;
 
-	BUILD_BUG_ON(sizeof(*entries) != 32 && IS_ENABLED(CONFIG_64BIT));
+	BUILD_BUG_ON(sizeof(*entries) != 32);
 
 	if (READ_ONCE(rows->entries))
 		return;
@@ -135,9 +138,11 @@ void unwind_rows_drop(struct unwind_rows *rows)
 }
 
 /*
- * The entry that an address gets: the first that is stale or its own, or else each
- * in turn. There may be two of one address then, of which both are true, or one is
- * stale; if that comes first, the row is looked up again, and takes its place.
+ * The entry that an address gets: the first that is stale or its own, or else one
+ * at random, or nearly. (Each in turn would be the worst: of five addresses that come
+ * round and round, as those of one stack do, the next would always have just gone.)
+ * There may be two of one address then, of which both are true, or one is stale; if
+ * that comes first, the row is looked up again, and takes its place.
  */
 static struct unwind_rows_entry *choose_entry(struct unwind_rows_entry *set,
 					      u32 generation,
@@ -152,7 +157,7 @@ static struct unwind_rows_entry *choose_entry(struct unwind_rows_entry *set,
 			return entry;
 		writes += READ_ONCE(entry->seq) / 2;
 	}
-	return &set[writes % UNWIND_ROWS_WAYS];
+	return &set[hash_long(addr ^ (writes * writes), ilog2(UNWIND_ROWS_WAYS))];
 }
 
 /**

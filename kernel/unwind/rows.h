@@ -45,6 +45,8 @@ struct unwind_kept_row {
 #define UNWIND_KEPT_FP_SAVED	BIT(2)	/* FP is saved as well */
 /* What is known is that no row describes the address */
 #define UNWIND_KEPT_NONE	BIT(3)
+/* And, perhaps, that no signal's trampoline begins behind it, where a call returns to */
+#define UNWIND_KEPT_CALL	BIT(28)
 /* Neither of the two: the other bits have the rules, see unwind_rows_unpack() */
 
 /**

@@ -104,7 +104,7 @@ static __always_inline struct unwind_rule saved_at(s32 offset)
  * s390x is not among them.  It scales and shifts offsets of the CFA, pads rows with
  * an invalid RA, and in version 2 has numbers of registers among the offsets; its
  * caller's SP is the CFA - 160, where the iterator takes SP and CFA for the same.
- * Rows decoded without all of that are wrong without looking it.
+ * Rows decoded without all of that are wrong without looking wrong.
  */
 static bool abi_is_known(u8 abi)
 {
@@ -205,7 +205,6 @@ int sframe_read_header(struct sframe_section *sec, unsigned long start,
 	sec->fre_len = hdr.fre_len;
 	sec->version = hdr.version;
 	sec->flags = hdr.flags;
-	sec->abi = hdr.abi_arch;
 	sec->fixed_fp = hdr.cfa_fixed_fp_offset;
 	sec->fixed_ra = hdr.cfa_fixed_ra_offset;
 	sec->aarch64 = abi_is_aarch64(abi);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The decoder's interface: an SFrame section whose header was checked, and the row of
+ * an address in it.  How: sframe.c.
+ */
 #ifndef _KERNEL_UNWIND_SFRAME_H
 #define _KERNEL_UNWIND_SFRAME_H
 
@@ -19,12 +23,11 @@
  * @fre_len: bytes of the FRE sub-section
  * @version: SFRAME_VERSION_2 or SFRAME_VERSION_3
  * @flags: section-wide flags
- * @abi: one of SFRAME_ABI_*
  * @fixed_fp: offset of the saved FP from the CFA where it is fixed, else 0
  * @fixed_ra: offset of the RA from the CFA where it is fixed, else 0
  * @changes: the section may grow and change while it is used; set by whoever
  *	was told so, after the header was read
- * @aarch64: @abi is one of AArch64: registers' numbers, pointer authentication
+ * @aarch64: its ABI is one of AArch64: registers' numbers, pointer authentication
  * @fixed: every row before anything is known of it: RA and FP where they are
  *	fixed, UNWIND_RULE_SAME where they are not
  *
@@ -43,7 +46,6 @@ struct sframe_section {
 	u32		fre_len;
 	u8		version;
 	u8		flags;
-	u8		abi;
 	s8		fixed_fp;
 	s8		fixed_ra;
 	bool		changes;

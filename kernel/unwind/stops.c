@@ -3,12 +3,13 @@
  * Why unwinds ended, counted: /sys/kernel/debug/unwind/stops.
  *
  * One line per reason, with the name that the tracepoint unwind:unwind_stop has
- * for it; the tracepoint then tells where, for the reason that is too frequent.
+ * for it; the tracepoint then tells where, for a reason that is too frequent.
  * The counts are since boot, of all stacks but those that are taken in place
  * (in_place.c).
  *
- * Beside it, unwind/rows counts their frames, and for how many of these a table, or
- * a range of text, had to be looked into because no row was kept.
+ * Beside it, unwind/rows counts frames, and how often a table, or a range of text, had
+ * to be looked into because no row was kept; of all stacks, also of those in place,
+ * whether or not they were of use.
  */
 
 #include <linux/array_size.h>

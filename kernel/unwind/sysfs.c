@@ -3,7 +3,8 @@
  * /sys/kernel/unwind: what the running kernel can do.
  *
  * "methods" lists the ways from a function to its caller, in the order in which
- * they are tried for each frame.
+ * they are tried for each frame; not the way through a signal's frame, which is
+ * always there.
  */
 
 #include <linux/init.h>

@@ -21,8 +21,8 @@
  * Ranges are removed when their text, or the memory of their table, is unmapped,
  * with the mmap lock held for writing: before anything else is there.
  * So no range that was found outlives its mapping, whatever threads do meanwhile.
- * (One may be registered for what another thread unmaps just then: that is as good as
- * a table that is wrong.)
+ * (One may be registered for what another thread unmaps just then: that is no worse
+ * than a table that is wrong.)
  *
  * Changes of either set are made with the tables' own lock, which is taken inside
  * the mmap lock.  Readers take no lock: they copy a range under RCU, in any
@@ -48,6 +48,7 @@
 #include "ranges.h"
 #include "rows.h"
 #include "tables.h"
+#include "text.h"
 
 /*
  * Ranges that are remembered for one address space.  More than it can have

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* Which table describes an address (tables.c), and how one is found (found.c, elf.c). */
 #ifndef _KERNEL_UNWIND_TABLES_H
 #define _KERNEL_UNWIND_TABLES_H
 
 #include <linux/errno.h>
-#include <linux/rcupdate.h>
 #include <linux/types.h>
 #include <linux/unwind_user_types.h>
 
@@ -28,6 +28,7 @@ enum unwind_format {
  * @format: one of &enum unwind_format
  * @generation: of the rows that are kept, from before this was looked up: see
  *	rows.c; 0 where none may be kept of it
+ * @from_file: the text was found to be that of a file, which is not written anew
  * @text_start: first address of the range
  * @text_end: first address after it
  * @sframe: the table, for UNWIND_TABLE_SFRAME; for UNWIND_TABLE_NONE only its
@@ -36,6 +37,7 @@ enum unwind_format {
 struct unwind_table {
 	enum unwind_format	format;
 	u32			generation;
+	bool			from_file;
 	unsigned long		text_start;
 	unsigned long		text_end;
 	struct sframe_section	sframe;
@@ -57,9 +59,6 @@ struct unwind_patience {
 #ifdef CONFIG_UNWIND_USER_SFRAME
 int unwind_table_lookup(unsigned long ip, enum unwind_user_access access,
 			struct unwind_table *table);
-u64 unwind_text_name(unsigned long ip, char *name, size_t size);
-bool unwind_may_be_mapped(unsigned long addr);
-bool unwind_may_be_text(unsigned long ip);
 struct unwind_patience *unwind_table_patience(struct mm_struct *mm);
 struct unwind_rows *unwind_table_rows(struct mm_struct *mm);
 #else
@@ -76,16 +75,6 @@ static inline struct unwind_rows *unwind_table_rows(struct mm_struct *mm)
 	return NULL;
 }
 
-static inline u64 unwind_text_name(unsigned long ip, char *name, size_t size)
-{
-	*name = '\0';
-	return 0;
-}
-
-static inline bool unwind_may_be_mapped(unsigned long addr)
-{
-	return true;
-}
 #endif
 
 /**

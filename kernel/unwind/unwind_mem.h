@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reads of user memory for the iterator and the decoders.
+ * Reads of user memory for the iterator and the decoders.  (walk.c opens user memory
+ * by itself; what reads signal frames uses get_user().)
  *
- * One set of accessors serves both access modes: who must not fault has
+ * One set of accessors serves both access modes: a caller that must not fault has
  * disabled page faults around the whole unwind (see unwind_user()), and then
  * get_user() fails at once instead of sleeping.  The host harness in
  * tools/testing/unwind supplies its own get_user().
  *
- * Who reads much in one place opens user memory once: unwind_read_begin().
+ * For many reads in one place, user memory is opened once: unwind_read_begin().
  *
  * Every accessor reads the value once.  What it returns is hostile: it may be
  * anything, and the next read of the same address may return something else.
@@ -18,16 +19,6 @@
 #include <linux/errno.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
-
-static __always_inline int unwind_read_u8(u8 *val, unsigned long addr)
-{
-	return get_user(*val, (const u8 __user *)addr);
-}
-
-static __always_inline int unwind_read_u16(u16 *val, unsigned long addr)
-{
-	return get_user(*val, (const u16 __user *)addr);
-}
 
 static __always_inline int unwind_read_u32(u32 *val, unsigned long addr)
 {
@@ -45,7 +36,7 @@ static __always_inline int unwind_read_u64(u64 *val, unsigned long addr)
  * @size: its size in bytes
  *
  * get_user() checks an address, opens user memory, reads and closes it again.
- * Who reads much in one place does all but the reading once:
+ * Here all but the reading is done once:
  *
  *	if (!unwind_read_begin(start, size))
  *		return -EFAULT;

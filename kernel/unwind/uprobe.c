@@ -9,11 +9,11 @@
  * exceptions leave entries behind that are no longer on the stack, so the order
  * alone does not.
  *
- * The trampoline is instructions of its own, which call the kernel and return to
+ * The trampoline has instructions of its own, which call the kernel and return to
  * the true address.  A sample of the uretprobe itself is taken there.
  *
- * A probed instruction is executed in a copy outside of the program's text.  Who
- * enters the kernel from there is where the instruction is.
+ * A probed instruction is executed in a copy outside of the program's text.  A
+ * program that enters the kernel from the copy counts as being at the instruction.
  *
  * The list and the copy's address are changed by the task itself only, without
  * precautions against an interrupt that looks at them meanwhile.

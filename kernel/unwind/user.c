@@ -3,20 +3,25 @@
  * The iterator: from one frame of the current task's user stack to the next.
  *
  * A frame is its instruction pointer, stack pointer and frame pointer; the
- * topmost one is what the program had when it entered the kernel.  To get to the
- * caller's frame, each method is tried in turn, for each frame anew, because
- * stacks are mixed: the program may have a table, a plugin frame pointers only.
+ * topmost one is what the program had when it entered the kernel.  There are three
+ * ways to get to the caller's frame.  Which one it is, is found for each frame anew,
+ * because stacks are mixed: the program may have a table, a plugin frame pointers only.
  *
- * A table (SFrame) is written by the assembler and mapped with the program.  For each
- * range of instructions it has a row: where the caller's stack pointer (the CFA), the
- * return address and the caller's frame pointer are.
+ * A table (an SFrame section) is written by the assembler and mapped with the program.
+ * For each range of instructions it has a row: where the caller's stack pointer (the
+ * CFA), the return address and the caller's frame pointer are.
  *
  *   1. A table describes the address (tables.c) and has a row for it (sframe.c):
  *      apply that (row.h).
- *   2. The address is that of a signal's trampoline: the kernel knows the frame
- *      that it has laid down itself (arch/.../kernel/unwind_signal.c).  A table's row
- *      for it, which is marked, is used where that fails only.
- *   3. The frame pointer points to a frame record.
+ *   2. There is no such row, or it is marked as that of a signal's trampoline, and
+ *      the address is one: the kernel knows the frame that it has laid down itself
+ *      (arch/.../kernel/unwind_signal.c).  A marked row is used where that fails only.
+ *   3. The frame pointer points to a frame record: where a function has saved its
+ *      caller's frame pointer, beside the return address.
+ *
+ * A row that is wrong costs its frame only: the frame pointer is tried instead.  It is
+ * not where the row says that this is the outermost frame, or needs a register that
+ * is not known: then it has some other use there.
  *
  * walk.c is a short cut through ordinary frames, by rows that rows.c keeps; uprobe.c
  * puts back what uprobes have changed; stops.c counts why stacks end.
@@ -44,13 +49,12 @@
  *
  * Where faults are not allowed, what is not resident cannot be read, and tables
  * that are not known are not looked for.  Then the walk may take another way, or
- * end; that it may have is recorded, too, and it is for the caller what to make of it.
+ * end; that it may have is recorded, too, and what to make of it is up to the caller.
  *
  * Here is what walk.c leaves: all that is out of the ordinary, and why the stack ends.
  */
 
 #include <linux/export.h>
-#include <linux/minmax.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -63,6 +67,7 @@
 #include "rows.h"
 #include "stops.h"
 #include "tables.h"
+#include "text.h"
 #include "unwind_mem.h"
 #include "uprobe.h"
 #include "user.h"
@@ -187,15 +192,23 @@ static enum unwind_user_stop check_interrupted(struct unwind_user_state *state,
 /*
  * Without faults, a trampoline is not recognized, and what a row points to, a
  * signal's frame and a frame record are not read, whose page is not there.  Where
- * nothing is mapped at all, none ever is.
+ * nothing is mapped at all, none ever is.  To read once more would not tell: a page
+ * that is being moved is back soon.
  */
 static void note_unread(struct unwind_user_state *state, unsigned long addr)
 {
-	unsigned long word;
-
-	if (state->access == UNWIND_USER_NOFAULT &&
-	    read_word(state, addr, &word) && unwind_may_be_mapped(addr))
+	if (state->access == UNWIND_USER_NOFAULT && unwind_may_be_mapped(addr))
 		state->unsure = true;
+}
+
+static int read_stack(struct unwind_user_state *state, unsigned long addr,
+		      unsigned long *word)
+{
+	int ret = read_word(state, addr, word);
+
+	if (ret)
+		note_unread(state, addr);
+	return ret;
 }
 
 /*
@@ -210,10 +223,15 @@ static bool known_reg(struct unwind_user_state *state, unsigned int reg,
 		return unwind_user_reg(state->regs, reg, val);
 	if (!state->saved_regs)
 		return false;
-	if (unwind_user_saved_reg(state->saved_regs, reg, val))
+	switch (unwind_user_saved_reg(state->saved_regs, reg, val)) {
+	case 0:
 		return true;
-	note_unread(state, state->saved_regs);
-	return false;
+	case -EFAULT:
+		note_unread(state, state->saved_regs);
+		fallthrough;
+	default:
+		return false;
+	}
 }
 
 static enum unwind_user_stop rule_base(struct unwind_user_state *state,
@@ -257,10 +275,8 @@ static enum unwind_user_stop apply_rule(struct unwind_user_state *state,
 		*val = addr;
 		return UNWIND_STOP_NONE;
 	}
-	if (!read_word(state, addr, val))
-		return UNWIND_STOP_NONE;
-	note_unread(state, addr);
-	return UNWIND_STOP_UNREADABLE;
+	return read_stack(state, addr, val) ? UNWIND_STOP_UNREADABLE :
+					      UNWIND_STOP_NONE;
 }
 
 /* Is what the row says of RA and FP a frame record? */
@@ -407,16 +423,18 @@ static enum unwind_user_stop next_by_signal(struct unwind_user_state *state,
 	const struct pt_regs *topmost = state->topmost ? state->regs : NULL;
 	struct unwind_user_interrupted to;
 	unsigned long sp = state->sp;
+	bool found;
 
 	if (UNWIND_USER_SIGNAL_RECORD && !sp_known(state))
 		sp = state->fp - UNWIND_USER_SIGNAL_RECORD;
-	if (!unwind_user_signal_frame(state->ip, sp, topmost, state->saved_regs,
-				      state->word_size, &to))
+	found = unwind_user_signal_frame(state->ip, sp, topmost,
+					 state->saved_regs, state->word_size, &to);
+	if (to.unread)
+		note_unread(state, to.unread);
+	if (!found)
 		return UNWIND_STOP_NO_FRAME;
-	if (!to.word_size) {
-		note_unread(state, to.regs);
+	if (!to.word_size)
 		return UNWIND_STOP_UNREADABLE;
-	}
 	*next = (struct unwind_user_frame){
 		.ip = to.ip,
 		.sp = to.sp,
@@ -452,8 +470,8 @@ static enum unwind_user_stop next_by_fp(struct unwind_user_state *state,
 	next->sp = fp + UNWIND_USER_FP_CFA_WORDS * word;
 	if (!cfa_valid(state, next->sp))
 		return UNWIND_STOP_NO_FRAME;
-	if (read_word(state, fp + UNWIND_USER_FP_RA_WORDS * word, &next->ip) ||
-	    read_word(state, fp + UNWIND_USER_FP_FP_WORDS * word, &next->fp))
+	if (read_stack(state, fp + UNWIND_USER_FP_RA_WORDS * word, &next->ip) ||
+	    read_stack(state, fp + UNWIND_USER_FP_FP_WORDS * word, &next->fp))
 		return UNWIND_STOP_UNREADABLE;
 	stop = check_frame(state, next);
 	/* Then it is no frame record, but whatever the register was used for */
@@ -523,8 +541,6 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 		if (!signal_stop || (UNWIND_USER_SIGNAL_RECORD &&
 				     signal_stop != UNWIND_STOP_NO_FRAME))
 			return signal_stop;
-		if (signal_stop == UNWIND_STOP_NO_FRAME)
-			note_unread(state, state->ip);
 	}
 	if (!stop) {
 		stop = next_by_row(state, &row, next);
@@ -539,8 +555,6 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 			return stop;
 	}
 	fp_stop = next_by_fp(state, next);
-	if (fp_stop == UNWIND_STOP_UNREADABLE)
-		note_unread(state, state->fp);
 	/* What was wrong with the table says more than that no FP is kept */
 	return fp_stop && stop != UNWIND_STOP_NO_FRAME ? stop : fp_stop;
 }
@@ -594,8 +608,8 @@ int unwind_user_next(struct unwind_user_state *state)
  * @room: for how many of them, at least 1
  *
  * Context: as unwind_user_start().
- * Return: how many there are. After the last of them, @state says why, unless there
- * is no more room.
+ * Return: how many there are; 0 only where the stack has ended, and @state says why.
+ * Fewer than @room does not mean that it has.
  */
 unsigned int unwind_user_next_frames(struct unwind_user_state *state,
 				     unsigned long *ips, unsigned int room)
@@ -629,8 +643,8 @@ static noinline void trace_stop(const struct unwind_user_state *state,
 
 static void report_stop(const struct unwind_user_state *state, unsigned int nr)
 {
-	unwind_stop_counted(state->stop);
-	unwind_frames_counted(nr);
+	unwind_count_stop(state->stop);
+	unwind_count_frames(nr);
 	if (trace_unwind_stop_enabled())
 		trace_stop(state, nr);
 }
@@ -668,7 +682,7 @@ void unwind_user_frames(struct unwind_user_state *state,
  * unwind_user - take the current task's user stack
  * @trace: @trace->entries has room for @max addresses; @trace->nr is set
  * @max: limit on the number of frames
- * @access: UNWIND_USER_FAULTABLE or UNWIND_USER_NOFAULT
+ * @access: UNWIND_USER_FAULTABLE or UNWIND_USER_NOFAULT, no other
  *
  * The stack is that of the program as it entered the kernel, or, when that is on
  * its way out, as it will go on. Where it ends and why is told by the tracepoint
@@ -680,7 +694,8 @@ void unwind_user_frames(struct unwind_user_state *state,
  * Context: any with UNWIND_USER_NOFAULT; else task context that may sleep,
  * without the mmap lock.
  * Return: 0, with at least one frame; -EINVAL when the current task has no user
- * stack; -EFAULT when its memory cannot be reached from here.
+ * stack, or @access is none of the two; -EFAULT when its memory cannot be reached
+ * from here.
  */
 int unwind_user(struct unwind_stacktrace *trace, unsigned int max,
 		enum unwind_user_access access)
@@ -689,8 +704,8 @@ int unwind_user(struct unwind_stacktrace *trace, unsigned int max,
 	int ret;
 
 	trace->nr = 0;
-	if (!max || !current->mm ||
-	    current->flags & (PF_KTHREAD | PF_USER_WORKER))
+	if (!max || !unwind_user_has_stack(current) ||
+	    access > UNWIND_USER_NOFAULT)
 		return -EINVAL;
 
 	if (access == UNWIND_USER_FAULTABLE) {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The iterator's state, and its parts: user.c goes from frame to frame, walk.c is its
+ * short cut, in_place.c uses both where nothing may fault.
+ */
 #ifndef _KERNEL_UNWIND_USER_H
 #define _KERNEL_UNWIND_USER_H
 
@@ -74,6 +78,21 @@ void unwind_user_frames(struct unwind_user_state *state,
 unsigned int unwind_user_walk(struct unwind_user_state *state,
 			      struct unwind_kept_row *row, unsigned long *ips,
 			      unsigned int room);
+
+/**
+ * unwind_user_has_stack - is there a user stack that a task will return to?
+ * @task: the task
+ *
+ * Context: any.
+ * Return: whether there is; a task that exits still has it until its mm is gone.
+ */
+static inline bool unwind_user_has_stack(const struct task_struct *task)
+{
+	/* The task itself may be changing others of its flags */
+	const unsigned int flags = data_race(task->flags);
+
+	return task->mm && !(flags & (PF_KTHREAD | PF_USER_WORKER));
+}
 
 /* What a lookup reads beside entries and rows (see sframe.c), as so many of these */
 #define UNWIND_LOOKUP_LOOKED	29

@@ -5,15 +5,16 @@
  *
  * For such a frame whose row is kept (rows.c), all that is left to do is to read two
  * words of the stack. This is done here in one loop, with the same checks that the
- * iterator makes (user.c). A row that is not kept is looked up, and then is.
+ * iterator makes (user.c). A row that is not kept is looked up, and then kept, if it
+ * may be.
  *
  * It only goes where nothing is in doubt. Whatever else there is to a frame - a row
  * of another shape, the stack's end, a signal's trampoline, a stack that uprobes have
  * changed, memory that cannot be read, a caller that would not lie further out - is
  * left to the iterator, which begins with that frame anew.
  *
- * The caller's frame is taken when what describes it is known as well, which is
- * needed next anyway: that is what says that its address is text.
+ * A step is taken only once what describes the caller's frame is known, too.  That is
+ * needed for the next step anyway, and says that the caller's address is text.
  *
  * While user memory is open, no function may be called: what reads is inlined.
  *
@@ -28,6 +29,7 @@
 
 #include "rows.h"
 #include "stops.h"
+#include "unwind_mem.h"
 #include "user.h"
 
 /*
@@ -95,15 +97,17 @@ struct walk {
 };
 
 /*
- * No row describes this frame. May its frame pointer be followed, and is there
+ * May the frame pointer be followed: does no row describe this frame, and is there
  * nothing else to be tried before?
  */
 static __always_inline bool may_follow_fp(const struct walk *at)
 {
 	u32 insns;
 
-	if (at->exact_ip || at->fp < at->sp)
+	if (!(at->row.how & UNWIND_KEPT_NONE) || at->exact_ip || at->fp < at->sp)
 		return false;
+	if (at->row.how & UNWIND_KEPT_CALL)
+		return true;
 	return read_insns(at->ip, &insns) && !unwind_user_maybe_trampoline(insns);
 }
 
@@ -113,8 +117,7 @@ static __always_inline bool walk_one(const struct walk *at, struct walk *next)
 	const unsigned long word = sizeof(unsigned long);
 	unsigned long base, cfa;
 
-	if (!(at->row.how & UNWIND_KEPT_SIMPLE) &&
-	    (!(at->row.how & UNWIND_KEPT_NONE) || !may_follow_fp(at)))
+	if (!(at->row.how & UNWIND_KEPT_SIMPLE) && !may_follow_fp(at))
 		return false;
 
 	base = at->row.how & UNWIND_KEPT_CFA_FP ? at->fp : at->sp;
@@ -140,12 +143,18 @@ static const struct unwind_kept_row no_row = {
 	.how = UNWIND_KEPT_NONE | UNWIND_KEPT_CFA_FP | UNWIND_KEPT_FP_SAVED,
 };
 
-/* What the table says of an address, if it says anything that can be kept */
+/*
+ * What the table says of an address, if it says anything that can be kept. That there
+ * is no row is kept with what it takes to follow the frame pointer of a caller, which
+ * goes on behind this address: whether a signal's trampoline begins there. Where text
+ * was made at run time, and may be written anew, that is looked at each time.
+ */
 static bool decode_row(struct unwind_user_state *state, unsigned long ip,
 		       struct unwind_kept_row *kept)
 {
 	struct unwind_row row;
 	int ret = -ENOENT;
+	u32 insns;
 
 	if (state->table.format != UNWIND_TABLE_NONE) {
 		ret = sframe_find_row(&state->table.sframe, ip, state->access, &row);
@@ -153,15 +162,20 @@ static bool decode_row(struct unwind_user_state *state, unsigned long ip,
 	}
 	if (!ret)
 		return unwind_rows_pack(kept, &row);
+	if (ret != -ENOENT)
+		return false;
 	*kept = no_row;
-	return ret == -ENOENT;
+	if (state->table.from_file && !unwind_read_u32(&insns, ip + 1) &&
+	    !unwind_user_maybe_trampoline(insns))
+		kept->how |= UNWIND_KEPT_CALL;
+	return true;
 }
 
 /*
  * Look a row up, and keep it: unless its range would not be missed when it is
  * dropped, or its table may change.
  */
-static noinline bool lookup_row(struct unwind_user_state *state, unsigned long ip,
+static noinline bool lookup_and_keep(struct unwind_user_state *state, unsigned long ip,
 				struct unwind_kept_row *kept)
 {
 	struct unwind_table *table = &state->table;
@@ -172,7 +186,7 @@ static noinline bool lookup_row(struct unwind_user_state *state, unsigned long i
 		return false;
 	if (state->looked_max && state->looked > state->looked_max)
 		return false;
-	unwind_lookup_counted();
+	unwind_count_lookup();
 	unwind_user_resched(state);
 	if (!unwind_table_covers(table, ip) &&
 	    unwind_table_lookup(ip, unwind_user_table_access(state), table))
@@ -207,11 +221,11 @@ static __always_inline bool first_row(struct unwind_user_state *state,
 	if (rows && READ_ONCE(rows->entries) &&
 	    unwind_rows_find(rows, READ_ONCE(rows->entries), ip, row))
 		return true;
-	return lookup_row(state, ip, row);
+	return lookup_and_keep(state, ip, row);
 }
 
 /*
- * The loop; @row is the first frame's. In memory is only what lookup_row() fills in:
+ * The loop; @row is the first frame's. In memory is only what lookup_and_keep() fills in:
  * whatever else the loop needs are its own variables.
  */
 static __always_inline unsigned int walk(struct unwind_user_state *state,
@@ -246,7 +260,7 @@ static __always_inline unsigned int walk(struct unwind_user_state *state,
 				break;
 		}
 		words_end();
-		if (!ok || nr == room || !lookup_row(state, next.ip - 1, row))
+		if (!ok || nr == room || !lookup_and_keep(state, next.ip - 1, row))
 			break;
 		next.row = *row;
 		how = at.row.how;

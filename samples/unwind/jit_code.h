@@ -27,7 +27,7 @@
 /**
  * struct jit_func - a function to generate
  * @callee: what it calls; the function's only argument is passed on
- * @locals: bytes of locals; a multiple of 16, at most JIT_LOCALS_MAX
+ * @locals: bytes of locals; a multiple of 16
  * @work: bytes of instructions that do nothing, in place of what a function is
  *	for
  */
@@ -36,8 +36,6 @@ struct jit_func {
 	__u32	locals;
 	__u32	work;
 };
-
-#define JIT_LOCALS_MAX	16384
 
 /**
  * struct jit_row - where the canonical frame address (CFA) is

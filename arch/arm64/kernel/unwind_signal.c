@@ -13,8 +13,8 @@
  * Above the frame is a frame record with the interrupted frame pointer and link
  * register.  It must not be followed: it leads to the caller of what was
  * interrupted at best.  But it shows where the frame is when only frame records
- * led here, and no stack pointer is known: below it, by the size that a frame has
- * whose registers fit.  Where vector registers took extra space, that is not its
+ * led here, and no stack pointer is known: below it, at the distance of a frame
+ * without extra space.  Where vector registers took extra space, that is not its
  * place, and the stack ends.
  *
  * Instructions and frame belong to the process and may lie: what comes out is a
@@ -22,6 +22,7 @@
  */
 
 #include <linux/build_bug.h>
+#include <linux/errno.h>
 #include <linux/math.h>
 #include <linux/nospec.h>
 #include <linux/ptrace.h>
@@ -63,65 +64,83 @@ struct signal_frame {
  * @val: its value
  *
  * Context: as unwind_user_start().
- * Return: whether there is such a register, and it can be read.
+ * Return: 0; -ENOENT there is no such register; -EFAULT it cannot be read.
  */
-bool unwind_user_saved_reg(unsigned long regs, unsigned int reg,
-			   unsigned long *val)
+int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
+			  unsigned long *val)
 {
 	u64 saved;
 
 	if (reg > DWARF_SP)
-		return false;
+		return -ENOENT;
 	/* From a table, that is, from the program */
 	reg = array_index_nospec(reg, DWARF_SP + 1);
 	if (get_user(saved, SAVED(regs, reg)))
-		return false;
+		return -EFAULT;
 	*val = saved;
-	return true;
+	return 0;
 }
 
 /* The number of the system call that an interrupted frame is about to make */
 static bool syscall_nr(const struct pt_regs *topmost, unsigned long saved,
-		       unsigned long *nr)
+		       unsigned long *nr, struct unwind_user_interrupted *to)
 {
 	if (topmost) {
 		*nr = topmost->regs[DWARF_X8];
 		return true;
 	}
-	return saved && unwind_user_saved_reg(saved, DWARF_X8, nr);
+	if (!saved)
+		return false;
+	if (!unwind_user_saved_reg(saved, DWARF_X8, nr))
+		return true;
+	to->unread = saved;
+	return false;
 }
 
-static bool read_insn(unsigned long ip, u32 *insn)
+/* get_user(), and where it fails, the address is noted in @to */
+#define read_user(val, ptr, to)						\
+({									\
+	const bool __read = !get_user(val, ptr);			\
+									\
+	if (!__read)							\
+		(to)->unread = (unsigned long)(ptr);			\
+	__read;								\
+})
+
+static bool read_insn(unsigned long ip, u32 *insn,
+		      struct unwind_user_interrupted *to)
 {
 	__le32 val;
 
-	if (get_user(val, (const __le32 __user *)ip))
+	if (!read_user(val, (const __le32 __user *)ip, to))
 		return false;
 	*insn = le32_to_cpu(val);
 	return true;
 }
 
 static bool at_rt_sigreturn(unsigned long ip, const struct pt_regs *topmost,
-			    unsigned long saved)
+			    unsigned long saved,
+			    struct unwind_user_interrupted *to)
 {
 	unsigned long nr;
 	u32 insn;
 
-	if (!read_insn(ip, &insn))
+	if (!read_insn(ip, &insn, to))
 		return false;
 	if (insn == MOV_X8_NR)
-		return read_insn(ip + sizeof(insn), &insn) && insn == SVC;
-	return insn == SVC && syscall_nr(topmost, saved, &nr) &&
+		return read_insn(ip + sizeof(insn), &insn, to) && insn == SVC;
+	return insn == SVC && syscall_nr(topmost, saved, &nr, to) &&
 	       nr == __NR_rt_sigreturn;
 }
 
 /* A frame begins its list of further registers with those of FP and SIMD */
-static bool has_frame(unsigned long further)
+static bool has_frame(unsigned long further, struct unwind_user_interrupted *to)
 {
 	const struct _aarch64_ctx __user *head = (void __user *)further;
 	u32 magic, size;
 
-	return !get_user(magic, &head->magic) && !get_user(size, &head->size) &&
+	return read_user(magic, &head->magic, to) &&
+	       read_user(size, &head->size, to) &&
 	       magic == FPSIMD_MAGIC && size == sizeof(struct fpsimd_context);
 }
 
@@ -133,7 +152,7 @@ static bool has_frame(unsigned long further)
  * @saved: those of @ip where that is what another signal interrupted, as this
  *	function found them; else 0
  * @word_size: bytes in a stack word there
- * @to: filled in on success; its word_size is 0 where no frame can be read at @sp
+ * @to: filled in; its word_size is 0 where there is no trampoline, or no frame at @sp
  *
  * Context: as unwind_user_start().
  * Return: whether this is a signal's trampoline.
@@ -153,17 +172,16 @@ bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 	BUILD_BUG_ON(offsetof(struct sigcontext, pc) !=
 		     offsetofend(struct sigcontext, sp));
 
-	if (!at_rt_sigreturn(ip, topmost, saved))
+	*to = (struct unwind_user_interrupted){};
+	if (!at_rt_sigreturn(ip, topmost, saved, to))
 		return false;
-
-	*to = (struct unwind_user_interrupted){ .regs = FURTHER_REGS(sp) };
-	if (!has_frame(to->regs))
+	if (!has_frame(FURTHER_REGS(sp), to))
+		return true;
+	if (!read_user(pc, SAVED(regs, SAVED_PC), to) ||
+	    !read_user(stack, SAVED(regs, DWARF_SP), to) ||
+	    !read_user(fp, SAVED(regs, DWARF_X29), to))
 		return true;
 	to->regs = regs;
-	if (get_user(pc, SAVED(regs, SAVED_PC)) ||
-	    get_user(stack, SAVED(regs, DWARF_SP)) ||
-	    get_user(fp, SAVED(regs, DWARF_X29)))
-		return true;
 	to->ip = pc;
 	to->sp = unwind_user_untag(stack);
 	to->fp = unwind_user_untag(fp);

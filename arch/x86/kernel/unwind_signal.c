@@ -19,6 +19,7 @@
  */
 
 #include <linux/compat.h>
+#include <linux/errno.h>
 #include <linux/nospec.h>
 #include <linux/ptrace.h>
 #include <linux/stddef.h>
@@ -58,9 +59,20 @@
 /* What the trampoline's pop takes off the stack: the signal's number */
 #define IA32_POPPED		sizeof(u32)
 
-static bool read_text(unsigned long ip, u64 *insns)
+/* get_user(), and where it fails, the address is noted in @to */
+#define read_user(val, ptr, to)						\
+({									\
+	const bool __read = !get_user(val, ptr);			\
+									\
+	if (!__read)							\
+		(to)->unread = (unsigned long)(ptr);			\
+	__read;								\
+})
+
+static bool read_text(unsigned long ip, u64 *insns,
+		      struct unwind_user_interrupted *to)
 {
-	return !get_user(*insns, (const u64 __user *)ip);
+	return read_user(*insns, (const u64 __user *)ip, to);
 }
 
 /*
@@ -86,36 +98,42 @@ static const u8 sigcontext_64_regs[] = {
  * @val: its value
  *
  * Context: as unwind_user_start().
- * Return: whether there is such a register, and it can be read.
+ * Return: 0; -ENOENT there is no such register; -EFAULT it cannot be read.
  */
-bool unwind_user_saved_reg(unsigned long regs, unsigned int reg,
-			   unsigned long *val)
+int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
+			  unsigned long *val)
 {
 	u64 saved;
 
 	if (reg >= ARRAY_SIZE(sigcontext_64_regs))
-		return false;
+		return -ENOENT;
 	/* From a table, that is, from the program */
 	reg = array_index_nospec(reg, ARRAY_SIZE(sigcontext_64_regs));
 	if (get_user(saved, (const u64 __user *)(regs + sigcontext_64_regs[reg])))
-		return false;
+		return -EFAULT;
 	*val = saved;
-	return true;
+	return 0;
 }
 
 /* The number of the system call that an interrupted frame is about to make */
 static bool syscall_nr_64(const struct pt_regs *topmost, unsigned long saved,
-			  unsigned long *nr)
+			  unsigned long *nr, struct unwind_user_interrupted *to)
 {
 	if (topmost) {
 		*nr = topmost->ax;
 		return true;
 	}
-	return saved && unwind_user_saved_reg(saved, DWARF_RAX, nr);
+	if (!saved)
+		return false;
+	if (!unwind_user_saved_reg(saved, DWARF_RAX, nr))
+		return true;
+	to->unread = saved;
+	return false;
 }
 
 static bool at_rt_sigreturn(unsigned long ip, const struct pt_regs *topmost,
-			    unsigned long saved)
+			    unsigned long saved,
+			    struct unwind_user_interrupted *to)
 {
 	unsigned long nr;
 	u64 insns;
@@ -124,25 +142,26 @@ static bool at_rt_sigreturn(unsigned long ip, const struct pt_regs *topmost,
 	BUILD_BUG_ON(lower_32_bits(MOVQ_SYSCALL) != UNWIND_USER_TRAMPOLINE_MOVQ ||
 		     lower_32_bits(MOVL_SYSCALL) != UNWIND_USER_TRAMPOLINE_MOVL);
 
-	if (!read_text(ip, &insns))
+	if (!read_text(ip, &insns, to))
 		return false;
 	if (insns == MOVQ_SYSCALL)
-		return !get_user(last, (const u8 __user *)(ip + sizeof(insns))) &&
+		return read_user(last, (const u8 __user *)(ip + sizeof(insns)), to) &&
 		       last == SYSCALL_LAST;
 	if ((insns & MOVL_SYSCALL_MASK) == MOVL_SYSCALL)
 		return true;
-	return (u16)insns == SYSCALL && syscall_nr_64(topmost, saved, &nr) &&
+	return (u16)insns == SYSCALL && syscall_nr_64(topmost, saved, &nr, to) &&
 	       nr == __NR_rt_sigreturn;
 }
 
 static unsigned long find_sigcontext_64(unsigned long ip, unsigned long sp,
 					const struct pt_regs *topmost,
-					unsigned long saved)
+					unsigned long saved,
+					struct unwind_user_interrupted *to)
 {
 	/* The handler's return has taken the trampoline's address off the stack */
 	BUILD_BUG_ON(offsetof(struct rt_sigframe, uc) != sizeof(u64));
 
-	if (!at_rt_sigreturn(ip, topmost, saved))
+	if (!at_rt_sigreturn(ip, topmost, saved, to))
 		return 0;
 	return sp + offsetof(struct ucontext, uc_mcontext);
 }
@@ -150,13 +169,12 @@ static unsigned long find_sigcontext_64(unsigned long ip, unsigned long sp,
 static void read_sigcontext_64(unsigned long addr,
 			       struct unwind_user_interrupted *to)
 {
-	struct sigcontext_64 __user *sc = (void __user *)addr;
+	const struct sigcontext_64 __user *sc = (void __user *)addr;
 	u64 ip, sp, fp;
 	u16 cs;
 
-	*to = (struct unwind_user_interrupted){ .regs = addr };
-	if (get_user(ip, &sc->ip) || get_user(sp, &sc->sp) ||
-	    get_user(fp, &sc->bp) || get_user(cs, &sc->cs))
+	if (!read_user(ip, &sc->ip, to) || !read_user(sp, &sc->sp, to) ||
+	    !read_user(fp, &sc->bp, to) || !read_user(cs, &sc->cs, to))
 		return;
 	/* A 64-bit handler may have interrupted 32-bit code */
 	if (cs != __USER_CS && cs != __USER32_CS)
@@ -175,14 +193,15 @@ static void read_sigcontext_64(unsigned long addr,
 
 #ifdef CONFIG_IA32_EMULATION
 
-static u32 syscall_nr_32(const struct pt_regs *topmost, unsigned long saved)
+static u32 syscall_nr_32(const struct pt_regs *topmost, unsigned long saved,
+			 struct unwind_user_interrupted *to)
 {
 	const struct sigcontext_32 __user *sc = (void __user *)saved;
 	u32 nr;
 
 	if (topmost)
 		return topmost->ax;
-	return saved && !get_user(nr, &sc->ax) ? nr : 0;
+	return saved && read_user(nr, &sc->ax, to) ? nr : 0;
 }
 
 static unsigned long sigcontext_32_of(u32 nr, unsigned long sp)
@@ -200,14 +219,15 @@ static unsigned long sigcontext_32_of(u32 nr, unsigned long sp)
 
 static unsigned long find_sigcontext_32(unsigned long ip, unsigned long sp,
 					const struct pt_regs *topmost,
-					unsigned long saved)
+					unsigned long saved,
+					struct unwind_user_interrupted *to)
 {
 	u64 insns;
 
 	BUILD_BUG_ON(offsetof(struct sigframe_ia32, sc) !=
 		     sizeof(u32) + IA32_POPPED);
 
-	if (!read_text(ip, &insns))
+	if (!read_text(ip, &insns, to))
 		return 0;
 	if (insns == IA32_POP_MOV_INT80)
 		return sp + IA32_POPPED;
@@ -219,19 +239,18 @@ static unsigned long find_sigcontext_32(unsigned long ip, unsigned long sp,
 	}
 	if ((u16)insns != IA32_INT80)
 		return 0;
-	return sigcontext_32_of(syscall_nr_32(topmost, saved), sp);
+	return sigcontext_32_of(syscall_nr_32(topmost, saved, to), sp);
 }
 
 static void read_sigcontext_32(unsigned long addr,
 			       struct unwind_user_interrupted *to)
 {
-	struct sigcontext_32 __user *sc = (void __user *)addr;
+	const struct sigcontext_32 __user *sc = (void __user *)addr;
 	u32 ip, sp, fp;
 	u16 cs;
 
-	*to = (struct unwind_user_interrupted){ .regs = addr };
-	if (get_user(ip, &sc->ip) || get_user(sp, &sc->sp) ||
-	    get_user(fp, &sc->bp) || get_user(cs, &sc->cs))
+	if (!read_user(ip, &sc->ip, to) || !read_user(sp, &sc->sp, to) ||
+	    !read_user(fp, &sc->bp, to) || !read_user(cs, &sc->cs, to))
 		return;
 	if (cs != __USER32_CS)
 		return;
@@ -240,13 +259,15 @@ static void read_sigcontext_32(unsigned long addr,
 	to->sp = sp;
 	to->fp = fp;
 	to->word_size = sizeof(u32);
+	to->regs = addr;
 }
 
 #else
 
 static unsigned long find_sigcontext_32(unsigned long ip, unsigned long sp,
 					const struct pt_regs *topmost,
-					unsigned long saved)
+					unsigned long saved,
+					struct unwind_user_interrupted *to)
 {
 	return 0;
 }
@@ -266,7 +287,7 @@ static void read_sigcontext_32(unsigned long addr,
  * @saved: those of @ip where that is what another signal interrupted, as this
  *	function found them; else 0
  * @word_size: bytes in a stack word there
- * @to: filled in on success; its word_size is 0 where no frame can be read at @sp
+ * @to: filled in; its word_size is 0 where there is no trampoline, or no frame at @sp
  *
  * Context: as unwind_user_start().
  * Return: whether this is a signal's trampoline.
@@ -278,14 +299,15 @@ bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 {
 	unsigned long sc;
 
+	*to = (struct unwind_user_interrupted){};
 	if (word_size == sizeof(u32)) {
-		sc = find_sigcontext_32(ip, sp, topmost, saved);
+		sc = find_sigcontext_32(ip, sp, topmost, saved, to);
 		if (sc)
 			read_sigcontext_32(sc, to);
 	} else {
-		sc = find_sigcontext_64(ip, sp, topmost, saved);
+		sc = find_sigcontext_64(ip, sp, topmost, saved, to);
 		if (sc)
 			read_sigcontext_64(sc, to);
 	}
-	return sc;
+	return sc != 0;
 }

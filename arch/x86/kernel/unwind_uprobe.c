@@ -4,8 +4,8 @@
  * for kernel/unwind/uprobe.c.
  *
  * They are those of uretprobe_trampoline_entry in uprobes.c, which has no unwind
- * information for the copies that programs have of it.  Here stands what they are
- * expected to be; should they become others, nothing is said of them.
+ * information for the copies that programs have of it.  These are the bytes that
+ * are expected; where the real ones differ, nothing is told of them.
  */
 
 #include <linux/string.h>

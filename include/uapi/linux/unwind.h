@@ -2,12 +2,12 @@
 /*
  * Tables that describe the stack frames of the calling process.
  *
- * A C library or a runtime that compiles code tells the kernel with these which
+ * A C library or a runtime that compiles code uses these to tell the kernel which
  * table describes which range of text:
  *
  *	prctl(PR_UNWIND_TABLE, op, &attr, sizeof(attr), 0)
  *
- * Tables of files that are mapped the usual way need not be told: the kernel
+ * Tables of files that are mapped the usual way need not be registered: the kernel
  * finds them by the files' program headers.
  */
 #ifndef _UAPI_LINUX_UNWIND_H

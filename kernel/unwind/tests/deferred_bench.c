@@ -19,8 +19,8 @@
  *
  * Calls.  What a function takes, from its first instruction to its return, is what
  * its call takes more than that of one whose instructions are known, from the same
- * place. To prove the unit, the first line is such a figure of another one that is
- * known, and has BENCH_NOPS instructions (see bench_known.h).
+ * place. To verify the unit, the first line is the same figure of another known
+ * function, which has BENCH_NOPS instructions (see bench_known.h).
  *
  * Task work.  Works are run last in, first out. So one that is queued before that
  * of the core, and one that is queued after it, enclose it. What the core's takes is
@@ -256,7 +256,16 @@ static void faultable(void)
 
 static void inplace(void)
 {
-	unwind(UNWIND_USER_NOFAULT);
+	static unsigned long entries[510];
+	unsigned int nr;
+	u64 start, end;
+
+	start = rdtsc();
+	nr = unwind_user_in_place(task_pt_regs(current), entries,
+				  ARRAY_SIZE(entries), UNWIND_USER_NOFAULT);
+	end = rdtsc();
+	figure("frames", nr);
+	figure("unwind", end - start);
 }
 
 static const struct {
@@ -492,5 +501,6 @@ static void __exit bench_exit(void)
 module_init(bench_init);
 module_exit(bench_exit);
 
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
 MODULE_DESCRIPTION("Cost of deferred unwinding, in instructions");
 MODULE_LICENSE("GPL");

@@ -77,9 +77,7 @@ do {									\
 #define atomic64_try_cmpxchg(v, o, n)	VALUE("cmpxchg", atomic64_try_cmpxchg(v, o, n))
 #define atomic_long_read(v)		VALUE("read", atomic_long_read(v))
 #define atomic_long_set(v, i)		DO("set", atomic_long_set(v, i))
-#define atomic_long_or(i, v)		DO("or", atomic_long_or(i, v))
 #define atomic_long_andnot(i, v)	DO("andnot", atomic_long_andnot(i, v))
-#define atomic_long_xchg(v, n)		VALUE("xchg", atomic_long_xchg(v, n))
 #define atomic_long_fetch_or(i, v)	VALUE("fetch_or", atomic_long_fetch_or(i, v))
 #define atomic_long_fetch_andnot(i, v)	VALUE("fetch_andnot", atomic_long_fetch_andnot(i, v))
 #define atomic_long_try_cmpxchg(v, o, n) \

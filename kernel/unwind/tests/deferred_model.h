@@ -296,7 +296,6 @@ void model_other_point(bool after);
 bool model_other_running(void);
 bool model_other_waits(void);
 bool model_other_done(void);
-bool model_other_waited(void);
 unsigned int model_other_made(void);
 
 /**

@@ -23,7 +23,6 @@ static struct {
 	unsigned int		accesses;	/* left in this turn */
 	unsigned int		made;		/* in this run */
 	bool			running;	/* it has the turn */
-	bool			waited;		/* the last turn ended with a wait */
 	bool			started;
 	bool			done;
 	bool			finish;		/* it must not wait any more */
@@ -38,12 +37,6 @@ bool model_other_running(void)
 bool model_other_done(void)
 {
 	return !model.scenario->other || other.done;
-}
-
-/* More accesses would not have led further */
-bool model_other_waited(void)
-{
-	return other.waited;
 }
 
 /* How many accesses it made in the last run */
@@ -76,7 +69,6 @@ bool model_other_waits(void)
 {
 	if (!other.running || other.finish)
 		return false;
-	other.waited = true;
 	give_back();
 	return true;
 }
@@ -84,7 +76,6 @@ bool model_other_waits(void)
 static void turn(void)
 {
 	other.running = true;
-	other.waited = false;
 	complete(&other.turn);
 	wait_for_completion(&other.back);
 	other.running = false;

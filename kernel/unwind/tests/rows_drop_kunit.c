@@ -2,7 +2,7 @@
 /*
  * KUnit tests of what drops the rows that are kept: each change of what describes an
  * address. Stacks are taken before and after it, and must be what they would be if
- * nothing was kept; that something was is looked at first, or nothing is tested.
+ * nothing was kept. That something was kept is checked first, or nothing is tested.
  *
  * Rows are also kept of what changes nothing, and not at all of what may change.
  */
@@ -402,7 +402,37 @@ static void kept_ends(struct kunit *test)
 	expect_by_table(test);
 }
 
-/* Code without a table is written anew, and is a signal's trampoline then */
+/* A caller without a row, found by its frame pointer: once, and by what is kept then */
+static void kept_record(struct kunit *test)
+{
+	struct unwind_range *range = range_of(test, UNWIND_TABLE_NONE, 0);
+	struct user_test *t = test->priv;
+	struct unwind_kept_row row;
+	struct unwind_rows *rows;
+	unsigned int i;
+
+	put_word(test, 10, word_addr(t, 60));
+	put_word(test, 11, t->text + NO_FUNC);
+	put_word(test, 60, 0);
+	put_word(test, 61, t->text + 0x900);
+	set_regs(t, t->text + 0x800, word_addr(t, 4), word_addr(t, 10));
+	range->table.from_file = true;
+	mmap_read_lock(current->mm);
+	KUNIT_EXPECT_EQ(test, unwind_tables_remember(current->mm, range), 0);
+	mmap_read_unlock(current->mm);
+	for (i = 0; i < 3; i++) {
+		start(test);
+		EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + 0x800,
+			     t->text + NO_FUNC, t->text + 0x900);
+	}
+	rows = unwind_table_rows(current->mm);
+	KUNIT_ASSERT_TRUE(test, rows && rows->entries);
+	KUNIT_ASSERT_TRUE(test, unwind_rows_find(rows, rows->entries,
+						 t->text + NO_FUNC - 1, &row));
+	KUNIT_EXPECT_TRUE(test, row.how & UNWIND_KEPT_CALL);
+}
+
+/* Code that was made at run time is made anew, and is a signal's trampoline then */
 static void kept_trampoline(struct kunit *test)
 {
 	static const u8 movl[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 };
@@ -470,6 +500,7 @@ static struct kunit_case rows_drop_cases[] = {
 	KUNIT_CASE(kept_in_place),
 	KUNIT_CASE(kept_shapes),
 	KUNIT_CASE(kept_ends),
+	KUNIT_CASE(kept_record),
 	KUNIT_CASE(kept_trampoline),
 	KUNIT_CASE(kept_limit),
 	{}

@@ -123,7 +123,7 @@ static void rows_kept(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, finds_nr(t, ADDR, 2));
 }
 
-/* The first that come fill the set; then the oldest goes */
+/* The first that come fill the set; then one of them goes for each */
 static void rows_evicted(struct kunit *test)
 {
 	struct rows_test *t = test->priv;
@@ -139,11 +139,25 @@ static void rows_evicted(struct kunit *test)
 	for (i = 0; i < UNWIND_ROWS_WAYS; i++)
 		found += finds_nr(t, t->same_set[i], i);
 	KUNIT_EXPECT_EQ(test, found, UNWIND_ROWS_WAYS - 1);
-	/* In turn: the next ones do not push out what was just kept */
-	for (i = 0; i < UNWIND_ROWS_WAYS - 1; i++)
-		keep_now(t, t->same_set[i], i);
-	KUNIT_EXPECT_TRUE(test, finds_nr(t, t->same_set[UNWIND_ROWS_WAYS],
-					 UNWIND_ROWS_WAYS));
+}
+
+/* One more than there is room for, round and round: each is found now and then */
+static void rows_round_and_round(struct kunit *test)
+{
+	unsigned int found[UNWIND_ROWS_WAYS + 1] = {};
+	struct rows_test *t = test->priv;
+	unsigned int i, round;
+
+	for (round = 0; round < 100; round++) {
+		for (i = 0; i <= UNWIND_ROWS_WAYS; i++) {
+			if (finds_nr(t, t->same_set[i], i))
+				found[i]++;
+			else
+				keep_now(t, t->same_set[i], i);
+		}
+	}
+	for (i = 0; i <= UNWIND_ROWS_WAYS; i++)
+		KUNIT_EXPECT_GE(test, found[i], 100 / 4);
 }
 
 /* What is stale goes before what is not */
@@ -435,6 +449,7 @@ static void rows_packed(struct kunit *test)
 static struct kunit_case rows_cases[] = {
 	KUNIT_CASE(rows_kept),
 	KUNIT_CASE(rows_evicted),
+	KUNIT_CASE(rows_round_and_round),
 	KUNIT_CASE(rows_evicts_stale),
 	KUNIT_CASE(rows_many),
 	KUNIT_CASE(rows_no_memory),

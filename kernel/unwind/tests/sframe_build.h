@@ -15,7 +15,6 @@
 #include <linux/types.h>
 
 #define SFB_SORTED		0x01
-#define SFB_FRAME_POINTER	0x02
 #define SFB_PCREL		0x04
 
 #define SFB_AARCH64_BE		1

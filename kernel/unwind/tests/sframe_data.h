@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A small SFrame section for the tests: three functions in a row, in version 3.
+ * A small SFrame section for the tests: six functions in a row, in version 3.
  *
  *	text +  0  sp_func    16 bytes: entry (CFA = SP+8), then SP+24 from +4,
  *	                      and from +8 with FP saved at CFA-16

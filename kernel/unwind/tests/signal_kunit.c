@@ -123,9 +123,8 @@ static void start_nofault(struct kunit *test, unsigned int frame)
  * The frame is on a page that is not there: what comes next is not to be had, and
  * the frame pointer, which leads past what was interrupted, is not to be trusted
  */
-static void signal_frame_not_resident(struct kunit *test)
+static void frame_not_resident(struct kunit *test, unsigned int frame)
 {
-	const unsigned int frame = PAGE_SIZE / sizeof(u64) - 4;
 	struct user_test *t = test->priv;
 	unsigned long other = t->stack + PAGE_SIZE;
 	struct sigcontext_64 sc = {
@@ -155,6 +154,13 @@ static void signal_frame_not_resident(struct kunit *test)
 		     t->text + TRAMPOLINE, t->text + 0x900);
 	pagefault_enable();
 	KUNIT_EXPECT_FALSE(test, t->state.unsure);
+}
+
+/* None of the registers is on a page that is there; or some are, of no use alone */
+static void signal_frame_not_resident(struct kunit *test)
+{
+	frame_not_resident(test, PAGE_SIZE / sizeof(u64) - 4);
+	frame_not_resident(test, PAGE_SIZE / sizeof(u64) - 13);
 }
 
 /* A sample in the trampoline itself: at its first, and at its last instruction */

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Puts samples together with the user half of their callchains, which comes later, in
+ * a record of its own: struct deferred_callchains says how.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* Samples whose callchain comes later: see struct deferred_callchains below. */
 #ifndef __PERF_DEFERRED_CALLCHAIN_H
 #define __PERF_DEFERRED_CALLCHAIN_H
 

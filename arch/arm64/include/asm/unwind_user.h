@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* What the iterator of user stacks has to know of arm64: linux/unwind_user_arch.h. */
 #ifndef __ASM_UNWIND_USER_H
 #define __ASM_UNWIND_USER_H
 
@@ -60,7 +61,8 @@ static inline unsigned int unwind_user_word_size(struct pt_regs *regs)
  *
  * A pseudo-NMI may find the next task's memory in place already, and the previous
  * one still current: in the middle of a switch, or in firmware's. With PAN by
- * software, the memory in place is that of current whenever it can be read.
+ * software, the memory that can be read is what the thread has noted for itself:
+ * that of current, but for exec's switch to a new mm, of which nothing is known yet.
  *
  * Context: any.
  * Return: whether it may.
@@ -157,7 +159,7 @@ bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 			      const struct pt_regs *topmost,
 			      unsigned long saved, unsigned int word_size,
 			      struct unwind_user_interrupted *to);
-bool unwind_user_saved_reg(unsigned long regs, unsigned int reg,
-			   unsigned long *val);
+int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
+			  unsigned long *val);
 
 #endif /* __ASM_UNWIND_USER_H */

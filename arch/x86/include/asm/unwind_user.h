@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* What the iterator of user stacks has to know of x86: linux/unwind_user_arch.h. */
 #ifndef _ASM_X86_UNWIND_USER_H
 #define _ASM_X86_UNWIND_USER_H
 
@@ -133,7 +134,7 @@ bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 			      const struct pt_regs *topmost,
 			      unsigned long saved, unsigned int word_size,
 			      struct unwind_user_interrupted *to);
-bool unwind_user_saved_reg(unsigned long regs, unsigned int reg,
-			   unsigned long *val);
+int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
+			  unsigned long *val);
 
 #endif /* _ASM_X86_UNWIND_USER_H */
