@@ -166,10 +166,14 @@ bench_memory()
 	build_guest_benchmarks normal off
 	counted normal "memory /mnt/cache/out/$ARCH-normal/kernel/unwind/tests/unwind_bench.ko"
 	for k in normal off; do
-		in_root size "/mnt/cache/out/$ARCH-$k/vmlinux" >"$counted/size.$k"
+		in_root size "/mnt/cache/out/$ARCH-$k/vmlinux.a" >"$counted/size.$k"
 	done
+	# Objects of what the series changes and brings, and of what it selects
+	{ sed -n 's,^+++ b/\([^[:space:]]*\)\.c.*,\1.o,p' "$REPO"/patches/*.patch
+		git -C "$REPO" ls-files -- '*.c' | sed 's/c$/o/'; echo lib/interval_tree.o; } |
+		grep -v /tests/ >"$counted/objects"
 	python3 "$REPO/qemu/bench/memory.py" "$counted/memory.normal" "$counted/size.normal" \
-		"$counted/size.off" >"$RESULTS/memory.json.new"
+		"$counted/size.off" "$counted/objects" >"$RESULTS/memory.json.new"
 	mv "$RESULTS/memory.json.new" "$RESULTS/memory.json"
 }
 

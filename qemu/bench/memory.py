@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Figures of memory: memory.py COUNTS ON OFF
+"""Figures of memory: memory.py COUNTS ON OFF OBJECTS
 
-COUNTS is what bench/memory printed, ON and OFF are what "size" says of the kernel
-with the feature and of the one without.
+COUNTS is what bench/memory printed, ON and OFF are what "size" says of the objects of
+the kernel with the feature and of the one without.  OBJECTS names those that matter:
+the one with the feature also has its tests, and types for BPF.
 """
 
 import json
@@ -14,20 +15,30 @@ from figures import read
 NR_LIBRARIES = 1000
 
 
-def text(path):
-    """Bytes of text and data, of "size"'s one line below its heads"""
+def text(path, objects):
+    """Bytes of text and data, of "size"'s lines below its heads"""
+    total = {"text": 0, "data": 0}
     with open(path, encoding="ascii") as file:
-        heads, sizes = (line.split() for line in file)
-    named = dict(zip(heads, sizes))
-    return {"text": int(named["text"]), "data": int(named["data"]) + int(named["bss"])}
+        next(file)
+        for line in file:
+            code, data, bss, _, _, name = line.split()[:6]
+            if name in objects:
+                total["text"] += int(code)
+                total["data"] += int(data) + int(bss)
+    if not total["text"]:
+        sys.exit(f"memory.py: {path} has none of the objects")
+    return total
 
 
 def main():
     """Read, print JSON."""
-    counts, on, off = sys.argv[1:]
+    counts, on, off, objects = sys.argv[1:]
     steps = {name: int(count) for name, count in read(counts, {2})}
-    with_it, without = text(on), text(off)
+    with open(objects, encoding="ascii") as file:
+        objects = set(file.read().split())
+    with_it, without = text(on, objects), text(off, objects)
     json.dump({"unit": "bytes", "process": {
+        "before": steps["before"],
         "first_unwind": steps["unwound"],
         "unwound_again": steps["again"],
         "task_deferred": steps["deferred"],

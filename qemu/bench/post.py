@@ -63,7 +63,8 @@ def rate(line):
     if not samples:
         sys.exit(f"post.py: no samples by {method} at the highest rate")
     return {"method": method, "samples": samples, "lost": lost,
-            "share_lost": round(lost / (samples + lost), 4), "bytes": size}
+            "share_lost": round(lost / (samples + lost), 4), "bytes": size,
+            "bytes_per_sample": round(size / samples, 1)}
 
 
 def main():

@@ -75,7 +75,16 @@ def frames(part):
                   if (kind, how, state) in bars and row[how, state] > bars[kind, how, state]]
         print(f"  {title:<20}" + "".join(f"{row.get(c, ''):>10}" for c in columns)
               + ("   missed: " + "; ".join(missed) if missed else ""))
+    records(part)
     stacks(part)
+
+
+def records(part):
+    """What a frame of a deferred stack costs beyond the unwind"""
+    alone = {(p["kind"], p["state"]): p["per_frame"] for p in part["frames"] if p["how"] == "faultable"}
+    written = [f"{p['per_frame'] - alone[p['kind'], 'warm']:.1f} ({kind_title(p['kind'])})"
+               for p in part["frames"] if (p["how"], p["state"]) == ("deferred", "warm")]
+    print(f"\n  of that, its address in perf's record: {', '.join(written)}")
 
 
 def stacks(part):
@@ -164,14 +173,15 @@ def memory(part):
     """Memory of the kernel"""
     process = part["process"]
     print(f"""
-  a process that was unwound         {process['first_unwind']:>10,}
+  a process that runs, unwound never {process['before']:>10,}
+  one that was unwound               {process['first_unwind']:>10,}
   and once more, with rows kept      {process['unwound_again']:>10,}
   a task with a deferred stack       {process['task_deferred']:>10,}
   the first registered table         {process['first_table']:>10,}
   {process['libraries']:,} more                         {process['with_libraries']:>10,}
   each of these                      {process['per_library']:>10,.1f}
-  the kernel's text                  {part['kernel']['text']:>10,}
-  its data                           {part['kernel']['data']:>10,}
+  the kernel's text, tests left out  {part['kernel']['text']:>10,}
+  its data, likewise                 {part['kernel']['data']:>10,}
 """)
 
 
@@ -192,10 +202,10 @@ def post(part):
               + f"{p.get('insns_per_sample', ''):>11}{p.get('growth', ''):>8}"
               f"{p['peak_kib']:>10,}{p['missing']:>9,}"
               + ("   missed" if p.get("growth", 0) > part["bar_growth"] else ""))
-    print(f"\n  {'highest rate':<14}{'in the file':>12}{'lost':>9}{'share':>9}{'MB':>9}")
+    print(f"\n  {'highest rate':<14}{'in the file':>12}{'lost':>9}{'share':>9}{'MB':>9}{'bytes':>9}")
     for p in part["highest_rate"]:
         print(f"  {p['method']:<14}{p['samples']:>12,}{p['lost']:>9,}"
-              f"{100 * p['share_lost']:>8.2f}%{p['bytes'] / 1e6:>9.1f}")
+              f"{100 * p['share_lost']:>8.2f}%{p['bytes'] / 1e6:>9.1f}{p['bytes_per_sample']:>9,.0f}")
     print()
 
 

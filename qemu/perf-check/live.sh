@@ -64,6 +64,20 @@ attached()
 	[ $recorded = 0 ] && check_data "$PERF"
 }
 
+# Both CPUs busy, buffers as perf has them unasked, and no sample lost
+at_999_hz()
+{
+	in_background
+	workload "$PERF" record -a --call-graph sframe -F 999 -e cpu-clock -o /tmp/d.data
+	recorded=$?
+	wait "$pid"
+	[ $recorded = 0 ] && "$PERF" report -i /tmp/d.data --stats --stdio >/tmp/stats 2>&1
+	cat /tmp/stats
+	"$PERF" script -i /tmp/d.data -F cpu | sort | uniq -c | tee /tmp/cpus
+	[ "$(count SAMPLE)" -gt 1000 ] && [ "$(wc -l </tmp/cpus)" -gt 1 ] &&
+		! grep -q LOST /tmp/stats
+}
+
 overwritten()
 {
 	workload "$PERF" record --overwrite --call-graph sframe -F 299 -e cpu-clock -o /tmp/d.data &&
@@ -103,6 +117,7 @@ live()
 	result "perf record -p" attached -p
 	result "perf record -t" attached -t
 	result "perf record --per-thread -p" attached --per-thread -p
+	result "perf record -a, 999 Hz: no sample lost" at_999_hz
 	result "perf record --overwrite" overwritten
 	result "perf record --off-cpu" off_cpu
 }

@@ -9,7 +9,7 @@
  *
  *	deferred	by perf, its record and all, from the system call on
  *	faultable	by unwind_user() alone, where it may fault (no page is absent)
- *	inplace		likewise, where it may not, as in an NMI
+ *	inplace		by unwind_user_in_place(), where it may not, as in an NMI
  *
  * cold, that is with nothing kept of what was decoded before, and warm, that is
  * once more. Pages are resident and the table is known either way. The two latter
@@ -178,9 +178,15 @@ static void touch_first(enum how how, int i)
 	bench.counts[how][FAULTS][i] = page_faults() - faults;
 }
 
-static bool is_measured(enum how how, enum state state)
+/*
+ * In place, stacks without tables are not taken, nor such as deep ones that make more
+ * work than one sample may.
+ */
+static bool is_measured(enum how how, enum state state, unsigned int depth)
 {
-	return state < FIRST || (bench.table && how != INPLACE);
+	if (how == INPLACE)
+		return state < FIRST && bench.table && depth < DEPTH_MAX;
+	return state < FIRST || bench.table;
 }
 
 static void end_of_chain(const void *next)
@@ -191,7 +197,9 @@ static void end_of_chain(const void *next)
 	(void)next;
 	for (how = 0; how < NR_HOWS; how++) {
 		for (i = 0; i < TIMES; i++) {
-			if (is_measured(how, FIRST))
+			if (!is_measured(how, COLD, bench.depth))
+				break;
+			if (is_measured(how, FIRST, bench.depth))
 				touch_first(how, i);
 			links_forget();
 			bench.counts[how][COLD][i] = take_stack(how);
@@ -208,7 +216,8 @@ static void print_counts(unsigned int which)
 
 	for (how = 0; how < NR_HOWS; how++)
 		for (state = 0; state < NR_STATES; state++)
-			for (i = 0; i < TIMES && is_measured(how, state); i++)
+			for (i = 0; i < TIMES &&
+			     is_measured(how, state, depths[which]); i++)
 				printf("%s %s %s %u %lu\n", bench.kind, hows[how],
 				       states[state], depths[which],
 				       bench.counted[which][how][state][i]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Chains of calls to take stacks of: see links.h. */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,21 @@ void *links_map(size_t size)
 	return at;
 }
 
+/* A file's, as that of programs is: what is made at run time is trusted less */
+static char *map_text(size_t size)
+{
+	int fd = memfd_create("text", MFD_CLOEXEC);
+	char *at;
+
+	if (fd < 0 || ftruncate(fd, size))
+		fail("memfd");
+	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	if (at == MAP_FAILED)
+		fail("mmap");
+	close(fd);
+	return at;
+}
+
 void links_make(struct links *links, unsigned int nr, size_t slot,
 		const uint8_t *code, size_t size)
 {
@@ -33,7 +49,7 @@ void links_make(struct links *links, unsigned int nr, size_t slot,
 
 	links->nr = nr;
 	links->slot = slot;
-	links->text = links_map(nr * slot);
+	links->text = map_text(nr * slot);
 	for (i = 0; i < nr; i++)
 		memcpy(&links->text[i * slot], code, size);
 	if (mprotect(links->text, nr * slot, PROT_READ | PROT_EXEC))

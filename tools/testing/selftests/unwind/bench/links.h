@@ -47,7 +47,6 @@ enum {
 	FN_IN_FRAME	= 4,
 	FN_RETURNED	= 11,
 	FN_LEFT		= 15,
-	FN_SIZE		= 16,
 };
 
 /* Its table's rows, each of which says where the CFA is */

@@ -6,6 +6,7 @@
  * the kernel's allocators is looked at. Prints lines of STEP and the bytes that the
  * step added, per process:
  *
+ *	before		it made system calls and mapped memory, and was not unwound
  *	unwound		its stack was taken, with all that was found on the way
  *	again		once more: from then on, rows are kept
  *	deferred	a stack was taken on the return to user space
@@ -60,6 +61,16 @@ static void register_ranges(unsigned int from, unsigned int to)
 			       &self.links.text[i * SLOT_SIZE], TEXT_SIZE);
 }
 
+static void step_run(void)
+{
+	static char *page;
+
+	syscall(SYS_getppid);
+	if (!page)
+		page = links_map(SLOT_SIZE);
+	*page = 1;
+}
+
 static void step_unwind(void)
 {
 	static const char command[] = "task faultable";
@@ -85,12 +96,13 @@ static void step_libraries(void)
 	register_ranges(1, 1 + NR_LIBRARIES);
 }
 
-#define NR_STEPS	5
+#define NR_STEPS	6
 
 static const struct {
 	const char	*name;
 	void		(*step)(void);
 } steps[NR_STEPS] = {
+	{ "before", step_run },
 	{ "unwound", step_unwind },
 	{ "again", step_unwind },
 	{ "deferred", step_defer },
