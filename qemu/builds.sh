@@ -175,19 +175,23 @@ patches()
 # one_option MACHINE OPTION
 one_option()
 {
-	local machine=$1 option=$2 log=$CACHE/builds/log out=$1-options/$2 title
+	local machine=$1 option=$2 log=$CACHE/builds/log out=$1-options/$2 title feature=UNWIND_USER_SFRAME
 
 	title="$machine without $option"
+	[ "$option" != "$feature" ] || feature=UNWIND_USER_FP
 	# What does not depend on an option is not built again
 	[ -d "$CACHE/builds/$out" ] || [ "$option" = NOTHING ] ||
 		cp -a "$CACHE/builds/$machine-options/NOTHING" "$CACHE/builds/$out"
 	echo "CONFIG_$option=n" >"$CACHE/builds/one.config"
+	# Frame pointers alone are a choice of their own
+	[ "$option" != UNWIND_USER_SFRAME ] ||
+		{ echo CONFIG_UNWIND_USER_FP=y; echo CONFIG_UNWIND_USER_KUNIT_TEST=n; } >>"$CACHE/builds/one.config"
 	if ! configure "$machine" "$out" tinyconfig "$FRAGMENTS/options.config" \
 		"$FRAGMENTS/$machine.config" "$CACHE/builds/one.config" >"$log" 2>&1; then
 		not_ok "$title: configure" "$log"
 	elif grep -q "^CONFIG_$option=" "$CACHE/builds/$out/.config"; then
 		skip "$title" "always on there"
-	elif ! grep -q '^CONFIG_UNWIND_USER_SFRAME=y' "$CACHE/builds/$out/.config"; then
+	elif ! grep -q "^CONFIG_$feature=y" "$CACHE/builds/$out/.config"; then
 		echo "# the feature went with it" >"$log"
 		not_ok "$title" "$log"
 	elif quiet "$log" kmake "$machine" "$out" vmlinux; then
@@ -204,7 +208,7 @@ options()
 	SOURCE=/mnt/cache/tree
 	for machine in x86 arm64; do
 		for option in NOTHING PERF_EVENTS FTRACE BPF_SYSCALL SMP COMPAT IA32_EMULATION \
-			DEBUG_FS SYSCTL PROC_FS UPROBES MODULES UNWIND_USER_KUNIT_TEST; do
+			DEBUG_FS SYSCTL PROC_FS UPROBES MODULES UNWIND_USER_KUNIT_TEST UNWIND_USER_SFRAME; do
 			case $machine-$option in
 			x86-PERF_EVENTS|x86-COMPAT|arm64-SMP|arm64-IA32_EMULATION)
 				# COMPAT is IA32_EMULATION there; the others are selected, or not there

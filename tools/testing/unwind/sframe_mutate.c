@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mutations of fuzz inputs by who knows the format.
+ * Mutations of fuzz inputs that know the format.
  *
  * Two kinds, alone or one after the other.  The first takes the table apart,
  * changes what it says, and puts it together: what depends on each other (counts,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Mutations of fuzz inputs (see sframe_fuzz.h) by who knows the format, shared
+ * Mutations of fuzz inputs (see sframe_fuzz.h) that know the format, shared
  * by libFuzzer's driver and ours.
  */
 #ifndef _UNWIND_TEST_SFRAME_MUTATE_H

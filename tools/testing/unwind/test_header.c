@@ -72,7 +72,7 @@ static void header_fields(u8 version)
 	CHECK_EQ(env.sec.fre_len, 2 * (version == 3 ? 8 : 3));
 	CHECK_EQ(env.sec.version, version);
 	CHECK_EQ(env.sec.flags, SFB_SORTED | SFB_PCREL);
-	CHECK_EQ(env.sec.abi, SFB_AMD64);
+	CHECK_EQ(env.sec.aarch64, false);
 	CHECK_EQ(env.sec.fixed_fp, -16);
 	CHECK_EQ(env.sec.fixed_ra, -8);
 	env_close(&env);

@@ -4,8 +4,8 @@
  *
  * A test maps buffers at addresses of its choice; a read of anything else
  * returns -EFAULT and counts as a violation, unless holes are allowed between
- * and after the buffers.  Buffers should come from malloc()
- * in their exact size, so that ASan watches their ends as well.
+ * and after the buffers.  Buffers should come from malloc() in their exact size, so
+ * that ASan watches their ends as well.
  *
  * Between two calls of umem_start() the reads are counted, bytes that are read
  * twice are noticed, one read can be made to fail, and a hook can change what

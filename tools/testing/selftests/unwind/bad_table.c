@@ -8,8 +8,8 @@
  *
  * The chain here keeps frame pointers and has a table, so the stack is the same
  * either way. Each variant changes some bytes of the file before it is mapped;
- * those that
- * the kernel's ELF loader does not mind are also run as a program.
+ * those
+ * that the kernel's ELF loader does not mind are also run as a program.
  */
 #include <errno.h>
 #include <signal.h>

@@ -93,14 +93,6 @@ int ftrace_event(const struct ftrace *ft, const char *event, pid_t pid)
 	return ret ?: ftrace_set(ft, file, "1");
 }
 
-int ftrace_event_off(const struct ftrace *ft, const char *event)
-{
-	char file[128];
-
-	snprintf(file, sizeof(file), "%s/enable", event);
-	return ftrace_set(ft, file, "0");
-}
-
 /*
  * What is printed
  */

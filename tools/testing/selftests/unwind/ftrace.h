@@ -17,7 +17,6 @@
 #define FTRACE_OPTION	"options/userstacktrace_deferred"
 #define FTRACE_ENTER	"events/raw_syscalls/sys_enter"
 #define FTRACE_EXIT	"events/raw_syscalls/sys_exit"
-#define FTRACE_FRAMES	64
 
 struct ftrace {
 	char	dir[128];
@@ -35,7 +34,6 @@ char *ftrace_get(const struct ftrace *ft, const char *file);
 
 /* Turn an event on, for getppid() of a task, or off */
 int ftrace_event(const struct ftrace *ft, const char *event, pid_t pid);
-int ftrace_event_off(const struct ftrace *ft, const char *event);
 
 struct ftrace_frame {
 	char		path[192];
