@@ -38,9 +38,7 @@ fetch()
 	key=$(sha256sum <"$Q/accuracy/fetch.sh" | cut -c1-16)
 	[ "$(stamp accuracy-source)" = "$key" ] && [ -d "$FETCHED/src" ] && return 0
 	mkdir -p "$FETCHED"
-	# The root has the resolver of the day on which it was made
-	[ ! -e /etc/resolv.conf ] ||
-		cp -L --remove-destination /etc/resolv.conf "$CACHE/root/etc/resolv.conf"
+	root_network
 	step "fetching the programs' sources" in_root env ${http_proxy:+"http_proxy=$http_proxy"} \
 		sh /mnt/repo/qemu/accuracy/fetch.sh /mnt/cache/accuracy
 	set_stamp accuracy-source "$key"
@@ -68,8 +66,7 @@ build_guest()
 
 build_same()
 {
-	step "installing the kernel's headers" in_root make -C /mnt/cache/tree \
-		O="/mnt/cache/out/$ARCH-normal" CC=gcc-14 HOSTCC=gcc-14 headers
+	install_headers
 	mkdir -p "$CACHE/out/same"
 	step "building same_record and same_compare" in_root make \
 		-C /mnt/cache/tree/tools/testing/unwind/same CC=gcc-14 O=/mnt/cache/out/same \
@@ -128,13 +125,7 @@ accuracy_methods()
 accuracy_step()
 {
 	build_guest
-	step "installing the kernel's headers" in_root make -C /mnt/cache/tree \
-		O="/mnt/cache/out/$ARCH-normal" CC=gcc-14 HOSTCC=gcc-14 headers
-	mkdir -p "$CACHE/out/selftests"
-	step "building the kselftests" in_root make \
-		-C /mnt/cache/tree/tools/testing/selftests/unwind CC=gcc-14 \
-		OUTPUT=/mnt/cache/out/selftests \
-		KHDR_INCLUDES="-isystem /mnt/cache/out/$ARCH-normal/usr/include"
+	build_kselftests
 	# Whether it passes is for make check to say; here it is figures
 	CMD='sh /mnt/repo/qemu/selftests.sh /mnt/cache/out/selftests single_step' \
 		DMESG=$RESULTS/step.dmesg "$Q/guest.sh" >"$RESULTS/step.txt.new" || true

@@ -79,8 +79,7 @@ build_guest_benchmarks()
 	"$REPO/qemu/root.sh"
 	"$REPO/qemu/tree.sh" sync
 	for k in "$@"; do "$REPO/qemu/kernel.sh" "$k"; done
-	step "installing the kernel's headers" in_root make -C /mnt/cache/tree \
-		O="/mnt/cache/out/$ARCH-normal" CC=gcc-14 HOSTCC=gcc-14 headers
+	install_headers
 	step "building the guest's benchmarks" in_root make -C \
 		/mnt/cache/tree/tools/testing/selftests/unwind/bench CC=gcc-14 O=$out \
 		HEADERS="/mnt/cache/out/$ARCH-normal/usr/include"

@@ -270,11 +270,7 @@ make_selftests()
 {
 	build_kernel normal
 	[ "$ARCH" != x86_64 ] || "$Q/programs.sh"
-	step "installing the kernel's headers" in_root make -C /mnt/cache/tree \
-		O=/mnt/cache/out/$ARCH-normal "${TOOLCHAIN[@]}" headers
-	mkdir -p "$CACHE/$BUILT/selftests"
-	step "building the kselftests" in_root make -C /mnt/cache/tree/tools/testing/selftests/unwind \
-		CC="${TRIPLET:+$TRIPLET-}gcc-14" OUTPUT=$SELFTESTS KHDR_INCLUDES="-isystem /mnt/cache/out/$ARCH-normal/usr/include"
+	build_kselftests
 }
 
 check_selftests()

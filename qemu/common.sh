@@ -158,20 +158,45 @@ in_root()
 	' bash "$@"
 }
 
+# root_network - the root has the resolver of the day on which it was made
+root_network()
+{
+	[ ! -e /etc/resolv.conf ] ||
+		cp -L --remove-destination /etc/resolv.conf "$CACHE/root/etc/resolv.conf"
+}
+
 # root_packages PACKAGE... - what only some steps need, and the root may lack
 root_packages()
 {
-	local missing=() p
+	local missing=() p info=$CACHE/root/var/lib/dpkg/info
 
 	for p in "$@"; do
-		[ -e "$CACHE/root/var/lib/dpkg/info/$p.list" ] || missing+=("$p")
+		[ -e "$info/$p.list" ] || [ -e "$info/$p:amd64.list" ] || missing+=("$p")
 	done
 	[ ${#missing[@]} -eq 0 ] && return 0
+	root_network
 	step "installing ${missing[*]} in the root" in_root sh -ec '
 		export DEBIAN_FRONTEND=noninteractive
 		# A frozen mirror counts as expired; its signature is checked
 		apt-get -o Acquire::Check-Valid-Until=false update
 		apt-get install -y --no-install-recommends "$@"' sh "${missing[@]}"
+}
+
+# install_headers - the kernel's, for programs in user space: in usr/include of its objects
+install_headers()
+{
+	step "installing the kernel's headers" in_root make -C /mnt/cache/tree \
+		O="/mnt/cache/out/$ARCH-normal" "${TOOLCHAIN[@]}" headers
+}
+
+# build_kselftests - in $CACHE/$BUILT/selftests
+build_kselftests()
+{
+	install_headers
+	mkdir -p "$CACHE/$BUILT/selftests"
+	step "building the kselftests" in_root make -C /mnt/cache/tree/tools/testing/selftests/unwind \
+		CC="${TRIPLET:+$TRIPLET-}gcc-14" OUTPUT="/mnt/cache/$BUILT/selftests" \
+		KHDR_INCLUDES="-isystem /mnt/cache/out/$ARCH-normal/usr/include"
 }
 
 # lock - one build at a time; released when the script ends

@@ -18,9 +18,7 @@ fetch()
 	key=$(sha256sum <"$RECIPES/fetch.sh" | cut -c1-16)
 	[ "$(stamp diff-corpus-source)" = "$key" ] && [ -d "$CORPUS/src" ] && return 0
 	mkdir -p "$CORPUS"
-	# The root has the resolver of the day on which it was made
-	[ ! -e /etc/resolv.conf ] ||
-		cp -L --remove-destination /etc/resolv.conf "$CACHE/root/etc/resolv.conf"
+	root_network
 	# In a subshell, so that a failure ends the step and not this script
 	(step "fetching the corpus" in_root env \
 		${http_proxy:+"http_proxy=$http_proxy"} \
