@@ -61,8 +61,8 @@
  * still ask before that, or fail it: then the entry goes on and the work runs on
  * the interrupt that was raised, before the program does anything.
  * TIF_UNWIND, a thread flag that the first request sets, brings a task here, and
- * nothing but this clears it: task work may
- * also run in the middle of a system call, or before a guest is entered.
+ * nothing but this clears it: task work may also run in the middle of a system call,
+ * or before a guest is entered.
  *
  * Exit and exec.  Both end the use of the old stack early: UNWIND_CLOSED refuses
  * further requests, and what is pending is delivered while its memory is still
@@ -81,10 +81,11 @@
  * Cancellation.  After it has made the client unknown and waited for requests
  * under way (they run with preemption off), it clears the client's bit in the
  * requests of every task.  Work that has seen it there before sets it in @done, in a
- * read-side section of RCU; after that was waited for, it is cleared in @done, too.  A callback is called under SRCU, one of each bit, if the bit is still in
- * @done by then.  So who waits for that SRCU at last has seen the end of the callback
- * that is cancelled, and waits for no other client's, however long that takes.  Only
- * then is the bit free for another client.
+ * read-side section of RCU; after that was waited for, it is cleared in @done, too.
+ * A callback is called under SRCU, one of each bit, if the bit is still in @done by
+ * then.  So whoever waits for that SRCU at last has seen the end of the callback that
+ * is cancelled, and waits for no other client's, however long that takes.  Only then
+ * is the bit free for another client.
  */
 
 #include <linux/bitops.h>

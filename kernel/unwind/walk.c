@@ -175,8 +175,9 @@ static bool decode_row(struct unwind_user_state *state, unsigned long ip,
  * Look a row up, and keep it: unless its range would not be missed when it is
  * dropped, or its table may change.
  */
-static noinline bool lookup_and_keep(struct unwind_user_state *state, unsigned long ip,
-				struct unwind_kept_row *kept)
+static noinline bool lookup_and_keep(struct unwind_user_state *state,
+				     unsigned long ip,
+				     struct unwind_kept_row *kept)
 {
 	struct unwind_table *table = &state->table;
 
