@@ -62,10 +62,11 @@
 /* get_user(), and where it fails, the address is noted in @to */
 #define read_user(val, ptr, to)						\
 ({									\
-	const bool __read = !get_user(val, ptr);			\
+	typeof(ptr) __ptr = (ptr);					\
+	const bool __read = !get_user(val, __ptr);			\
 									\
 	if (!__read)							\
-		(to)->unread = (unsigned long)(ptr);			\
+		(to)->unread = (unsigned long)__ptr;			\
 	__read;								\
 })
 
