@@ -69,7 +69,7 @@ kernel: tree
 perf: tree guest-root
 	@$(Q)/perf.sh
 
-programs: root
+programs: root guest-root
 	@$(Q)/programs.sh
 
 guest: kernel guest-root perf

@@ -40,9 +40,10 @@ KINDS = {
     "raw": "all without",
 }
 # perf prefers one of several names that glibc gives to the same address.  The
-# second is where the dynamic linker's _start goes on after its first call.
+# second is where the dynamic linker's _start goes on after its first call, the third
+# where arm64's clone() and clone3() begin a thread.
 OUTERMOST = frozenset(
-    ["_start", "_dl_start_user"] + [prefix + name for name in ("clone", "clone3")
+    ["_start", "_dl_start_user", "thread_start"] + [prefix + name for name in ("clone", "clone3")
                   for prefix in ("", "__", "__GI_", "__GI___")])
 KERNEL_FROM = 1 << 63
 UNKNOWN = "[unknown]"

@@ -21,7 +21,7 @@ import struct
 import subprocess
 import sys
 
-BEGIN = {"_start", "__clone3", "__GI___clone3", "clone3", "__clone"}
+BEGIN = {"_start", "__clone3", "__GI___clone3", "clone3", "__clone", "thread_start"}
 ENOUGH = 100
 # Of ftrace's user stacks
 IN_PLACE = 8
