@@ -126,11 +126,12 @@ static int table_add(const struct unwind_table_attr *attr)
  * Context: system call of a user task.
  * Return: 0, or the version of the ABI for PR_UNWIND_TABLE_VERSION;
  * -EINVAL unknown operation, format or flag, zero key, empty range or one that
- * wraps, @arg5 not 0, structure shorter than its first version;
+ * wraps, @arg5 not 0, structure shorter than its first version, @uattr or @size not
+ * 0 for PR_UNWIND_TABLE_VERSION;
  * -E2BIG longer structure with a tail that is not zero;
  * -EFAULT structure or header unreadable, range outside the address space;
  * -ENOEXEC the header makes no sense;
- * -EOPNOTSUPP a version of SFrame that is not read, or a 32-bit task;
+ * -EOPNOTSUPP a version of SFrame that is not read, or a 32-bit system call;
  * -EEXIST the text overlaps what is registered;
  * -ENOENT nothing is registered under the key;
  * -ENOSPC the limit, sysctl kernel.unwind_max_ranges;
