@@ -3,7 +3,7 @@
  * The iterator: from one frame of the current task's user stack to the next.
  *
  * A frame is its instruction pointer, stack pointer and frame pointer; the
- * topmost one is what the program had when it entered the kernel.  There are three
+ * topmost one is what the program had when it entered the kernel.  There are four
  * ways to get to the caller's frame.  Which one it is, is found for each frame anew,
  * because stacks are mixed: the program may have a table, a plugin frame pointers only.
  *
@@ -16,7 +16,10 @@
  *   2. There is no such row, or it is marked as that of a signal's trampoline, and
  *      the address is one: the kernel knows the frame that it has laid down itself
  *      (arch/.../kernel/unwind_signal.c).  A marked row is used where that fails only.
- *   3. The frame pointer points to a frame record: where a function has saved its
+ *   3. A function was interrupted that has no frame record yet, or no longer, and that
+ *      can be seen by its instructions: the return address is in the link register
+ *      (arch/.../kernel/unwind_link.c).
+ *   4. The frame pointer points to a frame record: where a function has saved its
  *      caller's frame pointer, beside the return address.
  *
  * A row that is wrong costs its frame only: the frame pointer is tried instead.  It is
@@ -84,6 +87,7 @@
  * @word_size: as there
  * @method: how it was found
  * @interrupted: @ip is exact
+ * @sp_is_bound: @sp is not known, but how far out it is at least
  */
 struct unwind_user_frame {
 	unsigned long			ip;
@@ -93,6 +97,7 @@ struct unwind_user_frame {
 	unsigned int			word_size;
 	enum unwind_user_method		method;
 	bool				interrupted;
+	bool				sp_is_bound;
 };
 
 /* An address, without its tag */
@@ -152,7 +157,7 @@ static bool is_text(struct unwind_user_state *state, unsigned long ip)
 /* The return address, if a uretprobe has put it aside */
 static bool undo_uretprobe(struct unwind_user_frame *frame)
 {
-	if (UNWIND_USER_FP_CFA_EXACT || frame->method != UNWIND_USER_FP)
+	if (UNWIND_USER_FP_CFA_EXACT || !frame->sp_is_bound)
 		return unwind_uretprobe_ra(&frame->ip, frame->sp,
 					   frame->word_size);
 	return unwind_uretprobe_record_ra(&frame->ip, &frame->sp);
@@ -448,6 +453,35 @@ static enum unwind_user_stop next_by_signal(struct unwind_user_state *state,
 }
 
 /*
+ * By link register
+ */
+
+static enum unwind_user_stop next_by_link(struct unwind_user_state *state,
+					  struct unwind_user_frame *next)
+{
+	int pushed = unwind_user_link_holds_ra(state->ip);
+	enum unwind_user_stop stop;
+
+	if (pushed == -EFAULT)
+		note_unread(state, state->ip);
+	if (pushed < 0)
+		return UNWIND_STOP_NO_FRAME;
+	*next = (struct unwind_user_frame){
+		.sp = state->sp + pushed,
+		.fp = state->fp,
+		.word_size = state->word_size,
+		/* The frame pointer comes next, and led to none so far */
+		.method = UNWIND_USER_FP,
+	};
+	if (!known_reg(state, UNWIND_USER_LINK_REG, &next->ip) ||
+	    !cfa_valid(state, next->sp))
+		return UNWIND_STOP_NO_FRAME;
+	stop = check_frame(state, next);
+	return stop == UNWIND_STOP_NOT_TEXT || stop == UNWIND_STOP_BAD_FRAME ?
+	       UNWIND_STOP_NO_FRAME : stop;
+}
+
+/*
  * By frame pointer
  */
 
@@ -461,6 +495,7 @@ static enum unwind_user_stop next_by_fp(struct unwind_user_state *state,
 	*next = (struct unwind_user_frame){
 		.word_size = word,
 		.method = UNWIND_USER_FP,
+		.sp_is_bound = !UNWIND_USER_FP_CFA_EXACT,
 	};
 	if (!fp)
 		return UNWIND_STOP_END_FP;
@@ -503,6 +538,8 @@ static void undo_uprobes(struct unwind_user_state *state)
 int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs,
 		      enum unwind_user_access access)
 {
+	int word_size;
+
 	*state = (struct unwind_user_state){
 		.regs = regs,
 		.access = access,
@@ -513,15 +550,16 @@ int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs,
 	};
 	if (!user_mode(regs))
 		return -EINVAL;
-	state->word_size = unwind_user_word_size(regs);
-	if (!state->word_size)
-		return -EINVAL;
+	word_size = unwind_user_word_size(regs);
+	if (word_size < 0)
+		return word_size;
+	state->word_size = word_size;
 
 	state->rows = unwind_table_rows(current->mm);
 	state->ip = instruction_pointer(regs);
 	state->sp = unwind_user_untag(user_stack_pointer(regs));
 	state->fp = unwind_user_untag(frame_pointer(regs));
-	if (state->task)
+	if (state->task && word_size)
 		undo_uprobes(state);
 	state->probed = state->task && unwind_uprobed();
 	return 0;
@@ -534,6 +572,9 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 	enum unwind_user_stop stop, signal_stop, fp_stop;
 	struct unwind_row row;
 
+	/* A program of a kind whose frames cannot be found */
+	if (!state->word_size)
+		return UNWIND_STOP_NO_FRAME;
 	stop = find_row(state, kept, &row);
 	if (stop == UNWIND_STOP_NO_FRAME || (!stop && row.signal)) {
 		signal_stop = next_by_signal(state, next);
@@ -553,6 +594,11 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 		    stop == UNWIND_STOP_END_FP ||
 		    stop == UNWIND_STOP_NO_REGISTER)
 			return stop;
+	}
+	if (UNWIND_USER_LINK_REG >= 0 && state->exact_ip && stop == UNWIND_STOP_NO_FRAME) {
+		fp_stop = next_by_link(state, next);
+		if (fp_stop != UNWIND_STOP_NO_FRAME)
+			return fp_stop;
 	}
 	fp_stop = next_by_fp(state, next);
 	/* What was wrong with the table says more than that no FP is kept */
@@ -579,7 +625,7 @@ static int step(struct unwind_user_state *state,
 	state->topmost = false;
 	state->exact_ip = next.interrupted;
 	if (!UNWIND_USER_FP_CFA_EXACT)
-		state->sp_is_bound = next.method == UNWIND_USER_FP;
+		state->sp_is_bound = next.sp_is_bound;
 	return 0;
 }
 

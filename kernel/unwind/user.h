@@ -28,7 +28,7 @@
  * @access: how user memory may be read
  * @method: how the current frame was found
  * @stop: why there is no next frame
- * @word_size: 8 or 4 bytes
+ * @word_size: 8 or 4 bytes; 0: frames of this program cannot be found
  * @looked: entries and rows of tables that were looked at so far, and what else a
  *	lookup reads, in such
  * @looked_max: after so many, rows that are not kept are not looked up in walk.c;

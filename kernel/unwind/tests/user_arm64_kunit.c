@@ -265,14 +265,154 @@ static void arm64_record_then_none(struct kunit *test)
 		     t->text + OUTER + BODY);
 }
 
-/* AArch32 programs have no frame that could be followed */
+/*
+ * No table, and the frame record is that of a caller further out: the instructions
+ * tell where the return address is still, or again, in the link register, and how far
+ * the stack pointer has moved.
+ */
+
+static const struct link_code {
+	const char	*what;
+	u32		insns[7];
+	u8		at;		/* of these, the next one */
+	u16		pushed;		/* words */
+} link_codes[] = {
+	{ "bti c", { 0xd503245f }, 0, 0 },
+	{ "paciasp", { 0xd503233f }, 0, 0 },
+	{ "stp x29, x30, [sp, #-32]!", { 0xa9be7bfd, 0x910003fd }, 0, 0 },
+	{ "mov x29, sp", { 0xa9be7bfd, 0x910003fd }, 1, 4 },
+	{ "sub sp, sp, #64", { 0xd10103ff, 0xa9027bfd, 0x910083fd }, 0, 0 },
+	{ "stp x29, x30, [sp, #32]", { 0xd10103ff, 0xa9027bfd, 0x910083fd }, 1, 8 },
+	{ "add x29, sp, #32", { 0xd10103ff, 0xa9027bfd, 0x910083fd }, 2, 8 },
+	{ "between stp and mov x29, sp", { 0xa9be7bfd, 0xd2800000, 0x910003fd }, 1, 4 },
+	{ "before stp and mov x29, sp", { 0xd2800000, 0xa9be7bfd, 0x910003fd }, 0, 0 },
+	{ "between sub and stp", { 0xd10103ff, 0xf9000bf3, 0xa9027bfd, 0x910083fd }, 1, 8 },
+	{ "stp d8, d9 before", { 0x6dbf27e8, 0xa9be7bfd, 0x910003fd }, 2, 6 },
+	{ "stp q8, q9 before", { 0xadbf27e8, 0xa9be7bfd, 0x910003fd }, 2, 8 },
+	{ "stp w1, w2 before", { 0x29bf0be1, 0xa9be7bfd, 0x910003fd }, 2, 5 },
+	{ "before add sp, sp, #4096", { 0x914007ff, 0xd65f03c0 }, 0, 512 },
+	{ "str x19 before", { 0xf81f0ff3, 0xa9be7bfd, 0x910003fd }, 1, 2 },
+	{ "after ldp x29, x30, [sp], #32", { 0xa8c27bfd, 0x52800000, 0xd65f03c0 }, 1, 0 },
+	{ "a jump after ldp", { 0xa8c27bfd, 0x14000040 }, 1, 0 },
+	{ "add sp, sp, #64", { 0xa9427bfd, 0x910103ff, 0xd65f03c0 }, 1, 8 },
+	{ "before add sp, sp, #64",
+	  { 0xa9427bfd, 0xf9400bf3, 0x910103ff, 0xd65f03c0 }, 1, 8 },
+	{ "in a leaf, before ret", { 0xc8e0fc41, 0xd65f03c0 }, 0, 0 },
+	{ "in a leaf, before cbz", { 0x39400210, 0x34000070, 0xc8e0fc41, 0xd65f03c0 }, 0, 0 },
+	{ "before ldr x19, [sp], #16", { 0xa8c27bfd, 0xf84107f3, 0xd65f03c0 }, 1, 2 },
+	{ "autiasp", { 0xa8c27bfd, 0xd50323bf, 0xd65f03c0 }, 1, 0 },
+	{ "ret", { 0xd65f03c0 }, 0, 0 },
+	{ "retaa", { 0xd65f0bff }, 0, 0 },
+	{ "stub: adrp", { 0x90000010, 0xf9400611, 0x91002210, 0xd61f0220 }, 0, 0 },
+	{ "stub: ldr", { 0x90000010, 0xf9400611, 0x91002210, 0xd61f0220 }, 1, 0 },
+	{ "stub: add", { 0x90000010, 0xf9400611, 0x91002210, 0xd61f0220 }, 2, 0 },
+	{ "stub: br", { 0x90000010, 0xf9400611, 0x91002210, 0xd61f0220 }, 3, 0 },
+	{ "signed stub: bti c",
+	  { 0xd503245f, 0x90000010, 0xf9400211, 0xd503201f, 0xd503219f, 0xd61f0220 }, 0, 0 },
+	{ "signed stub: adrp",
+	  { 0xd503245f, 0x90000010, 0xf9400211, 0xd503201f, 0xd503219f, 0xd61f0220 }, 1, 0 },
+	{ "signed stub: br",
+	  { 0xd503245f, 0x90000010, 0xf9400211, 0xd503201f, 0xd503219f, 0xd61f0220 }, 5, 0 },
+	{ "first stub: stp",
+	  { 0xd503245f, 0xa9bf7bf0, 0xf00000f0, 0xf947fe11, 0x913fe210, 0xd61f0220 }, 1, 0 },
+	{ "first stub: adrp",
+	  { 0xd503245f, 0xa9bf7bf0, 0xf00000f0, 0xf947fe11, 0x913fe210, 0xd61f0220 }, 2, 2 },
+	{ "first stub: br",
+	  { 0xd503245f, 0xa9bf7bf0, 0xf00000f0, 0xf947fe11, 0x913fe210, 0xd61f0220 }, 5, 2 },
+	{ "stub after the padding of the first",
+	  { 0xd61f0220, 0xd503201f, 0xd503201f, 0x90000010, 0xf9400611, 0x91002210,
+	    0xd61f0220 }, 3, 0 },
+};
+
+/* Of these nothing is known, as they stand there */
+static const struct link_code no_link_codes[] = {
+	{ "br x17", { 0x8b010011, 0xd61f0220 }, 1, 0 },
+	{ "adrp x16 for something else", { 0x90000010, 0x91002210, 0xf9400200 }, 0, 0 },
+	{ "sub sp, sp, #64 to make room", { 0xd10103ff, 0x910003e0 }, 0, 0 },
+	{ "add sp, sp, #64 after something else", { 0xf94003f3, 0x910103ff }, 1, 0 },
+	{ "after mov x29, sp", { 0xa9be7bfd, 0x910003fd, 0xd2800000 }, 2, 0 },
+	{ "before ldp x29, x30, [sp], #32", { 0xd2800000, 0xa8c27bfd, 0xd65f03c0 }, 0, 0 },
+	{ "before ldr x30, [sp], #16", { 0xd2800000, 0xf84107fe, 0xd65f03c0 }, 0, 0 },
+	{ "before mov x30, x11", { 0xaa0b03fe, 0xd65f03c0 }, 0, 0 },
+	{ "sub sp, sp, x9 before", { 0xcb2963ff, 0xa9be7bfd, 0x910003fd }, 2, 0 },
+	{ "before mov sp, x29", { 0x910003bf, 0xd65f03c0 }, 0, 0 },
+	{ "before a call", { 0xd2800000, 0x94000040, 0xd65f03c0 }, 0, 0 },
+	{ "a jump before ret", { 0xd2800000, 0x14000040, 0xd65f03c0 }, 0, 0 },
+	{ "a call before mov x29, sp", { 0xa9be7bfd, 0x94000040, 0x910003fd }, 0, 0 },
+	{ "stp x29, x30 after something else", { 0xa90153f3, 0xa9027bfd }, 1, 0 },
+	{ "stp x19, x20, [sp, #-32]!", { 0xa9be53f3 }, 0, 0 },
+	{ "blr x8", { 0xd63f0100 }, 0, 0 },
+	{ "ret x1", { 0xd65f0020 }, 0, 0 },
+};
+
+static void at_code(struct kunit *test, const struct link_code *code, unsigned long lr)
+{
+	__le32 insns[ARRAY_SIZE(code->insns)];
+	struct user_test *t = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(insns); i++)
+		insns[i] = cpu_to_le32(code->insns[i]);
+	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)(t->text + NOWHERE), insns,
+					   sizeof(insns)), 0);
+	put_record(test, 10 + code->pushed, 30, t->text + OUTER + BODY);
+	put_record(test, 30, 40, t->text + OUTER + BODY + 4);
+	begin(test, NOWHERE + code->at * 4, 10, 30, lr);
+}
+
+static void arm64_link_register(struct kunit *test)
+{
+	const struct link_code *code;
+	struct user_test *t = test->priv;
+
+	for (code = link_codes; code < link_codes + ARRAY_SIZE(link_codes); code++) {
+		kunit_info(test, "%s\n", code->what);
+		at_code(test, code, sign(t->text + MID + BODY));
+		EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE + code->at * 4,
+			     t->text + MID + BODY, t->text + OUTER + BODY);
+		KUNIT_EXPECT_EQ(test, t->state.sp,
+				word_addr(t, 10 + code->pushed + FRAME_WORDS));
+		KUNIT_EXPECT_EQ(test, t->state.fp, word_addr(t, 30));
+	}
+}
+
+static void arm64_link_register_unknown(struct kunit *test)
+{
+	const struct link_code *code;
+	struct user_test *t = test->priv;
+
+	for (code = no_link_codes; code < no_link_codes + ARRAY_SIZE(no_link_codes); code++) {
+		kunit_info(test, "%s\n", code->what);
+		at_code(test, code, t->text + MID + BODY);
+		EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE + code->at * 4,
+			     t->text + OUTER + BODY + 4);
+	}
+}
+
+/* What was in the register is not the program's: the frame record is all that there is */
+static void arm64_link_register_wrong(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	at_code(test, &link_codes[0], (unsigned long)arm64_link_register_wrong);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE, t->text + OUTER + BODY + 4);
+	/* Of a frame that has made a call, the register is not known */
+	at_code(test, &link_codes[2], t->text + MID + BODY);
+	put_record(test, 10, 30, t->text + OUTER + BODY);
+	begin(test, LEAF, 10, 10, t->text + NOWHERE + 4);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + LEAF, t->text + NOWHERE + 4,
+		     t->text + OUTER + BODY);
+}
+
+/* AArch32 programs have no frame that could be followed, not by tables either */
 static void arm64_compat(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
+	set_regs(t, t->text + MID + BODY, word_addr(t, 2), word_addr(t, 4));
 	t->regs.pstate = PSR_MODE32_BIT | PSR_MODE_EL0t;
-	KUNIT_EXPECT_EQ(test, unwind_user_start(&t->state, &t->regs,
-						UNWIND_USER_FAULTABLE), -EINVAL);
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, t->text + MID + BODY);
 }
 
 static struct kunit_case user_arm64_cases[] = {
@@ -284,6 +424,9 @@ static struct kunit_case user_arm64_cases[] = {
 	KUNIT_CASE(arm64_tags),
 	KUNIT_CASE(arm64_record_then_table),
 	KUNIT_CASE(arm64_record_then_none),
+	KUNIT_CASE(arm64_link_register),
+	KUNIT_CASE(arm64_link_register_unknown),
+	KUNIT_CASE(arm64_link_register_wrong),
 	KUNIT_CASE(arm64_compat),
 	{}
 };

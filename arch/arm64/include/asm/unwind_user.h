@@ -48,10 +48,10 @@
  * unwind_user_word_size - bytes in a stack word of the interrupted program
  * @regs: its registers
  *
- * Return: 8; or 0 for AArch32 programs, whose stack cannot be followed: their
+ * Return: 8; or 0 for AArch32 programs, whose stack ends with where they are: their
  * ABI has no frame record that ARM and Thumb code agree on.
  */
-static inline unsigned int unwind_user_word_size(struct pt_regs *regs)
+static inline int unwind_user_word_size(struct pt_regs *regs)
 {
 	return compat_user_mode(regs) ? 0 : 8;
 }
@@ -161,5 +161,6 @@ bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 			      struct unwind_user_interrupted *to);
 int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
 			  unsigned long *val);
+int unwind_user_link_holds_ra(unsigned long ip);
 
 #endif /* __ASM_UNWIND_USER_H */

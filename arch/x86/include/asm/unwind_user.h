@@ -3,6 +3,7 @@
 #ifndef _ASM_X86_UNWIND_USER_H
 #define _ASM_X86_UNWIND_USER_H
 
+#include <linux/errno.h>
 #include <linux/nospec.h>
 #include <linux/types.h>
 #include <linux/unwind_user_arch.h>
@@ -36,20 +37,20 @@
  * unwind_user_word_size - bytes in a stack word of the interrupted program
  * @regs: its registers
  *
- * Return: 8, 4, or 0 for programs whose stack cannot be followed: those of
- * virtual 8086 mode, and 32-bit ones with segments of their own.
+ * Return: 8 or 4; or -EINVAL for programs of whose addresses nothing is known: those
+ * of virtual 8086 mode, and 32-bit ones with segments of their own.
  */
-static inline unsigned int unwind_user_word_size(struct pt_regs *regs)
+static inline int unwind_user_word_size(struct pt_regs *regs)
 {
 	if (regs->flags & X86_VM_MASK)
-		return 0;
+		return -EINVAL;
 #ifdef CONFIG_X86_64
 	if (user_64bit_mode(regs))
 		return 8;
 	/* Flat, or addresses would not be what they seem */
-	return regs->cs == __USER32_CS && regs->ss == __USER_DS ? 4 : 0;
+	return regs->cs == __USER32_CS && regs->ss == __USER_DS ? 4 : -EINVAL;
 #else
-	return 0;
+	return -EINVAL;
 #endif
 }
 
@@ -136,5 +137,11 @@ bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 			      struct unwind_user_interrupted *to);
 int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
 			  unsigned long *val);
+
+/* There is no link register */
+static inline int unwind_user_link_holds_ra(unsigned long ip)
+{
+	return -ENOENT;
+}
 
 #endif /* _ASM_X86_UNWIND_USER_H */

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions that were interrupted while their return address was in the link register,
+ * and of which no table tells.  Asked by the iterator, kernel/unwind/user.c.
+ *
+ * A function saves its return address beside the frame pointer, and is found by this
+ * frame record from then on.  Before, and once it has restored both, the frame pointer
+ * is its caller's, and leads past that caller.  So it does in the stubs that the linker
+ * makes for calls into libraries, of which it writes no tables.
+ *
+ * Where the return address is at an instruction is known from what comes before and
+ * after it, as compilers and linkers write it:
+ *
+ *	bti c / paciasp			where a function, or a stub, begins
+ *
+ *	stp x29, x30, [sp, #-N]!	what saves both, and
+ *	mov x29, sp			from where on they are a frame record; or
+ *
+ *	sub sp, sp, #N
+ *	stp x29, x30, [sp, #M]		with the record further up in the frame
+ *	add x29, sp, #M
+ *
+ *	autiasp / ret / retaa		where it returns to the register, which nothing has
+ *					written on the way there; so it was there before
+ *
+ *	ldp x29, x30, [sp], #N		what restores both, and
+ *	b / br				goes on in another function
+ *
+ *	adrp x16, ...			a stub, all of it.  The first of them has pushed
+ *	ldr x17, [x16, #...]		x16 and x30 before, for what the dynamic linker
+ *	add x16, x16, #...		does when a function is called for the first time
+ *	br x17
+ *
+ * Other instructions may stand between these, some of which push and pop registers.
+ * Nothing is claimed where none of this is near.  So a leaf that has no frame record is
+ * known where it begins and not far from its return: elsewhere, to find its caller takes
+ * a table.
+ *
+ * The instructions are the process's own and may be chosen to mislead: what comes out
+ * is an address of that process, in its text.
+ */
+
+#include <linux/align.h>
+#include <linux/array_size.h>
+#include <linux/bits.h>
+#include <linux/bitops.h>
+#include <linux/errno.h>
+#include <linux/types.h>
+#include <linux/uaccess.h>
+#include <asm/insn.h>
+#include <asm/unwind_user.h>
+
+#define INSN_SIZE	4
+
+/* How far is looked, either way */
+#define NEAR		8
+
+/* An instruction, and what of it is the same for all offsets and registers */
+struct pattern {
+	u32	mask;
+	u32	insn;
+};
+
+/* Bits of offsets of pairs of registers, and of additions */
+#define PAIR_OFFSET	((u32)GENMASK(21, 15))
+#define ADD_OFFSET	((u32)GENMASK(21, 10))
+
+/* Where a function begins or ends, and nothing but its stack pointer may have changed */
+static const struct pattern at_ends[] = {
+	{ ~0x80U, 0xd503245f },			/* bti c; bti jc */
+	{ ~0x40U, 0xd503233f },			/* paciasp; pacibsp */
+	{ ~0x40U, 0xd50323bf },			/* autiasp; autibsp */
+	{ ~0U, 0xd65f03c0 },			/* ret */
+	{ ~0x400U, 0xd65f0bff },		/* retaa; retab */
+	{ ~0U, 0xa9bf7bf0 },			/* stp x16, x30, [sp, #-16]! */
+};
+
+/* From where on the frame pointer is this frame's: add x29, sp, #; mov x29, sp */
+static const struct pattern sets_fp = { ~ADD_OFFSET, 0x910003fd };
+
+/* From where on both are the caller's */
+static const struct pattern restores[] = {
+	{ ~PAIR_OFFSET, 0xa8c07bfd },		/* ldp x29, x30, [sp], # */
+	{ ~PAIR_OFFSET, 0xa9407bfd },		/* ldp x29, x30, [sp, #] */
+};
+
+/* To the link register */
+static const struct pattern returns[] = {
+	{ ~0U, 0xd65f03c0 },			/* ret */
+	{ ~0x400U, 0xd65f0bff },		/* retaa; retab */
+};
+
+/* Loads of two registers, by any addressing */
+static const struct pattern loads_pair = { 0xfe400000, 0xa8400000 };
+
+/* What moves the stack pointer, whatever is pushed or popped */
+static const struct pattern moves_by_pair = { 0x3a8003e0, 0x288003e0 };
+static const struct pattern moves_by_single = { 0x3b2007e0, 0x380007e0 };
+/* An addition to it, or to another register; or of one, so that nobody knows how far */
+static const struct pattern adds_const = { 0xbf80001f, 0x9100001f };
+static const struct pattern adds_reg = { 0xbfe0001f, 0x8b20001f };
+
+/* What stubs are made of, before the jump; there are so many at most */
+static const struct pattern in_stubs[] = {
+	{ ~0x80U, 0xd503245f },			/* bti c */
+	{ 0x9f00001f, 0x90000010 },		/* adrp x16, # */
+	{ ~ADD_OFFSET, 0xf9400211 },		/* ldr x17, [x16, #] */
+	{ ~ADD_OFFSET, 0x91000210 },		/* add x16, x16, # */
+	{ ~0x40U, 0xd503219f },			/* autia1716; autib1716 */
+	{ ~0U, 0xd503201f },			/* nop */
+};
+
+#define STUB_INSNS	5
+
+static const struct pattern br_x17 = { ~0U, 0xd61f0220 };
+static const struct pattern push_x16 = { ~0U, 0xa9bf7bf0 };
+
+#define PUSHED_BY_STUB	16
+
+/* @unread: an instruction could not be read, which may have told more */
+struct code {
+	unsigned long	ip;
+	bool		unread;
+};
+
+/* The instruction that is @at instructions after the next one; 0 is none */
+static u32 insn_at(struct code *code, int at)
+{
+	__le32 insn;
+
+	if (get_user(insn, (const __le32 __user *)(code->ip + at * INSN_SIZE))) {
+		code->unread = true;
+		return 0;
+	}
+	return le32_to_cpu(insn);
+}
+
+static bool matches(u32 insn, const struct pattern *pattern)
+{
+	return (insn & pattern->mask) == pattern->insn;
+}
+
+static bool matches_any(u32 insn, const struct pattern *patterns, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (matches(insn, &patterns[i]))
+			return true;
+	return false;
+}
+
+/* An offset of a pair is in units of its registers: of 4, 8 or 16 bytes */
+static int pair_offset(u32 insn)
+{
+	const bool vector = insn & BIT(26);
+	unsigned int size = insn >> 30;
+
+	return sign_extend32(insn >> 15, 6) * (4 << (vector ? size : size >> 1));
+}
+
+static int add_offset(u32 insn)
+{
+	int offset = (insn >> 10 & 0xfff) << (insn & BIT(22) ? 12 : 0);
+
+	return insn & BIT(30) ? -offset : offset;
+}
+
+/* Bytes by which the stack pointer goes up (negative: down); false: nobody knows */
+static bool moves_sp(u32 insn, int *moved)
+{
+	*moved = 0;
+	if (matches(insn, &moves_by_pair))
+		*moved = pair_offset(insn);
+	else if (matches(insn, &moves_by_single))
+		*moved = sign_extend32(insn >> 12, 8);
+	else if (matches(insn, &adds_const) && (insn >> 5 & 0x1f) == 31)
+		*moved = add_offset(insn);
+	else if (matches(insn, &adds_const) || matches(insn, &adds_reg))
+		return false;
+	return true;
+}
+
+/* None is, or another function's: what follows is not reached from what is before */
+static bool ends_code(u32 insn)
+{
+	return !insn || aarch64_insn_is_branch(insn) || aarch64_insn_is_brk(insn);
+}
+
+/* The frame pointer will be set: how far down is the stack pointer by now? */
+static int held_at_begin(struct code *code, u32 insn)
+{
+	int at = 0, by, moved = 0;
+
+	while (!matches(insn, &sets_fp)) {
+		if (ends_code(insn) || ++at == NEAR)
+			return -ENOENT;
+		insn = insn_at(code, at);
+	}
+	for (at = -1; at >= -NEAR; at--) {
+		insn = insn_at(code, at);
+		if (ends_code(insn))
+			break;
+		if (!moves_sp(insn, &by))
+			return -ENOENT;
+		moved -= by;
+	}
+	return moved < 0 ? -ENOENT : moved;
+}
+
+static bool is_fp_or_lr(unsigned int reg)
+{
+	return reg == 29 || reg == 30;
+}
+
+/* Does it, or may it? What has the register's number there writes it, or stores it. */
+static bool writes_fp_or_lr(u32 insn)
+{
+	return is_fp_or_lr(insn & 0x1f) ||
+	       (matches(insn, &loads_pair) && is_fp_or_lr(insn >> 10 & 0x1f));
+}
+
+/* May be passed by: what follows is there to be executed, too */
+static bool is_conditional(u32 insn)
+{
+	return aarch64_insn_is_bcond(insn) || aarch64_insn_is_cbz(insn) ||
+	       aarch64_insn_is_cbnz(insn) || aarch64_insn_is_tbz(insn) ||
+	       aarch64_insn_is_tbnz(insn);
+}
+
+static bool was_restored(struct code *code)
+{
+	u32 insn;
+	int at;
+
+	for (at = -1; at >= -NEAR; at--) {
+		insn = insn_at(code, at);
+		if (ends_code(insn))
+			return false;
+		if (matches_any(insn, restores, ARRAY_SIZE(restores)))
+			return true;
+	}
+	return false;
+}
+
+/* Neither is written up to the function's end: how far up will the stack pointer go? */
+static int held_at_end(struct code *code, u32 insn)
+{
+	int at = 0, by, moved = 0;
+
+	for (; !ends_code(insn) || is_conditional(insn); insn = insn_at(code, at)) {
+		if (++at == NEAR)
+			return -ENOENT;
+		if (is_conditional(insn))
+			continue;
+		if (writes_fp_or_lr(insn) || !moves_sp(insn, &by))
+			return -ENOENT;
+		moved += by;
+	}
+	if (moved < 0)
+		return -ENOENT;
+	if (matches_any(insn, returns, ARRAY_SIZE(returns)))
+		return moved;
+	/* Other branches may lead back into the function */
+	return aarch64_insn_is_branch(insn) && was_restored(code) ? moved : -ENOENT;
+}
+
+static int held_in_stub(struct code *code, u32 insn)
+{
+	int at = 0;
+
+	while (at < STUB_INSNS && matches_any(insn, in_stubs, ARRAY_SIZE(in_stubs)))
+		insn = insn_at(code, ++at);
+	if (!matches(insn, &br_x17))
+		return -ENOENT;
+	/* Such a jump alone may be any function's */
+	insn = insn_at(code, -1);
+	if (!at && !matches_any(insn, in_stubs, ARRAY_SIZE(in_stubs)))
+		return -ENOENT;
+	for (at = -1; at > -STUB_INSNS; insn = insn_at(code, --at))
+		if (!matches_any(insn, in_stubs, ARRAY_SIZE(in_stubs)))
+			break;
+	return matches(insn, &push_x16) ? PUSHED_BY_STUB : 0;
+}
+
+/**
+ * unwind_user_link_holds_ra - whether a return address is still in the link register
+ * @ip: the next instruction of what was interrupted, of which no table tells
+ *
+ * Context: as unwind_user_start().
+ * Return: how many bytes the stack pointer is below that of the caller; -ENOENT if
+ * nothing is known; -EFAULT if nothing is known as not all could be read.
+ */
+int unwind_user_link_holds_ra(unsigned long ip)
+{
+	struct code code = { .ip = ip };
+	u32 insn;
+	int ret;
+
+	if (!IS_ALIGNED(ip, INSN_SIZE))
+		return -ENOENT;
+	insn = insn_at(&code, 0);
+	if (matches_any(insn, at_ends, ARRAY_SIZE(at_ends)))
+		return 0;
+	ret = held_at_begin(&code, insn);
+	if (ret == -ENOENT)
+		ret = held_at_end(&code, insn);
+	if (ret == -ENOENT)
+		ret = held_in_stub(&code, insn);
+	return ret == -ENOENT && code.unread ? -EFAULT : ret;
+}
