@@ -16,21 +16,16 @@
  * What depends on the architecture: the function, and its rows
  */
 
-/* Rows of one table entry: offset of the first instruction, and three values */
+/* Rows of one table entry: offset of the first instruction, and up to three values */
 struct row {
 	uint8_t		start;
 	uint8_t		info;
-	int16_t		cfa;
-	int16_t		fp;
+	int16_t		word[3];
 } __packed;
 
 #define ROW_BASE_SP	0x1
 #define ROW_WORDS(n)	((n) << 1)
 #define ROW_WORDS_OF_2	0x20
-
-#if defined(__x86_64__)
-#define CODE_ABI	3	/* AMD64, little-endian */
-#define CODE_FIXED_RA	-8
 
 /* Offsets in struct notes, which assembly cannot ask for */
 #define NR	"0"
@@ -41,6 +36,10 @@ _Static_assert(offsetof(struct notes, nr) == 0, "NR");
 _Static_assert(offsetof(struct notes, ra) == 8, "RA");
 _Static_assert(offsetof(struct notes, nr_next) == 136, "NR_NEXT");
 _Static_assert(offsetof(struct notes, next) == 144, "NEXT");
+
+#if defined(__x86_64__)
+#define CODE_ABI	3	/* AMD64, little-endian */
+#define CODE_FIXED_RA	-8
 
 /* The frame is to be filled in, in "sub $frame, %rsp" and "add $frame, %rsp" */
 asm(".pushsection .rodata\n"
@@ -69,60 +68,111 @@ asm(".pushsection .rodata\n"
 	"fn_end:\n"
 	"	.popsection\n");
 
-void code_write(void *to, unsigned int frame)
+static void set_frame(char *code, unsigned int frame)
 {
-	char *code = to;
-
-	memcpy(code, fn_begin, fn_end - fn_begin);
 	memcpy(code + (fn_frame - fn_begin), &frame, 4);
 	memcpy(code + (fn_frame_again - fn_begin), &frame, 4);
 }
+
+/*
+ * Values are of the CFA and of the frame pointer. Where that is still, or again, the
+ * caller's, nothing is said of it.
+ */
+#define NR_VALUES	2
+#define AT_BEGIN	{ 8 }
+#define PUSHED		{ 16, -16 }
+#define IN_FRAME(size)	{ 16 + (size), -16 }
+
+#elif defined(__aarch64__)
+#define CODE_ABI	2	/* AArch64, little-endian */
+#define CODE_FIXED_RA	0
+
+/* As above, in "sub sp, sp, #frame" and "add sp, sp, #frame" */
+asm(".pushsection .rodata\n"
+	".balign 4\n"
+	"fn_begin:\n"
+	"	stp	x29, x30, [sp, #-16]!\n"
+	"fn_pushed:\n"
+	"	ldr	x9, [x0, #" NR "]\n"
+	"	add	x10, x0, x9, lsl #3\n"
+	"	str	x30, [x10, #" RA "]\n"
+	"	add	x9, x9, #1\n"
+	"	str	x9, [x0, #" NR "]\n"
+	"	ldr	x9, [x0, #" NR_NEXT "]\n"
+	"	add	x10, x0, x9, lsl #3\n"
+	"	add	x9, x9, #1\n"
+	"	str	x9, [x0, #" NR_NEXT "]\n"
+	"	ldr	x9, [x10, #" NEXT "]\n"
+	"	mov	x29, #1\n"
+	"fn_frame:\n"
+	"	sub	sp, sp, #0\n"
+	"fn_in_frame:\n"
+	"	blr	x9\n"
+	"fn_frame_again:\n"
+	"	add	sp, sp, #0\n"
+	"fn_left:\n"
+	"	ldp	x29, x30, [sp], #16\n"
+	"fn_popped:\n"
+	"	ret\n"
+	"fn_end:\n"
+	"	.popsection\n");
+
+static void set_frame(char *code, unsigned int frame)
+{
+	uint32_t *sub = (uint32_t *)(code + (fn_frame - fn_begin));
+	uint32_t *add = (uint32_t *)(code + (fn_frame_again - fn_begin));
+
+	*sub |= frame << 10;
+	*add |= frame << 10;
+}
+
+/* Values are of the CFA, of the return address and of the frame pointer */
+#define NR_VALUES	3
+#define AT_BEGIN	{ 0 }
+#define PUSHED		{ 16, -8, -16 }
+#define IN_FRAME(size)	{ 16 + (size), -8, -16 }
+#endif
 
 static size_t code_size(void)
 {
 	return fn_end - fn_begin;
 }
 
-static struct row row(const char *at, unsigned int words, int cfa, int fp)
+void code_write(void *to, unsigned int frame)
 {
-	return (struct row){
-		.start = at - fn_begin,
-		.info = ROW_BASE_SP | ROW_WORDS(words) | ROW_WORDS_OF_2,
-		.cfa = cfa,
-		.fp = fp,
-	};
+	memcpy(to, fn_begin, code_size());
+	set_frame(to, frame);
+	__builtin___clear_cache(to, (char *)to + code_size());
+}
+
+#define ROW(at, words, ...) {						\
+	.start = (at) - fn_begin,					\
+	.info = ROW_BASE_SP | ROW_WORDS(words) | ROW_WORDS_OF_2,	\
+	.word = __VA_ARGS__,						\
 }
 
 #define NR_ROWS	5
 
-/*
- * The first and the last row say nothing of the frame pointer: there it is still
- * the caller's. Their second word is not part of the format, and left out.
- */
 static size_t write_rows(char *to, unsigned int frame)
 {
 	const struct row rows[NR_ROWS] = {
-		row(fn_begin, 1, 8, 0),
-		row(fn_pushed, 2, 16, -16),
-		row(fn_in_frame, 2, 16 + frame, -16),
-		row(fn_left, 2, 16, -16),
-		row(fn_popped, 1, 8, 0),
+		ROW(fn_begin, 1, AT_BEGIN),
+		ROW(fn_pushed, NR_VALUES, PUSHED),
+		ROW(fn_in_frame, NR_VALUES, IN_FRAME(frame)),
+		ROW(fn_left, NR_VALUES, PUSHED),
+		ROW(fn_popped, 1, AT_BEGIN),
 	};
 	size_t size = 0, len;
 	unsigned int i;
 
 	for (i = 0; i < NR_ROWS; i++) {
-		len = rows[i].info & ROW_WORDS(2) ? sizeof(*rows) :
-						    offsetof(struct row, fp);
+		len = offsetof(struct row, word[rows[i].info >> 1 & 0xf]);
 		if (to)
 			memcpy(to + size, &rows[i], len);
 		size += len;
 	}
 	return size;
 }
-#else
-#error "only x86-64 is supported so far"
-#endif
 
 /*
  * Tables: all entries have the same rows

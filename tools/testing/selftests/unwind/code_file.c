@@ -12,8 +12,8 @@
 
 #if defined(__x86_64__)
 #define CODE_MACHINE	EM_X86_64
-#else
-#error "only x86-64 is supported so far"
+#elif defined(__aarch64__)
+#define CODE_MACHINE	EM_AARCH64
 #endif
 
 /* Segments are one page each */

@@ -304,12 +304,18 @@ TEST_F_TIMEOUT(clients, are_given_back, 300)
 
 static int (*clock_gettime_of_vdso)(clockid_t clock, struct timespec *ts);
 
+#if defined(__aarch64__)
+#define CLOCK_GETTIME	"__kernel_clock_gettime"
+#else
+#define CLOCK_GETTIME	"__vdso_clock_gettime"
+#endif
+
 static void find_clock_gettime(void)
 {
 	void *lib = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
 
 	if (lib)
-		clock_gettime_of_vdso = dlsym(lib, "__vdso_clock_gettime");
+		clock_gettime_of_vdso = dlsym(lib, CLOCK_GETTIME);
 }
 
 static void call_vdso(void *arg)
@@ -463,6 +469,16 @@ static bool wait_for_sleep(pid_t pid)
 	return true;
 }
 
+/*
+ * Before it looks for signals, arm64 sets a program back to the instruction that made
+ * the call, in case that is to be made again.
+ */
+#if defined(__aarch64__)
+#define SET_BACK	4
+#else
+#define SET_BACK	0
+#endif
+
 /* Is the stack of the child's sleep there?  It has the image of this program. */
 static bool slept_there(const struct ftrace_log *log)
 {
@@ -473,8 +489,11 @@ static bool slept_there(const struct ftrace_log *log)
 	for (i = 0; i < log->nr; i++) {
 		const struct ftrace_record *rec = &log->rec[i];
 
-		if (rec->type == FTRACE_STACK && rec->nr &&
-		    rec->frame[0].ip == expected.ip[0])
+		if (rec->type != FTRACE_STACK || !rec->nr)
+			continue;
+		if (rec->frame[0].ip == expected.ip[0] - SET_BACK)
+			expected.ip[0] -= SET_BACK;
+		if (rec->frame[0].ip == expected.ip[0])
 			return ftrace_stack_is(rec, expected.ip, expected.nr);
 	}
 	return false;

@@ -41,6 +41,36 @@ asm(".pushsection .text\n"
 
 _Static_assert(SYS_getppid == 110, "run_probe() calls getppid()");
 
+#elif defined(__aarch64__)
+
+asm(".pushsection .text\n"
+	".globl run_enter, run_base, run_probe, run_probe_end\n"
+	".type run_enter, %function\n"
+	"run_enter:\n"
+	"	stp	x29, x30, [sp, #-16]!\n"
+	"	mov	x29, #1\n"
+	"	blr	x1\n"
+	"run_base:\n"
+	"	ldp	x29, x30, [sp], #16\n"
+	"	ret\n"
+	".size run_enter, . - run_enter\n"
+	".type run_probe, %function\n"
+	"run_probe:\n"
+	"	stp	x29, x30, [sp, #-16]!\n"
+	"	mov	x29, x0\n"
+	"	mov	x9, x1\n"
+	"1:	mov	x8, #173\n"
+	"	svc	#0\n"
+	"	subs	x9, x9, #1\n"
+	"	b.ne	1b\n"
+	"	ldp	x29, x30, [sp], #16\n"
+	"	ret\n"
+	"run_probe_end:\n"
+	".size run_probe, . - run_probe\n"
+	".popsection\n");
+
+_Static_assert(SYS_getppid == 173, "run_probe() calls getppid()");
+
 #endif
 
 /* Before main(), in each program and after each exec that has runs */

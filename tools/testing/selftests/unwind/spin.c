@@ -21,6 +21,7 @@ static void spin(struct notes *notes)
 	spin_notes->nr_next = 0;
 	__atomic_store_n(&spin_notes->nr_next, 1, __ATOMIC_RELEASE);
 
+#if defined(__x86_64__)
 	asm volatile("spin_begin:\n"
 		     "1:	movl	$20000, %%edx\n"
 		     "2:	decl	%%edx\n"
@@ -31,6 +32,18 @@ static void spin(struct notes *notes)
 		     "spin_end:\n"
 		     : : [nr] "i"(SYS_getppid)
 		     : "rax", "rcx", "rdx", "r11", "memory");
+#elif defined(__aarch64__)
+	asm volatile("spin_begin:\n"
+		     "1:	mov	w9, #20000\n"
+		     "2:	subs	w9, w9, #1\n"
+		     "	b.ne	2b\n"
+		     "	mov	x8, %[nr]\n"
+		     "	svc	#0\n"
+		     "	b	1b\n"
+		     "spin_end:\n"
+		     : : [nr] "i"(SYS_getppid)
+		     : "x0", "x8", "x9", "cc", "memory");
+#endif
 }
 
 void spin_in_chain(struct notes *shared)

@@ -13,10 +13,23 @@ const struct exception exceptions[] = {
 	  "ld writes CFA sp+16 for entries that push nothing, sp+8 is right" },
 	{ "ld-linux-*", "_dl_runtime_resolve_*",
 	  "the CFA is in rbx, which is known for the topmost frame only" },
+	{ "ld-linux-*", "_dl_runtime_resolve",
+	  "glibc's CFI does not tell of the two words that the PLT has pushed" },
+	{ "*", "_start",
+	  "glibc's CFI says only from the second instruction on that there is no caller" },
 	{ "libc.so.6", "swapcontext",
 	  "glibc's CFI is that of the stack that is left, to the end" },
+#if defined(__x86_64__)
 	{ "libc.so.6", "setcontext",
 	  "gas cuts the offset of the RA, 168, to eight bits; at the end, as swapcontext" },
+#elif defined(__aarch64__)
+	{ "libc.so.6", "setcontext",
+	  "swapcontext() jumps there with what it called before in the link register" },
+	{ "libc.so.6", "__clone3",
+	  "a new thread has its parent's link register until it comes to its start" },
+	{ "libc.so.6", "__longjmp",
+	  "no table; in a handler, the frame pointer leads to what the signal interrupted" },
+#endif
 	{ "libc.so.6", "__mpn_*mul_1",
 	  "glibc's CFI does not tell of the registers that are pushed" },
 	{ "step_throw", "uw_install_context_1",

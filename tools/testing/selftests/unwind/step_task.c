@@ -236,17 +236,20 @@ static bool may_map(uint64_t call)
 	       call == SYS_mremap;
 }
 
-/* Where the call that was just executed returns to; 0 if it went nowhere */
-static uint64_t returns_to(struct stepper *stepper, const struct step_task *task,
-			   const struct step_regs *regs)
+/* Where a function returns to whose first instruction is next */
+static uint64_t returns_to(struct stepper *stepper, const struct step_regs *regs)
 {
 #if CALLS_PUSH
-	if (regs->sp != task->regs.sp - sizeof(long))
-		return 0;
 	return word_at(stepper, regs->sp);
 #else
 	return regs->reg[STEP_REG_RA];
 #endif
+}
+
+/* Did the instruction that was just executed go anywhere as a call? */
+static bool has_called(const struct step_task *task, const struct step_regs *regs)
+{
+	return !CALLS_PUSH || regs->sp == task->regs.sp - sizeof(long);
 }
 
 /* An instruction has been executed: what did it do to the stack? */
@@ -263,28 +266,18 @@ static void follow(struct stepper *stepper, struct step_task *task,
 	empty = shadow_move(&task->shadow, regs->sp);
 	if (stack != task->shadow.stack)
 		task->entering = empty;
-	if (kind == INSN_CALL)
-		ra = returns_to(stepper, task, regs);
-	else if (CALLS_PUSH && kind == INSN_RET && task->entering)
+	if (kind == INSN_CALL && has_called(task, regs))
+		ra = returns_to(stepper, regs);
+	else if ((kind == INSN_RET || kind == INSN_JUMP) && task->entering)
 		/* makecontext() puts the return address where a call would */
-		ra = word_at(stepper, regs->sp);
+		ra = returns_to(stepper, regs);
 	else if (!CALLS_PUSH && (kind == INSN_RET || kind == INSN_JUMP))
 		follow_jump(stepper, task, regs->ip, kind);
 	if (ra)
 		shadow_call(&task->shadow, ra, task->regs.fp,
 			    is_tabled(stepper, ra - 1));
-	if (kind == INSN_CALL || kind == INSN_RET)
+	if (kind == INSN_CALL || kind == INSN_RET || kind == INSN_JUMP)
 		task->entering = false;
-}
-
-static uint64_t returns_to_restorer(struct stepper *stepper,
-				    const struct step_regs *regs)
-{
-#if CALLS_PUSH
-	return word_at(stepper, regs->sp);
-#else
-	return regs->reg[STEP_REG_RA];
-#endif
 }
 
 /* The kernel has put a signal frame on the stack */
@@ -296,7 +289,7 @@ static void follow_signal(struct stepper *stepper, struct step_task *task,
 		.saved_ip = regs->sp + FRAME_IP,
 		.sp = regs->sp,
 		.fp = regs->fp,
-		.restorer = returns_to_restorer(stepper, regs),
+		.restorer = returns_to(stepper, regs),
 	};
 
 	signal.tabled_ip = is_tabled(stepper, signal.ip);

@@ -38,6 +38,9 @@ static bool next_by_row(struct walk *walk, const struct code *code,
 	    (row->fp.base != STEP_SAME &&
 	     !apply(walk, code, regs, &row->fp, next.sp, &next.fp)))
 		return false;
+	/* A caller's frame is not further in */
+	if (!row->signal && next.sp < walk->sp)
+		return false;
 	next.ip = machine_ra(next.ip);
 	next.topmost = false;
 	next.exact = row->signal;
@@ -95,7 +98,23 @@ static uint64_t by_fp(const struct walk *walk, const struct code *code)
 	return machine_ra(ra);
 }
 
-/* Along the true frames; @culprit is the first that does not restore the FP */
+/* The stack pointer of the caller, as a call leaves it */
+static bool is_sp_of(const struct shadow_frame *frame, uint64_t sp)
+{
+	return frame->exact || sp == frame->slot + (CALLS_PUSH ? sizeof(long) : 0);
+}
+
+/* Where the link register leads, which is tried before that */
+static uint64_t by_link(const struct walk *walk, const struct step_task *task)
+{
+#if CALLS_PUSH
+	return 0;
+#else
+	return walk->topmost ? machine_ra(task->regs.reg[STEP_REG_RA]) : 0;
+#endif
+}
+
+/* Along the true frames; @culprit is the first that does not restore FP and SP */
 static bool walk_truth(struct walk *walk, struct walk *culprit, struct code *code,
 		       const struct step_task *task, struct shadow_iter *iter,
 		       unsigned int frames)
@@ -106,7 +125,7 @@ static bool walk_truth(struct walk *walk, struct walk *culprit, struct code *cod
 
 		if (!next(walk, code, &task->regs) || walk->ip != frame->ra)
 			return false;
-		if (walk->fp != frame->fp && !culprit->ip) {
+		if ((walk->fp != frame->fp || !is_sp_of(frame, walk->sp)) && !culprit->ip) {
 			*culprit = from;
 			snprintf(culprit->row, sizeof(culprit->row), "%s",
 				 walk->row);
@@ -143,9 +162,9 @@ bool walk_goes_astray(struct walk *walk, struct code *code,
 	snprintf(walk->row, sizeof(walk->row), "%s", caller.row);
 	if (leads && frame && caller.ip == frame->ra)
 		return false;
-	/* Along with the row, or nowhere, or by the frame pointer instead */
+	/* Along with the row, or nowhere, or by one of these registers instead */
 	if (kernel && !(leads && kernel == caller.ip) &&
-	    kernel != by_fp(walk, code))
+	    kernel != by_fp(walk, code) && kernel != by_link(walk, task))
 		return false;
 	if (culprit.ip)
 		*walk = culprit;

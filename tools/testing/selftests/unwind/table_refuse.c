@@ -101,7 +101,12 @@ CHANGE(flag_unknown_3, hdr->flags |= 0x08)
 CHANGE(flag_unknown_7, hdr->flags |= 0x80)
 CHANGE(abi_0, hdr->abi_arch = 0)
 CHANGE(abi_aarch64_big, hdr->abi_arch = 1)
-CHANGE(abi_aarch64, hdr->abi_arch = 2)
+/* As it is where this runs is none of them */
+#if defined(__x86_64__)
+CHANGE(abi_other, hdr->abi_arch = 2)
+#else
+CHANGE(abi_other, hdr->abi_arch = 3)
+#endif
 CHANGE(abi_s390, hdr->abi_arch = 4)
 CHANGE(abi_unknown, hdr->abi_arch = 77)
 CHANGE(auxhdr_past_end, hdr->auxhdr_len = 255)
@@ -331,8 +336,8 @@ FIXTURE_VARIANT_ADD(refused, abi_aarch64_big) {
 	.table = true,
 };
 
-FIXTURE_VARIANT_ADD(refused, abi_aarch64) {
-	.change = abi_aarch64,
+FIXTURE_VARIANT_ADD(refused, abi_other) {
+	.change = abi_other,
 	.error = -ENOEXEC,
 	.table = true,
 };

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -177,10 +178,18 @@ static long other(long n)
 	return n + 2;
 }
 
+#if defined(__x86_64__)
 static long (*resolve(void))(long n)
 {
 	return __builtin_cpu_supports("sse2") ? plain : other;
 }
+#elif defined(__aarch64__)
+/* The dynamic linker says what the processor has */
+static long (*resolve(unsigned long hwcap))(long n)
+{
+	return hwcap & HWCAP_ASIMD ? plain : other;
+}
+#endif
 
 long chosen(long n) __attribute__((ifunc("resolve")));
 
