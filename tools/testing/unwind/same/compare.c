@@ -3,7 +3,8 @@
  * Compare, frame by frame, the kernel's stacks with those by .eh_frame of the same
  * sample.
  *
- *	same_compare DIR NAME		(DIR: what same_record wrote)
+ *	same_compare DIR NAME [ROOT]	(DIR: what same_record wrote; ROOT: below which
+ *					the files are that were mapped)
  *
  * A stack cannot change between the two: the copy was made in the interrupt that
  * sampled, and the kernel unwinds before the task runs its program again.  What may
@@ -122,12 +123,10 @@ static enum verdict whose(const struct stack *kernel, const struct stack *dwarf,
 	return parted == kernel->num ? NO_TABLE_CUT : NO_TABLE_OTHER;
 }
 
-/* Was the sample taken after "mov $__NR_rt_sigreturn,%rax; syscall"? */
+/* Was the sample taken after the system call in the vDSO's sigreturn? */
 static bool in_sigreturn(const struct same_sample *sample)
 {
-	static const uint8_t expected[] = {
-		0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05
-	};
+	static const uint8_t expected[] = MACHINE_SIGRETURN;
 	uint64_t ip = same_dwarf_reg(sample, DWARF_IP);
 	uint8_t code[sizeof(expected)];
 
@@ -289,11 +288,11 @@ int main(int argc, char **argv)
 	unsigned long samples = 0, complete = 0;
 	struct recorded recorded;
 
-	if (argc != 3) {
-		fputs("usage: same_compare DIR NAME\n", stderr);
+	if (argc != 3 && argc != 4) {
+		fputs("usage: same_compare DIR NAME [ROOT]\n", stderr);
 		return 2;
 	}
-	recording_open(argv[1]);
+	recording_open(argv[1], argc == 4 ? argv[3] : "");
 	dwarf_attach(map_dwfl(), recording_pid());
 	fprintf(stderr, "%s:\n", argv[2]);
 	while (recording_next(&recorded)) {

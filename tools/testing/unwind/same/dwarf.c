@@ -35,6 +35,17 @@ static bool the_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
 	return true;
 }
 
+/*
+ * The caller of a signed function: libdw knows of signatures only with a process to
+ * ask for their bits.  No program puts anything else above an address of its text.
+ */
+static uint64_t without_signature(uint64_t word)
+{
+	uint64_t address = machine_strip(word);
+
+	return address != word && map_find(address - 1) ? address : word;
+}
+
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
 	Dwarf_Word regs[DWARF_NUM];
@@ -42,6 +53,8 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 
 	for (i = 0; i < DWARF_NUM; i++)
 		regs[i] = same_dwarf_reg(state.sample, i);
+	if (MACHINE_HAS_LR)
+		regs[DWARF_RA] = without_signature(regs[DWARF_RA]);
 	dwfl_thread_state_register_pc(thread, regs[DWARF_IP]);
 	return dwfl_thread_state_registers(thread, 0, DWARF_NUM, regs);
 }
@@ -53,7 +66,7 @@ static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *ar
 	if (!stack_word(state.sample, same_dwarf_reg(state.sample, DWARF_SP),
 			address, &val, &state.missing))
 		return false;
-	*word = val;
+	*word = without_signature(val);
 	return true;
 }
 
@@ -84,7 +97,7 @@ static bool is_outermost(Dwarf_Frame *frame)
 	size_t num;
 
 	/* "Undefined" and "the same" both have no operations */
-	return !dwarf_frame_register(frame, DWARF_IP, mem, &ops, &num) && !num && ops;
+	return !dwarf_frame_register(frame, DWARF_RA, mem, &ops, &num) && !num && ops;
 }
 
 static int each_frame(Dwfl_Frame *dwfl_frame, void *arg)

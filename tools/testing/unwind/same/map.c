@@ -16,22 +16,23 @@
 
 #define MAX_OBJECTS	64
 
+/* Of the machine that mapped it */
+#define PAGE_MASK	(~(uint64_t)4095)
+
 static struct object objects[MAX_OBJECTS];
 static unsigned int num_objects;
 
-/* What the segment that is mapped from @pgoff on says */
-static uint64_t bias_of(Elf *elf, uint64_t start, uint64_t pgoff, const char *path)
+/* The segment of the program's text that is mapped from @pgoff on */
+static void find_text(Elf *elf, uint64_t pgoff, const char *path, GElf_Phdr *phdr)
 {
-	uint64_t page = ~(uint64_t)(getpagesize() - 1);
 	size_t i, num;
-	GElf_Phdr phdr;
 
 	if (elf_getphdrnum(elf, &num))
 		errx(1, "%s: no program headers", path);
 	for (i = 0; i < num; i++)
-		if (gelf_getphdr(elf, i, &phdr) && phdr.p_type == PT_LOAD &&
-		    (phdr.p_flags & PF_X) && (phdr.p_offset & page) == pgoff)
-			return start - (phdr.p_vaddr & page);
+		if (gelf_getphdr(elf, i, phdr) && phdr->p_type == PT_LOAD &&
+		    (phdr->p_flags & PF_X) && (phdr->p_offset & PAGE_MASK) == pgoff)
+			return;
 	errx(1, "%s: no segment at offset %#llx", path, (unsigned long long)pgoff);
 }
 
@@ -40,6 +41,7 @@ void map_add(const char *path, const char *name, uint64_t start, uint64_t len,
 {
 	struct object *object;
 	unsigned int i;
+	GElf_Phdr text;
 	Elf *elf;
 	int fd;
 
@@ -58,14 +60,18 @@ void map_add(const char *path, const char *name, uint64_t start, uint64_t len,
 	if (!elf)
 		errx(1, "cannot read %s", path);
 
+	find_text(elf, pgoff, path, &text);
 	object = &objects[num_objects++];
 	*object = (struct object){
 		.path = strdup(path),
 		.name = strdup(name),
 		.start = start,
 		.end = start + len,
-		.bias = bias_of(elf, start, pgoff, path),
+		.bias = start - (text.p_vaddr & PAGE_MASK),
 	};
+	/* With the first segment, room is mapped for the whole file */
+	if (object->end > object->bias + text.p_vaddr + text.p_memsz)
+		object->end = object->bias + text.p_vaddr + text.p_memsz;
 	object->table = table_open(elf, object->bias);
 	elf_end(elf);
 	close(fd);

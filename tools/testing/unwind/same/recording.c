@@ -59,7 +59,7 @@ struct mmap2 {
 	char				filename[];
 };
 
-static const char *directory;
+static const char *directory, *files_root;
 static const struct same_header *header;
 static const uint8_t *records, *next_record, *records_end;
 static char reasons[MAX_REASONS][48];
@@ -175,7 +175,7 @@ static void add_mapping(const struct mmap2 *map)
 				      strcmp(map->filename, "[vdso]"))
 		return;
 	if (map->filename[0] == '/')
-		snprintf(path, sizeof(path), "%s", map->filename);
+		snprintf(path, sizeof(path), "%s%s", files_root, map->filename);
 	else
 		snprintf(path, sizeof(path), "%s/vdso", directory);
 	map_add(path, map->filename, map->addr, map->len, map->pgoff);
@@ -265,12 +265,13 @@ static void match_reasons(void)
 	qsort(events, num_stacks, sizeof(*events), by_cookie);
 }
 
-void recording_open(const char *dir)
+void recording_open(const char *dir, const char *root)
 {
 	const struct perf_event_header *record;
 	size_t size;
 
 	directory = dir;
+	files_root = root;
 	read_reasons();
 	records = (const uint8_t *)read_file("records", &size);
 	records_end = records + size;

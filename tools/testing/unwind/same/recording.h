@@ -24,10 +24,10 @@ struct recorded {
 };
 
 /*
- * Read it, and tell map.h of the objects.  Exits when it is not in order: a sample
- * without the stack that it asked for is not.
+ * Read it, and tell map.h of the objects, whose files are below @root.  Exits when it
+ * is not in order: a sample without the stack that it asked for is not.
  */
-void recording_open(const char *dir);
+void recording_open(const char *dir, const char *root);
 uint32_t recording_pid(void);
 
 /* The next clock sample; false: no more */

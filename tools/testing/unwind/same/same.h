@@ -17,9 +17,10 @@
 #define _UNWIND_TEST_SAME_H
 
 #include <linux/perf_event.h>
-#include <asm/perf_regs.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "machine.h"
 
 #define SAME_MAGIC	0x31454d4153574e55ULL
 #define SAME_MAX_CPUS	64
@@ -31,11 +32,6 @@
 				 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 #define SAME_TYPE_STOP		(SAME_TYPE_COMMON | PERF_SAMPLE_RAW)
 
-/* All that there are; the old segment registers are not in a 64-bit sample */
-#define SAME_REGS	(((1ULL << PERF_REG_X86_64_MAX) - 1) &		\
-			 ~(1ULL << PERF_REG_X86_DS | 1ULL << PERF_REG_X86_ES | \
-			   1ULL << PERF_REG_X86_FS | 1ULL << PERF_REG_X86_GS))
-#define SAME_NUM_REGS	20
 /* The most that can be asked for; records are smaller, and take what fits */
 #define SAME_STACK	65528
 

@@ -57,21 +57,7 @@ static inline unsigned int same_reg(unsigned int reg)
 static inline uint64_t same_dwarf_reg(const struct same_sample *sample,
 				      unsigned int num)
 {
-	static const unsigned char perf_reg[] = {
-		PERF_REG_X86_AX, PERF_REG_X86_DX, PERF_REG_X86_CX,
-		PERF_REG_X86_BX, PERF_REG_X86_SI, PERF_REG_X86_DI,
-		PERF_REG_X86_BP, PERF_REG_X86_SP, PERF_REG_X86_R8,
-		PERF_REG_X86_R9, PERF_REG_X86_R10, PERF_REG_X86_R11,
-		PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14,
-		PERF_REG_X86_R15, PERF_REG_X86_IP,
-	};
-
-	return sample->regs[same_reg(perf_reg[num])];
+	return sample->regs[same_reg(machine_perf_reg(num))];
 }
-
-#define DWARF_BP	6
-#define DWARF_SP	7
-#define DWARF_IP	16
-#define DWARF_NUM	17
 
 #endif /* _UNWIND_TEST_SAME_STACK_H */

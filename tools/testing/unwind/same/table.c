@@ -100,6 +100,30 @@ static bool apply(const struct same_sample *sample, const struct frame *frame,
 	       stack_word(sample, same_dwarf_reg(sample, DWARF_SP), *val, val, end);
 }
 
+/* That of a caller is not known; its return address is where its row says */
+static bool link_register(const struct same_sample *sample, const struct frame *frame,
+			  uint64_t *val, enum end *end)
+{
+	*end = END_OTHER;
+	if (!MACHINE_HAS_LR || !frame->topmost)
+		return false;
+	*val = same_dwarf_reg(sample, DWARF_RA);
+	return true;
+}
+
+static bool return_address(const struct same_sample *sample, const struct frame *frame,
+			   const struct unwind_row *row, uint64_t cfa, uint64_t *val,
+			   enum end *end)
+{
+	bool found = row->ra.base == UNWIND_RULE_SAME ?
+		link_register(sample, frame, val, end) :
+		apply(sample, frame, &row->ra, cfa, val, end);
+
+	if (found && row->mangled_ra)
+		*val = machine_strip(*val);
+	return found;
+}
+
 static bool next_frame(const struct same_sample *sample, struct frame *frame,
 		       enum end *end)
 {
@@ -115,7 +139,7 @@ static bool next_frame(const struct same_sample *sample, struct frame *frame,
 		return false;
 	}
 	if (!apply(sample, frame, &row.cfa, 0, &next.sp, end) ||
-	    !apply(sample, frame, &row.ra, next.sp, &next.ip, end) ||
+	    !return_address(sample, frame, &row, next.sp, &next.ip, end) ||
 	    (row.fp.base != UNWIND_RULE_SAME &&
 	     !apply(sample, frame, &row.fp, next.sp, &next.fp, end)))
 		return false;
@@ -132,7 +156,7 @@ void table_unwind(const struct same_sample *sample, struct stack *stack)
 	struct frame frame = {
 		.ip = same_dwarf_reg(sample, DWARF_IP),
 		.sp = same_dwarf_reg(sample, DWARF_SP),
-		.fp = same_dwarf_reg(sample, DWARF_BP),
+		.fp = same_dwarf_reg(sample, DWARF_FP),
 		.topmost = true,
 		.exact = true,
 	};
