@@ -55,6 +55,10 @@ bench_decoder()
 	mv "$RESULTS/decoder.json.new" "$RESULTS/decoder.json"
 }
 
+# Programs lie at the same addresses in each run: by where its pages are in those of a
+# table, a fault brings more or fewer of a file's
+SAME_PLACES=norandmaps
+
 # counted KERNEL COMMAND [TIMES [CPUS]] - run in the guest, where time is
 # instructions; what it prints goes to a file named by its first word and KERNEL,
 # and the number of CPUs where that is not one
@@ -66,6 +70,7 @@ counted()
 	[ "$cpus" = 1 ] || to=$to.$cpus
 	step "counting instructions on the $1 kernel: ${2%% *}" \
 		env KERNEL="$1" SHARE="$CACHE/out/bench/counted" ICOUNT=0 CPUS="$cpus" \
+		APPEND="$SAME_PLACES" \
 		CMD="cd /mnt/cache/out/bench && for i in $(seq -s ' ' "${3:-1}"); do
 			./$2 || exit
 		done >/mnt/share/$to" "$REPO/qemu/guest.sh"
@@ -148,7 +153,7 @@ bench_sampling()
 	build_guest_benchmarks normal
 	# By frame pointers alone is how it was before there were tables
 	step "counting instructions of samples" env KERNEL=normal SHARE="$counted" \
-		ICOUNT=0 CPUS=1 CMD='set -e
+		ICOUNT=0 CPUS=1 APPEND="$SAME_PLACES" CMD='set -e
 		for method in none sframe fp in-place dwarf-8192 dwarf-65528; do
 			[ $method = in-place ] && in_place=1 || in_place=0
 			echo $in_place >/proc/sys/kernel/unwind_in_place
@@ -164,15 +169,16 @@ bench_memory()
 
 	build_guest_benchmarks normal off
 	counted normal "memory /mnt/cache/out/$ARCH-normal/kernel/unwind/tests/unwind_bench.ko"
+	counted off memory
 	for k in normal off; do
-		in_root size "/mnt/cache/out/$ARCH-$k/vmlinux.a" >"$counted/size.$k"
+		in_root sh -c 'cd "$0" && size vmlinux.a' "/mnt/cache/out/$ARCH-$k" >"$counted/size.$k"
 	done
 	# Objects of what the series changes and brings, and of what it selects
 	{ sed -n 's,^+++ b/\([^[:space:]]*\)\.c.*,\1.o,p' "$REPO"/patches/*.patch
 		git -C "$REPO" ls-files -- '*.c' | sed 's/c$/o/'; echo lib/interval_tree.o; } |
 		grep -v /tests/ >"$counted/objects"
-	python3 "$REPO/qemu/bench/memory.py" "$counted/memory.normal" "$counted/size.normal" \
-		"$counted/size.off" "$counted/objects" >"$RESULTS/memory.json.new"
+	python3 "$REPO/qemu/bench/memory.py" "$counted/memory.normal" "$counted/memory.off" \
+		"$counted/size.normal" "$counted/size.off" "$counted/objects" >"$RESULTS/memory.json.new"
 	mv "$RESULTS/memory.json.new" "$RESULTS/memory.json"
 }
 
@@ -190,7 +196,7 @@ bench_post()
 			/mnt/cache/out/bench/merge/merge-${threads}0-$threads $threads 10
 	done
 	step "counting instructions of perf" env KERNEL=normal SHARE="$counted" \
-		ICOUNT=0 CPUS=1 CMD="PERF=/mnt/cache/out/perf/perf sh /mnt/repo/qemu/bench/post.sh \
+		ICOUNT=0 CPUS=1 APPEND="$SAME_PLACES" CMD="PERF=/mnt/cache/out/perf/perf sh /mnt/repo/qemu/bench/post.sh \
 		/mnt/cache/out/bench/merge >/mnt/share/post" "$REPO/qemu/guest.sh"
 	rm -rf "$CACHE/out/bench/merge"
 	python3 "$REPO/qemu/bench/post.py" "$counted/post" >"$RESULTS/post.json.new"

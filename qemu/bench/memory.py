@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Figures of memory: memory.py COUNTS ON OFF OBJECTS
+"""Figures of memory: memory.py COUNTS COUNTS_OFF ON OFF OBJECTS
 
-COUNTS is what bench/memory printed, ON and OFF are what "size" says of the objects of
+COUNTS is what bench/memory printed, COUNTS_OFF on the kernel without the feature, where
+a process that is not unwound keeps something, too.  ON and OFF are what "size" says of the objects of
 the kernel with the feature and of the one without.  OBJECTS names those that matter:
 the one with the feature also has its tests, and types for BPF.
 """
@@ -32,13 +33,14 @@ def text(path, objects):
 
 def main():
     """Read, print JSON."""
-    counts, on, off, objects = sys.argv[1:]
+    counts, counts_off, on, off, objects = sys.argv[1:]
     steps = {name: int(count) for name, count in read(counts, {2})}
+    steps_off = {name: int(count) for name, count in read(counts_off, {2})}
     with open(objects, encoding="ascii") as file:
         objects = set(file.read().split())
     with_it, without = text(on, objects), text(off, objects)
     json.dump({"unit": "bytes", "process": {
-        "before": steps["before"],
+        "before": steps["before"] - steps_off["before"],
         "first_unwind": steps["unwound"],
         "unwound_again": steps["again"],
         "task_deferred": steps["deferred"],

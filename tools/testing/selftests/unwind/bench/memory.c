@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel keeps for a process, by what became of the process: memory MODULE
+ * What the kernel keeps for a process, by what became of the process: memory [MODULE]
  *
  * Many processes do the same one step after the other, and after each the memory of
  * the kernel's allocators is looked at. Prints lines of STEP and the bytes that the
  * step added, per process:
  *
- *	before		it made system calls and mapped memory, and was not unwound
+ *	ready		it made a system call, mapped text and unmapped it: what the
+ *			kernel keeps of that in any case
+ *	before		once more.  Without MODULE, this is the last step, for a kernel that
+ *			has none of the others.
  *	unwound		its stack was taken, with all that was found on the way
  *	again		once more: from then on, rows are kept
  *	deferred	a stack was taken on the return to user space
@@ -18,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -61,14 +65,16 @@ static void register_ranges(unsigned int from, unsigned int to)
 			       &self.links.text[i * SLOT_SIZE], TEXT_SIZE);
 }
 
+/* Not getppid(), which is sampled; and what it maps it gives back */
 static void step_run(void)
 {
-	static char *page;
+	const size_t size = sysconf(_SC_PAGESIZE);
+	char *page = links_map(size);
 
-	syscall(SYS_getppid);
-	if (!page)
-		page = links_map(SLOT_SIZE);
+	syscall(SYS_getuid);
 	*page = 1;
+	if (mprotect(page, size, PROT_READ | PROT_EXEC) || munmap(page, size))
+		fail("memory");
 }
 
 static void step_unwind(void)
@@ -96,12 +102,14 @@ static void step_libraries(void)
 	register_ranges(1, 1 + NR_LIBRARIES);
 }
 
-#define NR_STEPS	6
+#define NR_STEPS	7
+#define NR_STEPS_OFF	2
 
 static const struct {
 	const char	*name;
 	void		(*step)(void);
 } steps[NR_STEPS] = {
+	{ "ready", step_run },
 	{ "before", step_run },
 	{ "unwound", step_unwind },
 	{ "again", step_unwind },
@@ -144,14 +152,15 @@ static void get(int fd)
 		fail("a process ended early");
 }
 
-static void process(int go, int done)
+static void process(int go, int done, size_t nr_steps)
 {
 	size_t i;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	links_sampler(&self.ring, 1);
+	if (nr_steps > NR_STEPS_OFF)
+		links_sampler(&self.ring, 1);
 	put(done);
-	for (i = 0; i < NR_STEPS; i++) {
+	for (i = 0; i < nr_steps; i++) {
 		get(go);
 		steps[i].step();
 		put(done);
@@ -190,7 +199,7 @@ static void load(const char *module)
 }
 
 /* One more process, which waits for its first step; where to tell it of that */
-static int start(int done[2])
+static int start(int done[2], size_t nr_steps)
 {
 	int go[2];
 	pid_t pid;
@@ -201,7 +210,7 @@ static int start(int done[2])
 	if (pid < 0)
 		fail("fork");
 	if (!pid)
-		process(go[0], done[1]);
+		process(go[0], done[1], nr_steps);
 	close(go[0]);
 	get(done[0]);
 	return go[1];
@@ -210,19 +219,20 @@ static int start(int done[2])
 int main(int argc, char **argv)
 {
 	int go[NR_PROCESSES], done[2], i, status;
+	size_t step, nr_steps = argc == 2 ? NR_STEPS : NR_STEPS_OFF;
 	long before, after;
-	size_t step;
 
-	if (argc != 2)
+	if (argc > 2)
 		return 1;
-	load(argv[1]);
+	if (argc == 2)
+		load(argv[1]);
 	make_tables();
 	if (pipe(done))
 		fail("pipe");
 	for (i = 0; i < NR_PROCESSES; i++)
-		go[i] = start(done);
+		go[i] = start(done, nr_steps);
 	before = kernel_kib();
-	for (step = 0; step < NR_STEPS; step++) {
+	for (step = 0; step < nr_steps; step++) {
 		for (i = 0; i < NR_PROCESSES; i++) {
 			put(go[i]);
 			get(done[0]);
