@@ -42,8 +42,8 @@ help:
 	@echo "make carry            carry edits in the working tree back into patches/"
 	@echo "make discard          drop edits that were not carried back"
 	@echo
-	@echo "ARCH=arm64: kernel, perf, guest, check, check-kunit, check-selftests, check-stress and"
-	@echo "            check-big-endian for arm64"
+	@echo "ARCH=arm64: kernel, perf, programs, guest, demo, check, and of its parts check-kunit,"
+	@echo "            check-selftests, check-demo, check-same, check-stress and check-big-endian"
 
 root:
 	@$(Q)/root.sh

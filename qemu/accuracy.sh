@@ -25,7 +25,7 @@
 Q=$REPO/qemu
 RESULTS=$REPO/build/accuracy
 FETCHED=$CACHE/accuracy
-DATA=$CACHE/out/accuracy
+DATA=$CACHE/$BUILT/accuracy
 # shellcheck source=accuracy/programs.sh
 ALL=$(. "$Q/accuracy/programs.sh" && echo "$PROGRAMS")
 PROGRAMS=${PROGRAMS:-$ALL}
@@ -60,16 +60,20 @@ build_programs()
 build_guest()
 {
 	"$Q/root.sh"
+	"$Q/guest-root.sh"
 	"$Q/tree.sh" sync
 	"$Q/kernel.sh" normal
 }
 
 build_same()
 {
+	local machine=${TRIPLET:-x86_64}
+
 	install_headers
-	mkdir -p "$CACHE/out/same"
+	mkdir -p "$CACHE/$BUILT/same"
 	step "building same_record and same_compare" in_root make \
-		-C /mnt/cache/tree/tools/testing/unwind/same CC=gcc-14 O=/mnt/cache/out/same \
+		-C /mnt/cache/tree/tools/testing/unwind/same O="/mnt/cache/$BUILT/same" \
+		CC=gcc-14 MACHINE="${machine%%-*}" TARGET_CC="${TRIPLET:+$TRIPLET-}gcc-14" \
 		HEADERS="/mnt/cache/out/$ARCH-normal/usr/include"
 }
 
@@ -80,19 +84,20 @@ run()
 	shift
 	rm -rf "${DATA:?}/$what"
 	mkdir -p "$DATA/$what"
-	CMD="SIZE=${SIZE:-10} sh /mnt/repo/qemu/accuracy/run.sh $what /mnt/share $*" \
+	CMD="SIZE=${SIZE:-10} BUILT=/mnt/cache/$BUILT sh /mnt/repo/qemu/accuracy/run.sh $what /mnt/share $*" \
 		SHARE=$DATA/$what DMESG=$RESULTS/$what.dmesg TIMEOUT=${TIMEOUT:-3600} "$Q/guest.sh"
 }
 
 # compare PROGRAM... - one line of JSON each
 compare()
 {
-	local program
+	local program root=
 
+	[ "$GUEST_ROOT" = "$CACHE/root" ] || root=/mnt/cache/${GUEST_ROOT##*/}
 	for program; do
 		# What it found is in its output, and judged there
-		in_root /mnt/cache/out/same/same_compare "/mnt/cache/out/accuracy/same/$program" \
-			"$program" 2>"$RESULTS/$program.differences" || true
+		in_root "/mnt/cache/$BUILT/same/same_compare" \
+			"/mnt/cache/$BUILT/accuracy/same/$program" "$program" "$root" 2>"$RESULTS/$program.differences" || true
 		cat "$RESULTS/$program.differences" >&2
 	done
 }
@@ -117,7 +122,7 @@ accuracy_methods()
 	build_programs
 	# shellcheck disable=SC2086 # a list
 	run methods $PROGRAMS
-	in_root python3 /mnt/repo/qemu/accuracy/methods.py /mnt/cache/out/accuracy/methods \
+	in_root python3 /mnt/repo/qemu/accuracy/methods.py "/mnt/cache/$BUILT/accuracy/methods" \
 		>"$RESULTS/methods.json.new"
 	mv "$RESULTS/methods.json.new" "$RESULTS/methods.json"
 }
@@ -127,7 +132,7 @@ accuracy_step()
 	build_guest
 	build_kselftests
 	# Whether it passes is for make check to say; here it is figures
-	CMD='sh /mnt/repo/qemu/selftests.sh /mnt/cache/out/selftests single_step' \
+	CMD="sh /mnt/repo/qemu/selftests.sh /mnt/cache/$BUILT/selftests single_step" \
 		DMESG=$RESULTS/step.dmesg "$Q/guest.sh" >"$RESULTS/step.txt.new" || true
 	grep -q '^# truth:' "$RESULTS/step.txt.new" || die "single_step gave no figures"
 	mv "$RESULTS/step.txt.new" "$RESULTS/step.txt"
@@ -143,7 +148,7 @@ quick()
 	compare sqlite >"$RESULTS/quick.json"
 }
 
-only_x86_64 "make accuracy"
+[ "$*" = quick ] || only_x86_64 "make accuracy"
 need_machine
 lock
 case "$*" in

@@ -23,8 +23,9 @@
 # that gives up does not take the others along.
 #
 # KERNELS=normal leaves the debug kernel out, for a quick look.  ARCH=arm64 is for
-# kunit, selftests, big-endian and stress, and "all" is the first three; there, KERNELS='normal
-# debug' takes the debug kernel in, which is slow to build and to run.
+# kunit, selftests, demo, same, big-endian and stress, and "all" is these but for the
+# last; there, KERNELS='normal debug' takes the debug kernel in, which is slow to build
+# and to run.
 #
 # Every test prints one line when it did not pass, and those that failed once more
 # at the end, with what is to be seen of each; the last line of all is "N passed,
@@ -269,7 +270,7 @@ build_selftests() { (lock; make_selftests); }
 make_selftests()
 {
 	build_kernel normal
-	[ "$ARCH" != x86_64 ] || "$Q/programs.sh"
+	"$Q/programs.sh"
 	build_kselftests
 }
 
@@ -285,7 +286,20 @@ check_selftests()
 		tap "selftests-$k" <"$RESULTS/selftests-$k.out"
 		kernel_log "selftests-$k"
 		stress_again nmi-stress-$k-4-cpus $k 4
+		[ "$ARCH" = x86_64 ] || selftests_unsigned $k
 	done
+}
+
+# selftests_unsigned KERNEL - stacks are the same where the same programs sign nothing,
+# as the processor cannot
+selftests_unsigned()
+{
+	local name=selftests-$1-unsigned
+
+	CPU=max,pauth=off guest "$name" "$1" \
+		"$(settings "$1") sh /mnt/repo/qemu/selftests.sh $SELFTESTS stacks signals_arm64 single_step" || true
+	tap "$name" <"$RESULTS/$name.out"
+	kernel_log "$name"
 }
 
 # settings KERNEL - what tests are told by their environment: where modules are, and
@@ -296,7 +310,7 @@ settings()
 
 	# What fits into a minute or two; "stress" makes ten times as many.  On
 	# arm64, two of three are from NMIs
-	[ "$ARCH" = x86_64 ] || requests=200000
+	[ "$ARCH" = x86_64 ] || requests=200000 seconds=300
 	[ "$1" = normal ] || requests=20000 seconds=60
 	echo "PROGRAM_SECONDS=${PROGRAM_SECONDS:-900}" \
 		"UNWIND_MODULES=/mnt/cache/out/$ARCH-$1" \
@@ -373,8 +387,24 @@ check_demo()
 	cp "$REPO/build/demo/dmesg" "$RESULTS/demo.dmesg"
 	cat "$RESULTS/demo.out" >&2
 	python3 "$Q/demo/judge.py" "$REPO/build/demo/report.json" | tap demo
+	[ "$ARCH" = x86_64 ] || sampled_by_nmis
 	kernel_log demo
 	check_demo_page
+}
+
+# The counters' interrupts are NMIs, and there was one for each sample at least
+sampled_by_nmis()
+{
+	local interrupts samples
+
+	try demo-pmu-uses-nmis grep -E 'hw perfevents: .*using NMIs' "$RESULTS/demo.dmesg"
+	interrupts=$(awk '/arm-pmu/ { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' \
+		"$REPO/build/demo/interrupts")
+	samples=$(python3 -c 'import json, sys
+print(sum(m["samples"] for m in json.load(open(sys.argv[1]))["methods"].values()))' \
+		"$REPO/build/demo/report.json")
+	say "$interrupts interrupts of the counters, $samples samples"
+	try demo-an-nmi-for-each-sample [ "$interrupts" -ge "$samples" ]
 }
 
 # The demo's page as a browser shows it
@@ -427,6 +457,8 @@ check_all()
 	if [ "$ARCH" != x86_64 ]; then
 		check_kunit
 		check_selftests
+		check_demo
+		check_same
 		check_big-endian
 		return
 	fi
@@ -448,7 +480,7 @@ for part in "$@"; do
 	*) die "there is no check-$part" ;;
 	esac
 	case $part in
-	all|series-quick|round-trip|style|series|host|kunit|selftests|stress|big-endian) ;;
+	all|series-quick|round-trip|style|series|host|kunit|selftests|demo|same|stress|big-endian) ;;
 	*) only_x86_64 "check-$part" ;;
 	esac
 	say "check-$part"

@@ -192,10 +192,16 @@ install_headers()
 # build_kselftests - in $CACHE/$BUILT/selftests
 build_kselftests()
 {
+	local guest=
+
+	[ "$GUEST_ROOT" = "$CACHE/root" ] || guest=/mnt/cache/${GUEST_ROOT##*/}
+	# One of them is in C++; this machine's own compiler is there anyway
+	[ -z "${TRIPLET:-}" ] || root_packages "g++-14-$TRIPLET"
 	install_headers
 	mkdir -p "$CACHE/$BUILT/selftests"
 	step "building the kselftests" in_root make -C /mnt/cache/tree/tools/testing/selftests/unwind \
 		CC="${TRIPLET:+$TRIPLET-}gcc-14" OUTPUT="/mnt/cache/$BUILT/selftests" \
+		SFRAME_ROOT="$guest" \
 		KHDR_INCLUDES="-isystem /mnt/cache/out/$ARCH-normal/usr/include"
 }
 

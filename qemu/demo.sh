@@ -14,6 +14,11 @@ Q=$REPO/qemu
 DEMO=$REPO/build/demo
 LIBRARY=$CACHE/flamegraph
 METHODS="sframe fp dwarf in-place"
+# Where the guest has counters, their interrupts are NMIs
+case $ARCH in
+arm64)	EVENT=cycles ;;
+*)	EVENT=cpu-clock ;;
+esac
 
 # page_of_graphs - the page, from what the guest left
 page_of_graphs()
@@ -33,8 +38,8 @@ page_of_graphs()
 mkdir -p "$DEMO"
 rm -f "$DEMO/flamegraphs.html"
 say "booting the guest and recording (about a minute)"
-CMD="PERF=/mnt/cache/$BUILT/perf/perf METHODS='$METHODS' sh /mnt/repo/qemu/demo/run.sh /tmp/demo &&
-	cp /tmp/demo/report.json /tmp/demo/*.script /mnt/share/" \
+CMD="PERF=/mnt/cache/$BUILT/perf/perf EVENT=$EVENT METHODS='$METHODS' sh /mnt/repo/qemu/demo/run.sh /tmp/demo &&
+	cp /tmp/demo/report.json /tmp/demo/*.script /proc/interrupts /mnt/share/" \
 SHARE=$DEMO DMESG=$DEMO/dmesg "$Q/guest.sh"
 
 if "$Q/demo/fetch-flamegraph.sh" "$LIBRARY"; then

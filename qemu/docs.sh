@@ -3,7 +3,8 @@
 #
 # What is read of the series, beside its code.  Prints TAP.
 #
-#   docs.sh kernel-doc    the comments that become documentation: no warning
+#   docs.sh kernel-doc    the comments, and the files of Documentation/ABI, that become
+#                         documentation: no warning
 #   docs.sh maintainers   each new file belongs to the subsystem
 #   docs.sh html          "make htmldocs" of the directories that the series touches,
 #                         with the base and with the series: no warning more, and each
@@ -41,6 +42,18 @@ kernel_doc()
 	echo "# ${#files[@]} files"
 	[ ${#files[@]} -gt 0 ] || die "no file has a comment for kernel-doc."
 	if [ -s "$log" ]; then result 1 "kernel-doc" "$log"; else result 0 "kernel-doc"; fi
+}
+
+# The files of Documentation/ABI
+abi()
+{
+	local log=$LOGS/abi.log files
+
+	mapfile -t files < <(new_files | grep '^Documentation/ABI/')
+	[ ${#files[@]} -gt 0 ] || die "there is no file in Documentation/ABI."
+	in_root sh -c 'cd /mnt/cache/tree && perl scripts/get_abi.pl --dir Documentation/ABI validate' \
+		2>&1 | grep -F "$(printf '%s\n' "${files[@]##*/}")" >"$log" || true
+	if [ -s "$log" ]; then result 1 "get_abi.pl" "$log"; else result 0 "get_abi.pl"; fi
 }
 
 # One file stands for all of a directory that is new
@@ -111,7 +124,7 @@ need_machine
 BASE=$("$REPO/qemu/tree.sh" base)
 for part in "$@"; do
 	case $part in
-	kernel-doc)	kernel_doc ;;
+	kernel-doc)	kernel_doc; abi ;;
 	maintainers|html) "$part" ;;
 	*)	die "docs.sh has no part $part" ;;
 	esac

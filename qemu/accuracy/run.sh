@@ -10,6 +10,7 @@
 # are made in memory first, because nothing must be lost.  Of "methods" it is perf's
 # own reading of them that is kept, as text: it needs the guest's vDSO.
 #
+#     BUILT    where same_record and perf are                       (/mnt/cache/out)
 #     SIZE     how much work, see programs.sh                       (10)
 #     PERIOD   of "same", in nanoseconds of processor time          (997001)
 set -eu
@@ -22,7 +23,8 @@ OUT=$2
 shift 2
 SIZE=${SIZE:-10}
 PERIOD=${PERIOD:-997001}
-PERF=/mnt/cache/out/perf/perf
+BUILT=${BUILT:-/mnt/cache/out}
+PERF=$BUILT/perf/perf
 IN_PLACE=/proc/sys/kernel/unwind_in_place
 WORK=/tmp/accuracy
 # Room for what waits to be written
@@ -45,7 +47,7 @@ check_result() {
 
 same() {
 	program=$1
-	"run_$program" "$SIZE" /mnt/cache/out/same/same_record "$WORK/$program" "$PERIOD" \
+	"run_$program" "$SIZE" "$BUILT/same/same_record" "$WORK/$program" "$PERIOD" \
 		>"$program.result" 2>"$program.log" || { cat "$program.log" >&2; die "$program failed"; }
 	check_result "$program" "$program.result"
 	rm -rf "${OUT:?}/$program"

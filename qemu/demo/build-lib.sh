@@ -23,9 +23,16 @@ SFRAME_CC=${TOOL}gcc-14
 PREFIX=/opt/sframe
 # shellcheck disable=SC2034 # used where this file is sourced
 DEST=$GUEST$PREFIX
+# On arm64 distributions have return addresses signed and landing pads.
+PROTECTION=
 case $TRIPLET in
-aarch64-*) LOADER=ld-linux-aarch64.so.1 ;;
-*) LOADER=ld-linux-x86-64.so.2 ;;
+aarch64-*)
+	LOADER=ld-linux-aarch64.so.1
+	PROTECTION=-mbranch-protection=standard
+	;;
+*)
+	LOADER=ld-linux-x86-64.so.2
+	;;
 esac
 JOBS=${JOBS:-$(nproc)}
 

@@ -51,14 +51,14 @@ mkdir -p "$SOURCE" "$BUILD"
 say "libc with SFrame: building $(basename "$TARBALL" .tar.xz), log in $LOG"
 must "unpack" tar -xf "$TARBALL" -C "$SOURCE" --strip-components=1
 
-# CXX is empty: it would serve tests only.  Left out is what no program of the
-# demonstration loads.
+# No C++, which would serve tests only: what is found is this machine's.  Left out is
+# what no program of the demonstration loads.
 cd "$BUILD"
 must "configure" "$SOURCE/configure" --prefix="$PREFIX" --disable-werror \
 	--without-selinux --disable-nscd --disable-build-nscd \
 	--disable-timezone-tools --disable-mathvec --disable-profile \
 	${TRIPLET:+--host="$TRIPLET" --build="$($BUILD_CC -dumpmachine)"} \
-	BUILD_CC="$BUILD_CC" CC="$SFRAME_CC -Wa,--gsframe" CXX= CFLAGS="-O2 -g -fomit-frame-pointer"
+	BUILD_CC="$BUILD_CC" CC="$SFRAME_CC ${PROTECTION:+$PROTECTION }-Wa,--gsframe" CXX="${TRIPLET:+false}" CFLAGS="-O2 -g -fomit-frame-pointer"
 must "compile" make "-j$JOBS"
 # Debian's tarball comes without the manual, so "install" has something to
 # complain about.  Keep going, and check below what has to be there.

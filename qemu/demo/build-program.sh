@@ -74,7 +74,7 @@ NEW=$STAGE$PREFIX
 BINARY=$NEW/bin/sqlite3
 LIBRARY=$NEW/lib/libsqlite3.so.0
 mkdir -p "$NEW/bin" "$NEW/lib"
-FLAGS="-O2 -g -fomit-frame-pointer -fno-plt -Wa,--gsframe -I. -DNDEBUG
+FLAGS="-O2 -g -fomit-frame-pointer $PROTECTION -fno-plt -Wa,--gsframe -I. -DNDEBUG
 	-DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_FTS5 -DSQLITE_ENABLE_RTREE
 	-DSQLITE_ENABLE_MATH_FUNCTIONS -DHAVE_USLEEP=1 -DHAVE_FDATASYNC=1"
 LINK="-Wl,-z,now -B$DEST/lib -L$DEST/lib -Wl,-rpath,$LIB -Wl,--dynamic-linker=$LIB/$LOADER"
