@@ -218,13 +218,19 @@ static bool saved_from_cfa(const struct unwind_rule *rule)
 	return rule->base == UNWIND_RULE_CFA && rule->deref;
 }
 
+/* Says nothing that matters to the iterator, which strips each return address */
+static u32 pack_signature(const struct unwind_row *row)
+{
+	return (row->mangled_ra ? HOW_MANGLED_RA : 0) |
+	       (row->pauth_key_b ? HOW_PAUTH_KEY_B : 0);
+}
+
 /* UNWIND_KEPT_SIMPLE and what goes with it, if the row has that shape; else 0 */
 static u32 pack_simple(const struct unwind_row *row)
 {
-	u32 how = UNWIND_KEPT_SIMPLE;
+	u32 how = UNWIND_KEPT_SIMPLE | pack_signature(row);
 
-	if (row->outermost || row->signal || row->mangled_ra || row->pauth_key_b ||
-	    row->cfa.deref || !saved_from_cfa(&row->ra))
+	if (row->outermost || row->signal || row->cfa.deref || !saved_from_cfa(&row->ra))
 		return 0;
 	if (row->cfa.base == UNWIND_RULE_FP)
 		how |= UNWIND_KEPT_CFA_FP;
@@ -243,9 +249,7 @@ static u32 pack_rules(const struct unwind_row *row)
 	       pack_rule(&row->fp, 2) |
 	       (u32)row->cfa.reg << HOW_CFA_REG_SHIFT |
 	       (row->outermost ? HOW_OUTERMOST : 0) |
-	       (row->signal ? HOW_SIGNAL : 0) |
-	       (row->mangled_ra ? HOW_MANGLED_RA : 0) |
-	       (row->pauth_key_b ? HOW_PAUTH_KEY_B : 0);
+	       (row->signal ? HOW_SIGNAL : 0) | pack_signature(row);
 }
 
 /**
@@ -282,6 +286,8 @@ static void unpack_simple(struct unwind_row *row,
 		.ra.base = UNWIND_RULE_CFA,
 		.ra.deref = true,
 		.ra.offset = kept->ra,
+		.mangled_ra = kept->how & HOW_MANGLED_RA,
+		.pauth_key_b = kept->how & HOW_PAUTH_KEY_B,
 	};
 	if (!(kept->how & UNWIND_KEPT_FP_SAVED))
 		return;

@@ -18,9 +18,9 @@
  *
  * While user memory is open, no function may be called: what reads is inlined.
  *
- * Where frame records lie anywhere in their frames, all frames are left to the
- * iterator.  So are they where addresses have tags or signatures, or return addresses
- * stay in a register, which is so on the same architectures (UNWIND_USER_FP_CFA_EXACT).
+ * Where a frame record may lie anywhere in its frame (not UNWIND_USER_FP_CFA_EXACT),
+ * the stack pointer is not known behind it, as in the iterator: the next row has to
+ * count from the frame pointer, or to say where its own record lies.
  */
 
 #include <linux/align.h>
@@ -34,7 +34,7 @@
 
 /*
  * Words of user memory, here and there: each address is checked as it is read, or
- * made one that faults.
+ * made one that faults. None has a tag any more that access_ok() would have to know of.
  */
 
 static __always_inline bool words_begin(void)
@@ -58,7 +58,7 @@ static __always_inline bool read_word(unsigned long addr, unsigned long *word)
 
 	if (can_do_masked_user_access())
 		at = mask_user_address(at);
-	else if (!access_ok(at, sizeof(*at)))
+	else if (addr > TASK_SIZE_MAX - sizeof(*at))
 		return false;
 	unsafe_get_user(*word, at, fault);
 	return true;
@@ -72,7 +72,7 @@ static __always_inline bool read_insns(unsigned long addr, u32 *insns)
 
 	if (can_do_masked_user_access())
 		at = mask_user_address(at);
-	else if (!access_ok(at, sizeof(*at)))
+	else if (addr > TASK_SIZE_MAX - sizeof(*at))
 		return false;
 	unsafe_get_user(*insns, at, fault);
 	return true;
@@ -86,6 +86,7 @@ fault:
  * @sp: likewise
  * @fp: likewise
  * @exact_ip: likewise
+ * @sp_is_bound: likewise
  * @row: what describes that frame
  */
 struct walk {
@@ -93,6 +94,7 @@ struct walk {
 	unsigned long		sp;
 	unsigned long		fp;
 	bool			exact_ip;
+	bool			sp_is_bound;
 	struct unwind_kept_row	row;
 };
 
@@ -111,28 +113,53 @@ static __always_inline bool may_follow_fp(const struct walk *at)
 	return read_insns(at->ip, &insns) && !unwind_user_maybe_trampoline(insns);
 }
 
+/* Where the CFA is: if the stack pointer is not known, by the frame record (apply_cfa()) */
+static __always_inline bool walk_cfa(const struct walk *at, unsigned long *cfa)
+{
+	const int word = sizeof(unsigned long);
+	unsigned long base = at->fp;
+
+	if (at->row.how & UNWIND_KEPT_CFA_FP) {
+		*cfa = base + at->row.cfa;
+	} else if (UNWIND_USER_FP_CFA_EXACT || !at->sp_is_bound) {
+		base = at->sp;
+		*cfa = base + at->row.cfa;
+	} else {
+		if (!(at->row.how & UNWIND_KEPT_FP_SAVED) || at->row.ra - at->row.fp !=
+		    (UNWIND_USER_FP_RA_WORDS - UNWIND_USER_FP_FP_WORDS) * word)
+			return false;
+		*cfa = base - UNWIND_USER_FP_FP_WORDS * word - at->row.fp;
+	}
+	return base;
+}
+
 /* The caller's frame, all but what describes it, and so whether it is text */
 static __always_inline bool walk_one(const struct walk *at, struct walk *next)
 {
+	const unsigned int min = at->exact_ip ? UNWIND_USER_CFA_MIN_WORDS : 1;
 	const unsigned long word = sizeof(unsigned long);
-	unsigned long base, cfa;
+	unsigned long cfa;
 
 	if (!(at->row.how & UNWIND_KEPT_SIMPLE) && !may_follow_fp(at))
 		return false;
-
-	base = at->row.how & UNWIND_KEPT_CFA_FP ? at->fp : at->sp;
-	cfa = base + at->row.cfa;
-	if (!base || cfa < at->sp || !IS_ALIGNED(cfa, word) ||
-	    cfa - at->sp < UNWIND_USER_CFA_MIN_WORDS * word)
+	if (!walk_cfa(at, &cfa) || cfa < at->sp || !IS_ALIGNED(cfa, word) ||
+	    cfa - at->sp < min * word)
 		return false;
 
 	next->sp = cfa;
 	next->fp = at->fp;
 	next->exact_ip = false;
+	if (!UNWIND_USER_FP_CFA_EXACT)
+		next->sp_is_bound = at->row.how & UNWIND_KEPT_NONE;
 	if (!read_word(cfa + at->row.ra, &next->ip))
 		return false;
-	return !(at->row.how & UNWIND_KEPT_FP_SAVED) ||
-	       read_word(cfa + at->row.fp, &next->fp);
+	next->ip = unwind_user_strip_ra(next->ip);
+	if (!(at->row.how & UNWIND_KEPT_FP_SAVED))
+		return true;
+	if (!read_word(cfa + at->row.fp, &next->fp))
+		return false;
+	next->fp = unwind_user_untag(next->fp);
+	return true;
 }
 
 /* That there is no row, in the form in which rows are kept: a frame record */
@@ -238,6 +265,7 @@ static __always_inline unsigned int walk(struct unwind_user_state *state,
 		.sp = state->sp,
 		.fp = state->fp,
 		.exact_ip = state->exact_ip,
+		.sp_is_bound = state->sp_is_bound,
 		.row = *row,
 	}, next;
 	const struct unwind_rows *rows;
@@ -282,6 +310,8 @@ static __always_inline unsigned int walk(struct unwind_user_state *state,
 	state->by_table |= !!(hows & UNWIND_KEPT_SIMPLE);
 	state->topmost = false;
 	state->exact_ip = false;
+	if (!UNWIND_USER_FP_CFA_EXACT)
+		state->sp_is_bound = at.sp_is_bound;
 	return nr;
 }
 
@@ -299,8 +329,7 @@ unsigned int unwind_user_walk(struct unwind_user_state *state,
 			      struct unwind_kept_row *row, unsigned long *ips,
 			      unsigned int room)
 {
-	if (!first_row(state, row) || state->probed || !room ||
-	    !UNWIND_USER_FP_CFA_EXACT)
+	if (!first_row(state, row) || state->probed || !room)
 		return 0;
 	return walk(state, row, ips, room);
 }

@@ -34,8 +34,7 @@
 #include <asm/unistd.h>
 #include <asm/unwind_user.h>
 
-/* mov x8, #__NR_rt_sigreturn; svc #0 */
-#define MOV_X8_NR		(0xd2800008 | __NR_rt_sigreturn << 5)
+/* svc #0, behind UNWIND_USER_TRAMPOLINE */
 #define SVC			0xd4000001
 
 #define DWARF_X8		8
@@ -128,7 +127,7 @@ static bool at_rt_sigreturn(unsigned long ip, const struct pt_regs *topmost,
 
 	if (!read_insn(ip, &insn, to))
 		return false;
-	if (insn == MOV_X8_NR)
+	if (insn == UNWIND_USER_TRAMPOLINE)
 		return read_insn(ip + sizeof(insn), &insn, to) && insn == SVC;
 	return insn == SVC && syscall_nr(topmost, saved, &nr, to) &&
 	       nr == __NR_rt_sigreturn;

@@ -391,8 +391,7 @@ static bool rule_fits(const struct unwind_rule *rule)
 
 static bool simple_by_hand(const struct unwind_row *row)
 {
-	return !row->outermost && !row->signal && !row->mangled_ra &&
-	       !row->pauth_key_b &&
+	return !row->outermost && !row->signal &&
 	       (row->cfa.base == UNWIND_RULE_SP || row->cfa.base == UNWIND_RULE_FP) &&
 	       !row->cfa.deref &&
 	       row->ra.base == UNWIND_RULE_CFA && row->ra.deref &&

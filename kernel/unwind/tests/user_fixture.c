@@ -94,6 +94,26 @@ void start(struct kunit *test)
 						UNWIND_USER_FAULTABLE), 0);
 }
 
+void expect_steps(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	struct unwind_user_state *steps = &t->steps;
+	unsigned int i;
+
+	for (i = 0; i < t->trace.nr; i++) {
+		KUNIT_EXPECT_EQ(test, steps->ip, t->entries[i]);
+		KUNIT_EXPECT_EQ(test, unwind_user_next(steps),
+				i + 1 < t->trace.nr ? 0 : -ENOENT);
+	}
+	KUNIT_EXPECT_EQ(test, steps->stop, t->state.stop);
+	KUNIT_EXPECT_EQ(test, steps->sp, t->state.sp);
+	KUNIT_EXPECT_EQ(test, steps->fp, t->state.fp);
+	KUNIT_EXPECT_EQ(test, steps->method, t->state.method);
+	KUNIT_EXPECT_EQ(test, steps->exact_ip, t->state.exact_ip);
+	KUNIT_EXPECT_EQ(test, steps->sp_is_bound, t->state.sp_is_bound);
+	KUNIT_EXPECT_EQ(test, steps->by_table, t->state.by_table);
+}
+
 /* The table is known, as if it had been looked up before */
 void use_table_of(struct kunit *test, size_t size, u8 abi)
 {

@@ -30,6 +30,7 @@
  * @stack: two pages
  * @regs: registers to start from
  * @state: the unwind
+ * @steps: the same, frame by frame
  * @trace: its result
  * @entries: the result's addresses
  */
@@ -39,6 +40,7 @@ struct user_test {
 	unsigned long			stack;
 	struct pt_regs			regs;
 	struct unwind_user_state	state;
+	struct unwind_user_state	steps;
 	struct unwind_stacktrace	trace;
 	unsigned long			entries[MAX_FRAMES];
 };
@@ -50,6 +52,8 @@ void set_regs(struct user_test *t, unsigned long ip, unsigned long sp,
 	      unsigned long fp);
 void set_kernel_regs(struct user_test *t);
 void start(struct kunit *test);
+/* Frame by frame, the iterator finds what it found with its short cut (walk.c) */
+void expect_steps(struct kunit *test);
 
 /* The table of sframe_data.h, which is one of x86-64 whatever the architecture is */
 void use_table(struct kunit *test);
@@ -62,11 +66,13 @@ do {										\
 	struct user_test *_t = (test)->priv;					\
 	unsigned int _i;							\
 										\
+	_t->steps = _t->state;							\
 	unwind_user_frames(&_t->state, &_t->trace, MAX_FRAMES);			\
 	KUNIT_EXPECT_EQ(test, _t->state.stop, reason);				\
 	KUNIT_ASSERT_EQ(test, _t->trace.nr, ARRAY_SIZE(expected));		\
 	for (_i = 0; _i < ARRAY_SIZE(expected); _i++)				\
 		KUNIT_EXPECT_EQ(test, _t->entries[_i], expected[_i]);		\
+	expect_steps(test);							\
 } while (0)
 
 #endif /* _KERNEL_UNWIND_TESTS_USER_FIXTURE_H */

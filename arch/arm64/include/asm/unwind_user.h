@@ -11,11 +11,13 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 #include <linux/unwind_user_arch.h>
+#include <asm/byteorder.h>
 #include <asm/compiler.h>
 #include <asm/memory.h>
 #include <asm/mmu.h>
 #include <asm/ptrace.h>
 #include <asm/sysreg.h>
+#include <asm/unistd.h>
 
 /* The SFrame ABI whose tables are used: SFRAME_ABI_AARCH64_ENDIAN_BIG or _LITTLE */
 #ifdef CONFIG_CPU_BIG_ENDIAN
@@ -131,10 +133,19 @@ static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
 	return true;
 }
 
-/* Whether a signal's trampoline begins like this is for who looks at all of it */
+/* What a signal's trampoline begins with, where a handler returns to: mov x8, #nr */
+#define UNWIND_USER_TRAMPOLINE		(0xd2800008 | __NR_rt_sigreturn << 5)
+
+/**
+ * unwind_user_maybe_trampoline - does a signal's trampoline begin like this?
+ * @insns: the first four bytes of code that a function returns to, which are of
+ *	little endian on any kernel
+ *
+ * Return: if false, unwind_user_signal_frame() would not find one there either.
+ */
 static inline bool unwind_user_maybe_trampoline(u32 insns)
 {
-	return true;
+	return insns == (__force u32)cpu_to_le32(UNWIND_USER_TRAMPOLINE);
 }
 
 /**
