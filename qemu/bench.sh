@@ -28,11 +28,22 @@
 # A part leaves its figures in build/bench/PART.json; all that are there are put
 # together in build/bench/bench.json, and into a table on standard output.  Every
 # figure is a count of instructions, the same from run to run.
+#
+# With ARCH=arm64 it is build/bench-arm64, and all parts but the first are that
+# machine's: the decoder's instructions are always those of the one that builds.
 
 . "$(dirname "$0")/common.sh"
 
 RESULTS=$REPO/build/bench
+[ "$ARCH" = x86_64 ] || RESULTS+=-$ARCH
 mkdir -p "$RESULTS"
+
+# As the guest sees them, and where it leaves its figures
+BENCH=/mnt/cache/$BUILT/bench
+COUNTED=$CACHE/$BUILT/bench/counted
+MODULE=/mnt/cache/out/$ARCH-normal/kernel/unwind/tests/unwind_bench.ko
+# The counter that counts instructions: a nanosecond each
+[ "$ARCH" = x86_64 ] || export CPU=max,pauth-impdef=on,cntfrq=1000000000
 
 bench_decoder()
 {
@@ -50,8 +61,8 @@ bench_decoder()
 		valgrind --tool=callgrind --instr-atstart=no \
 		--toggle-collect=sframe_find_row --toggle-collect=sframe_find_fre \
 		--callgrind-out-file=$out/callgrind/out $out/sframe_bench
-	in_root sh -ec 'python3 /mnt/repo/qemu/bench/decoder.py "$1"/out.* >/mnt/repo/build/bench/decoder.json.new' \
-		sh "$out/callgrind"
+	in_root sh -ec 'python3 /mnt/repo/qemu/bench/decoder.py "$1"/out.*' \
+		sh "$out/callgrind" >"$RESULTS/decoder.json.new"
 	mv "$RESULTS/decoder.json.new" "$RESULTS/decoder.json"
 }
 
@@ -69,9 +80,9 @@ counted()
 
 	[ "$cpus" = 1 ] || to=$to.$cpus
 	step "counting instructions on the $1 kernel: ${2%% *}" \
-		env KERNEL="$1" SHARE="$CACHE/out/bench/counted" ICOUNT=0 CPUS="$cpus" \
+		env KERNEL="$1" SHARE="$COUNTED" ICOUNT=0 CPUS="$cpus" \
 		APPEND="$SAME_PLACES" \
-		CMD="cd /mnt/cache/out/bench && for i in $(seq -s ' ' "${3:-1}"); do
+		CMD="cd $BENCH && for i in $(seq -s ' ' "${3:-1}"); do
 			./$2 || exit
 		done >/mnt/share/$to" "$REPO/qemu/guest.sh"
 }
@@ -79,38 +90,37 @@ counted()
 # build_guest_benchmarks KERNEL... - what runs in the guest, and on which kernels
 build_guest_benchmarks()
 {
-	local k out=/mnt/cache/out/bench
+	local k
 
 	"$REPO/qemu/root.sh"
+	"$REPO/qemu/guest-root.sh"
 	"$REPO/qemu/tree.sh" sync
 	for k in "$@"; do "$REPO/qemu/kernel.sh" "$k"; done
 	install_headers
 	step "building the guest's benchmarks" in_root make -C \
-		/mnt/cache/tree/tools/testing/selftests/unwind/bench CC=gcc-14 O=$out \
+		/mnt/cache/tree/tools/testing/selftests/unwind/bench \
+		CC="${TRIPLET:+$TRIPLET-}gcc-14" O="$BENCH" \
 		HEADERS="/mnt/cache/out/$ARCH-normal/usr/include"
-	mkdir -p "$CACHE/out/bench/counted"
+	mkdir -p "$COUNTED"
 }
 
 bench_tables()
 {
-	local k counted=$CACHE/out/bench/counted
+	local k
 
 	build_guest_benchmarks normal off
 	for k in normal off; do counted $k "idle /tmp" 5; done
 	counted normal "ranges 128 1024 8192 32768"
-	python3 "$REPO/qemu/bench/tables.py" "$counted/idle.normal" "$counted/idle.off" \
-		"$counted/ranges.normal" >"$RESULTS/tables.json.new"
+	python3 "$REPO/qemu/bench/tables.py" "$COUNTED/idle.normal" "$COUNTED/idle.off" \
+		"$COUNTED/ranges.normal" >"$RESULTS/tables.json.new"
 	mv "$RESULTS/tables.json.new" "$RESULTS/tables.json"
 }
 
 bench_frames()
 {
-	local counted=$CACHE/out/bench/counted
-	local module=/mnt/cache/out/$ARCH-normal/kernel/unwind/tests/unwind_bench.ko
-
 	build_guest_benchmarks normal
-	counted normal "frames $module fp 100 1000 10000 30000 100000"
-	python3 "$REPO/qemu/bench/frames.py" "$counted/frames.normal" \
+	counted normal "frames $MODULE fp 100 1000 10000 30000 100000"
+	python3 "$REPO/qemu/bench/frames.py" "$COUNTED/frames.normal" \
 		>"$RESULTS/frames.json.new"
 	mv "$RESULTS/frames.json.new" "$RESULTS/frames.json"
 	python3 "$REPO/qemu/bench/picture.py" "$RESULTS/frames.json" >"$RESULTS/frames.svg"
@@ -118,94 +128,88 @@ bench_frames()
 
 bench_rows()
 {
-	local counts=$CACHE/out/bench/counted/rows
-
 	build_guest_benchmarks normal
 	"$REPO/qemu/perf.sh"
 	"$REPO/qemu/accuracy.sh" programs
 	step "recording programs" env KERNEL=normal \
-		SHARE="$CACHE/out/bench/counted" CMD="PERF=/mnt/cache/out/perf/perf \
+		SHARE="$COUNTED" CMD="PERF=/mnt/cache/$BUILT/perf/perf \
 		sh /mnt/repo/qemu/bench/rows.sh >/mnt/share/rows" "$REPO/qemu/guest.sh"
-	python3 "$REPO/qemu/bench/rows.py" "$counts" >"$RESULTS/rows.json.new"
+	python3 "$REPO/qemu/bench/rows.py" "$COUNTED/rows" >"$RESULTS/rows.json.new"
 	mv "$RESULTS/rows.json.new" "$RESULTS/rows.json"
 }
 
 bench_deferred()
 {
-	local k counted=$CACHE/out/bench/counted
-	local module=/mnt/cache/out/$ARCH-normal/kernel/unwind/tests/unwind_bench.ko
+	local k
 
 	build_guest_benchmarks normal off
-	counted normal "deferred $module own"
+	counted normal "deferred $MODULE own"
 	# The second CPU sends the NMIs that hit the first in user space
-	counted normal "deferred $module other" 1 2
+	counted normal "deferred $MODULE other" 1 2
 	for k in normal off; do counted $k "idle /tmp null fault" 5; done
-	python3 "$REPO/qemu/bench/deferred.py" "$counted/deferred.normal" \
-		"$counted/deferred.normal.2" "$counted/idle.normal" "$counted/idle.off" \
+	python3 "$REPO/qemu/bench/deferred.py" "$COUNTED/deferred.normal" \
+		"$COUNTED/deferred.normal.2" "$COUNTED/idle.normal" "$COUNTED/idle.off" \
 		>"$RESULTS/deferred.json.new"
 	mv "$RESULTS/deferred.json.new" "$RESULTS/deferred.json"
 }
 
 bench_sampling()
 {
-	local counted=$CACHE/out/bench/counted
-
 	build_guest_benchmarks normal
 	# By frame pointers alone is how it was before there were tables
-	step "counting instructions of samples" env KERNEL=normal SHARE="$counted" \
-		ICOUNT=0 CPUS=1 APPEND="$SAME_PLACES" CMD='set -e
+	step "counting instructions of samples" env KERNEL=normal SHARE="$COUNTED" \
+		ICOUNT=0 CPUS=1 APPEND="$SAME_PLACES" CMD="set -e
 		# Right after boot, the kernel still has work of its own
-		/mnt/cache/out/bench/sampling none 999 >/dev/null
+		$BENCH/sampling none 999 >/dev/null
 		for method in none sframe fp in-place dwarf-8192 dwarf-65528; do
-			[ $method = in-place ] && in_place=1 || in_place=0
-			echo $in_place >/proc/sys/kernel/unwind_in_place
-			/mnt/cache/out/bench/sampling $method 99 999 9999
-		done >/mnt/share/sampling' "$REPO/qemu/guest.sh"
-	python3 "$REPO/qemu/bench/sampling.py" "$counted/sampling" >"$RESULTS/sampling.json.new"
+			[ \$method = in-place ] && in_place=1 || in_place=0
+			echo \$in_place >/proc/sys/kernel/unwind_in_place
+			$BENCH/sampling \$method 99 999 9999
+		done >/mnt/share/sampling" "$REPO/qemu/guest.sh"
+	python3 "$REPO/qemu/bench/sampling.py" "$COUNTED/sampling" >"$RESULTS/sampling.json.new"
 	mv "$RESULTS/sampling.json.new" "$RESULTS/sampling.json"
 }
 
 bench_memory()
 {
-	local k counted=$CACHE/out/bench/counted
+	local k
 
 	build_guest_benchmarks normal off
-	counted normal "memory /mnt/cache/out/$ARCH-normal/kernel/unwind/tests/unwind_bench.ko"
+	counted normal "memory $MODULE"
 	counted off memory
 	for k in normal off; do
-		in_root sh -c 'cd "$0" && size vmlinux.a' "/mnt/cache/out/$ARCH-$k" >"$counted/size.$k"
+		in_root sh -c 'cd "$0" && "$1"size vmlinux.a' "/mnt/cache/out/$ARCH-$k" "${TRIPLET:+$TRIPLET-}" >"$COUNTED/size.$k"
 	done
 	# Objects of what the series changes and brings, and of what it selects
 	{ sed -n 's,^+++ b/\([^[:space:]]*\)\.c.*,\1.o,p' "$REPO"/patches/*.patch
 		git -C "$REPO" ls-files -- '*.c' | sed 's/c$/o/'; echo lib/interval_tree.o; } |
-		grep -v /tests/ >"$counted/objects"
-	python3 "$REPO/qemu/bench/memory.py" "$counted/memory.normal" "$counted/memory.off" \
-		"$counted/size.normal" "$counted/size.off" "$counted/objects" >"$RESULTS/memory.json.new"
+		grep -v /tests/ >"$COUNTED/objects"
+	python3 "$REPO/qemu/bench/memory.py" "$COUNTED/memory.normal" "$COUNTED/memory.off" \
+		"$COUNTED/size.normal" "$COUNTED/size.off" "$COUNTED/objects" >"$RESULTS/memory.json.new"
 	mv "$RESULTS/memory.json.new" "$RESULTS/memory.json"
 }
 
 bench_post()
 {
-	local threads counted=$CACHE/out/bench/counted
+	local threads merge=$BUILT/bench/merge
 
 	build_guest_benchmarks normal
 	"$REPO/qemu/perf.sh"
 	"$REPO/qemu/programs.sh"
-	rm -rf "$CACHE/out/bench/merge"
-	mkdir "$CACHE/out/bench/merge"
+	rm -rf "${CACHE:?}/$merge"
+	mkdir "$CACHE/$merge"
 	for threads in 1000 5000 10000; do
 		in_root python3 /mnt/repo/qemu/bench/merge_data.py \
-			/mnt/cache/out/bench/merge/merge-${threads}0-$threads $threads 10
+			"/mnt/cache/$merge/merge-${threads}0-$threads" $threads 10
 	done
-	step "counting instructions of perf" env KERNEL=normal SHARE="$counted" \
-		ICOUNT=0 CPUS=1 APPEND="$SAME_PLACES" CMD="PERF=/mnt/cache/out/perf/perf sh /mnt/repo/qemu/bench/post.sh \
-		/mnt/cache/out/bench/merge >/mnt/share/post" "$REPO/qemu/guest.sh"
-	rm -rf "$CACHE/out/bench/merge"
-	python3 "$REPO/qemu/bench/post.py" "$counted/post" >"$RESULTS/post.json.new"
+	step "counting instructions of perf" env KERNEL=normal SHARE="$COUNTED" \
+		ICOUNT=0 CPUS=1 APPEND="$SAME_PLACES" CMD="PERF=/mnt/cache/$BUILT/perf/perf sh /mnt/repo/qemu/bench/post.sh \
+		/mnt/cache/$merge >/mnt/share/post" "$REPO/qemu/guest.sh"
+	rm -rf "${CACHE:?}/$merge"
+	python3 "$REPO/qemu/bench/post.py" "$COUNTED/post" >"$RESULTS/post.json.new"
 	mv "$RESULTS/post.json.new" "$RESULTS/post.json"
 }
 
-only_x86_64 "make bench"
 need_machine
 lock
 for part in "$@"; do
@@ -215,4 +219,4 @@ for part in "$@"; do
 	esac
 	"bench_$part"
 done
-in_root python3 /mnt/repo/qemu/bench/report.py /mnt/repo/build/bench
+in_root python3 /mnt/repo/qemu/bench/report.py "/mnt/repo/${RESULTS#"$REPO/"}"

@@ -3,8 +3,8 @@
 #ifndef _KERNEL_UNWIND_TESTS_BENCH_KNOWN_H
 #define _KERNEL_UNWIND_TESTS_BENCH_KNOWN_H
 
-/* Instructions from the first one to the return, both included */
-#ifdef CONFIG_X86_KERNEL_IBT
+/* Instructions from the first one to the return, both and a landing pad included */
+#if defined(CONFIG_X86_KERNEL_IBT) || defined(CONFIG_ARM64)
 #define BENCH_NOTHING	3
 #else
 #define BENCH_NOTHING	2

@@ -2,7 +2,7 @@
 /*
  * What the deferred core costs, measured from within: a module for "make bench".
  *
- * It is made for a guest of "qemu -icount shift=0", where the time stamp counter
+ * It is made for a guest of "qemu -icount shift=0", where the counter of bench_insns()
  * counts instructions. Everywhere else its figures are cycles of no meaning.
  *
  * To debugfs unwind_bench is written what to measure and in which context:
@@ -34,13 +34,11 @@
  */
 
 #include <linux/completion.h>
-#include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/percpu.h>
 #include <linux/ptrace.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
@@ -49,10 +47,7 @@
 #include <linux/unwind_deferred.h>
 #include <linux/unwind_user.h>
 
-#include <asm/apic.h>
-#include <asm/msr.h>
-#include <asm/nmi.h>
-
+#include "bench.h"
 #include "bench_known.h"
 
 #define DELIVER_MAX	4
@@ -94,9 +89,9 @@ static noinline __noclone s64 timed(request_fn fn, struct unwind_work *work, int
 	u64 cookie, start, end;
 	int ret;
 
-	start = rdtsc();
+	start = bench_insns();
 	ret = fn(work, &cookie);
-	end = rdtsc();
+	end = bench_insns();
 	if (ret != want)
 		failed = true;
 	return end - start;
@@ -123,13 +118,13 @@ static void latency(void)
 
 	if (unwind_deferred_request(&timed_clients[0], &cookie))
 		failed = true;
-	asked = rdtsc();
+	asked = bench_insns();
 }
 
 static void timed_callback(struct unwind_work *work,
 			   struct unwind_stacktrace *trace, u64 cookie)
 {
-	u64 now = rdtsc();
+	u64 now = bench_insns();
 
 	if (asked)
 		figure("latency", now - asked);
@@ -166,7 +161,7 @@ static void idle_task_work(struct callback_head *head)
 
 static void before_task_work(struct callback_head *head)
 {
-	deliver.start = rdtsc();
+	deliver.start = bench_insns();
 }
 
 /* Clients of the second step are others than those of the first */
@@ -195,7 +190,7 @@ static void deliver_step(void)
 
 static void after_task_work(struct callback_head *head)
 {
-	s64 insns = rdtsc() - deliver.start;
+	s64 insns = bench_insns() - deliver.start;
 
 	if (deliver.step == DELIVER_NONE)
 		deliver.none = insns;
@@ -240,9 +235,9 @@ static void unwind(enum unwind_user_access access)
 	u64 start, end;
 	int ret;
 
-	start = rdtsc();
+	start = bench_insns();
 	ret = unwind_user(&trace, ARRAY_SIZE(entries), access);
-	end = rdtsc();
+	end = bench_insns();
 	if (ret)
 		failed = true;
 	figure("frames", trace.nr);
@@ -260,10 +255,10 @@ static void inplace(void)
 	unsigned int nr;
 	u64 start, end;
 
-	start = rdtsc();
+	start = bench_insns();
 	nr = unwind_user_in_place(task_pt_regs(current), entries,
 				  ARRAY_SIZE(entries), UNWIND_USER_NOFAULT);
-	end = rdtsc();
+	end = bench_insns();
 	figure("frames", nr);
 	figure("unwind", end - start);
 }
@@ -313,53 +308,19 @@ static void in_hard_irq(void (*measure)(void))
 	irq_work_sync(&bench_irq);
 }
 
-/* Is an NMI on its way to the CPU?  One at a time, and what it is to measure */
-static DEFINE_PER_CPU(bool, nmi_on_its_way);
-static void (*measure_in_nmi)(void);
-static bool nmi_in_user, nmi_missed;
-
-static int on_nmi(unsigned int type, struct pt_regs *regs)
-{
-	if (!this_cpu_read(nmi_on_its_way))
-		return NMI_DONE;
-	nmi_missed = nmi_in_user && !user_mode(regs);
-	if (!nmi_missed)
-		measure_in_nmi();
-	this_cpu_write(nmi_on_its_way, false);
-	return NMI_HANDLED;
-}
-
-static void send_nmi(unsigned int cpu, void (*measure)(void))
-{
-	measure_in_nmi = measure;
-	/* What is to be done before that it is */
-	smp_store_release(per_cpu_ptr(&nmi_on_its_way, cpu), true);
-	__apic_send_IPI_mask(cpumask_of(cpu), NMI_VECTOR);
-	while (READ_ONCE(per_cpu(nmi_on_its_way, cpu)))
-		cpu_relax();
-}
-
 static void in_own_nmi(void (*measure)(void))
 {
-	nmi_in_user = false;
-	send_nmi(get_cpu(), measure);
-	put_cpu();
+	if (!bench_in_nmi(false, measure))
+		failed = true;
 }
 
 /* If it did not hit user space, nothing is measured */
 static void in_nmi_of_user(void (*measure)(void))
 {
-	unsigned int cpu;
-
-	nmi_in_user = true;
 	reinit_completion(&called);
-	nmi_missed = true;
-	cpu = cpumask_any_but(cpu_online_mask, get_cpu());
-	if (cpu < nr_cpu_ids)
-		send_nmi(cpu, measure);
-	put_cpu();
 	/* Rather a failure than a guest that hangs */
-	if (!nmi_missed && !wait_for_completion_timeout(&called, 10 * HZ))
+	if (bench_in_nmi(true, measure) &&
+	    !wait_for_completion_timeout(&called, 10 * HZ))
 		failed = true;
 }
 
@@ -482,7 +443,7 @@ static int __init bench_init(void)
 
 	ret = register_clients();
 	if (!ret)
-		ret = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "unwind_bench");
+		ret = bench_nmi_start();
 	if (ret) {
 		cancel_clients();
 		return ret;
@@ -494,7 +455,7 @@ static int __init bench_init(void)
 static void __exit bench_exit(void)
 {
 	debugfs_remove(bench_file);
-	unregister_nmi_handler(NMI_LOCAL, "unwind_bench");
+	bench_nmi_stop();
 	cancel_clients();
 }
 

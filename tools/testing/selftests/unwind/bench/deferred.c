@@ -42,7 +42,33 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* A system call of a program whose stack ends where it was made */
+/*
+ * A system call of a program whose stack ends where it was made, and a loop of one,
+ * which an emulator that runs CPUs in turns interrupts to go on with the next
+ */
+#ifdef __aarch64__
+static long outermost_syscall(long nr, long a, const void *b, long c)
+{
+	register long x8 asm("x8") = nr;
+	register long x0 asm("x0") = a;
+	register const void *x1 asm("x1") = b;
+	register long x2 asm("x2") = c;
+
+	asm volatile("stp	x29, x30, [sp, #-16]!\n\t"
+		     "mov	x29, xzr\n\t"
+		     "svc	#0\n\t"
+		     "ldp	x29, x30, [sp], #16"
+		     : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
+	return x0;
+}
+
+static void outermost_loop(void)
+{
+	asm volatile("mov	x29, xzr\n"
+		     "1:	yield\n"
+		     "	b	1b");
+}
+#else
 static long outermost_syscall(long nr, long a, const void *b, long c)
 {
 	long ret;
@@ -56,6 +82,14 @@ static long outermost_syscall(long nr, long a, const void *b, long c)
 		     : "rcx", "r11", "memory");
 	return ret;
 }
+
+static void outermost_loop(void)
+{
+	asm volatile("xorl	%ebp, %ebp\n"
+		     "1:	pause\n"
+		     "	jmp	1b");
+}
+#endif
 
 /* Take what was measured, unless @warm_up; false if nothing was */
 static bool take(int fd, const char *what, bool warm_up)
@@ -132,10 +166,7 @@ static pid_t spin_on(int cpu)
 	run_on(cpu);
 	if (write(ready[1], "", 1) != 1)
 		_exit(1);
-	/* An emulator that runs CPUs in turns goes on with the next */
-	asm volatile("xorl	%ebp, %ebp\n"
-		     "1:	pause\n"
-		     "	jmp	1b");
+	outermost_loop();
 	_exit(1);
 }
 

@@ -4,8 +4,9 @@
  *
  * These programs run in a guest of "qemu -icount shift=0" with one CPU. There
  * each instruction, of the kernel or of a program, takes one nanosecond of the
- * guest's time, and the time stamp counter counts nanoseconds. Read directly, it
- * is free of what a kernel takes its rate to be.
+ * guest's time, and the processor's counter counts nanoseconds: the time stamp
+ * counter, or on arm64 the virtual timer's if it was told to run at 1 GHz. Read
+ * directly, it is free of what a kernel takes its rate to be.
  *
  * Time also passes while the CPU is idle, so nothing that is measured may wait
  * for anything but another process that runs meanwhile.
@@ -16,16 +17,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#if !defined(__x86_64__)
-#error "only x86-64 is supported so far"
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#error "only x86-64 and arm64 are supported so far"
 #endif
+
+/* @n times two instructions, and few others */
+static inline void loop_of_two(uint64_t n)
+{
+#ifdef __aarch64__
+	asm volatile("1:	subs	%0, %0, #1\n\t"
+		     "b.ne	1b"
+		     : "+r"(n) : : "cc", "memory");
+#else
+	asm volatile("1:	dec	%0\n\t"
+		     "jnz	1b"
+		     : "+r"(n) : : "cc", "memory");
+#endif
+}
 
 static inline uint64_t insns(void)
 {
+#ifdef __aarch64__
+	uint64_t now;
+
+	asm volatile("mrs	%0, cntvct_el0" : "=r"(now) : : "memory");
+	return now;
+#else
 	uint32_t lo, hi;
 
 	asm volatile("rdtsc" : "=a"(lo), "=d"(hi) : : "memory");
 	return (uint64_t)hi << 32 | lo;
+#endif
 }
 
 /*
@@ -40,12 +62,8 @@ static inline bool insns_are_counted(void)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		uint64_t loops = INSNS_LOOPS;
-
 		start = insns();
-		asm volatile("1:	dec	%0\n\t"
-			     "jnz	1b"
-			     : "+r"(loops) : : "cc", "memory");
+		loop_of_two(INSNS_LOOPS);
 		count = insns() - start;
 		if (count >= 2 * INSNS_LOOPS && count < 2 * INSNS_LOOPS + 20)
 			return true;

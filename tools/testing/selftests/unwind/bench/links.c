@@ -52,6 +52,7 @@ void links_make(struct links *links, unsigned int nr, size_t slot,
 	links->text = map_text(nr * slot);
 	for (i = 0; i < nr; i++)
 		memcpy(&links->text[i * slot], code, size);
+	__builtin___clear_cache(links->text, links->text + nr * slot);
 	if (mprotect(links->text, nr * slot, PROT_READ | PROT_EXEC))
 		fail("mprotect");
 }

@@ -22,57 +22,19 @@
 
 typedef void (*link_fn)(const void *next);
 
-/* One that keeps no frame pointer, and one that does */
-#define LINK_SFRAME							\
-{									\
-	0x48, 0x83, 0xec, 0x18,		/* sub $24, %rsp */		\
-	0x48, 0x83, 0xc7, 0x08,		/* add $8, %rdi */		\
-	0xff, 0x57, 0xf8,		/* call *-8(%rdi) */		\
-	0x48, 0x83, 0xc4, 0x18,		/* add $24, %rsp */		\
-	0xc3,				/* ret */			\
-}
-
-#define LINK_FP								\
-{									\
-	0x55,				/* push %rbp */			\
-	0x48, 0x89, 0xe5,		/* mov %rsp, %rbp */		\
-	0x48, 0x83, 0xc7, 0x08,		/* add $8, %rdi */		\
-	0xff, 0x57, 0xf8,		/* call *-8(%rdi) */		\
-	0x5d,				/* pop %rbp */			\
-	0xc3,				/* ret */			\
-}
-
-/* Offsets in them: the return address of both; in the one with a table also rows */
-enum {
-	FN_IN_FRAME	= 4,
-	FN_RETURNED	= 11,
-	FN_LEFT		= 15,
-};
-
-/* Its table's rows, each of which says where the CFA is */
-struct link_row {
-	uint8_t		start;
-	uint8_t		info;
-	int16_t		cfa;
-} __packed;
-
-#define ROW_INFO	0x23	/* the stack pointer and one word of 2 bytes */
-
-/* What the table says of one function, beside its entry in the index */
-struct link_rows {
-	struct sframe_attr	attr;
-	struct link_row		row[3];
-} __packed;
-
-#define LINK_ROWS							\
-((struct link_rows){							\
-	.attr = { .num_fres = 3 },					\
-	.row = {							\
-		{ 0, ROW_INFO, 8 },					\
-		{ FN_IN_FRAME, ROW_INFO, 32 },				\
-		{ FN_LEFT, ROW_INFO, 8 },				\
-	},								\
-})
+/*
+ * The code of one that keeps no frame pointer, LINK_SFRAME, and of one that does, LINK_FP;
+ * FN_RETURNED is the offset of the return address in both.  The table of the former:
+ * struct link_rows, LINK_ROWS and LINK_NR_ROWS; LINK_ABI and LINK_FIXED_RA are what its
+ * header has of the machine.
+ */
+#if defined(__x86_64__)
+#include "links_x86_64.h"
+#elif defined(__aarch64__)
+#include "links_aarch64.h"
+#else
+#error "only x86-64 and arm64 are supported so far"
+#endif
 
 /* A table for one function */
 struct link_table {
@@ -88,10 +50,10 @@ static inline struct sframe_header link_header(unsigned int nr)
 		.magic = SFRAME_MAGIC,
 		.version = 3,
 		.flags = SFRAME_F_FDE_SORTED,
-		.abi_arch = 3,	/* AMD64, little-endian */
-		.cfa_fixed_ra_offset = -8,
+		.abi_arch = LINK_ABI,
+		.cfa_fixed_ra_offset = LINK_FIXED_RA,
 		.num_fdes = nr,
-		.num_fres = 3 * nr,
+		.num_fres = LINK_NR_ROWS * nr,
 		.fre_len = nr * sizeof(struct link_rows),
 		.freoff = nr * sizeof(struct sframe_fde),
 	};

@@ -56,7 +56,11 @@
 #define INSNS_LEAST	(100ULL << 20)
 
 /* All registers that the kernel has of user space, but segments: as perf asks */
+#ifdef __aarch64__
+#define REGS_USER	0x1ffffffffULL
+#else
 #define REGS_USER	0xff0fffULL
+#endif
 
 static const uint8_t code_sframe[] = LINK_SFRAME;
 static const uint8_t code_fp[] = LINK_FP;
@@ -145,11 +149,9 @@ static void open_event(void)
 static uint64_t work(unsigned int samples)
 {
 	uint64_t needed = INSNS_PER_SEC / bench.hz * samples;
-	uint64_t start = insns(), loops = needed / 2;
+	uint64_t start = insns();
 
-	asm volatile("1:	dec	%0\n\t"
-		     "jnz	1b"
-		     : "+r"(loops) : : "cc", "memory");
+	loop_of_two(needed / 2);
 	return insns() - start;
 }
 

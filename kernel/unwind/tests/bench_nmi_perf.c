@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * NMIs of the benchmark module where none can be sent at will: the overflow of a
+ * counter of cycles, made for one NMI and given back after it. (On arm64 that is an
+ * NMI if the kernel was booted with irqchip.gicv3_pseudo_nmi=1; where it is an
+ * interrupt, nothing is measured.)
+ */
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/perf_event.h>
+#include <linux/preempt.h>
+#include <linux/processor.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+
+#include "bench.h"
+
+/* Cycles until it overflows: the event has been enabled by then, and all is set */
+#define PERIOD		100000
+
+/* One at a time, what it is to measure, and on whose behalf */
+static void (*to_measure)(void);
+static struct task_struct *asker;
+static bool only_user, missed, done;
+
+static void overflow(struct perf_event *event, struct perf_sample_data *data,
+		     struct pt_regs *regs)
+{
+	/* Until it is given back, it overflows again: who asked may sleep meanwhile */
+	if (done || (!only_user && current != asker))
+		return;
+	missed = !in_nmi() || (only_user && !user_mode(regs));
+	if (!missed)
+		to_measure();
+	/* Pairs with wait_for_nmi(): what was measured is to be seen */
+	smp_store_release(&done, true);
+}
+
+static void wait_for_nmi(int cpu)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_HARDWARE,
+		.config		= PERF_COUNT_HW_CPU_CYCLES,
+		.size		= sizeof(attr),
+		.sample_period	= PERIOD,
+		.pinned		= 1,
+		.exclude_kernel	= only_user,
+	};
+	struct perf_event *event;
+
+	event = perf_event_create_kernel_counter(&attr, cpu, NULL, overflow, NULL);
+	if (IS_ERR(event))
+		return;
+	/* Pairs with overflow() */
+	while (!smp_load_acquire(&done))
+		cpu_relax();
+	perf_event_release_kernel(event);
+}
+
+bool bench_in_nmi(bool in_user, void (*measure)(void))
+{
+	unsigned int cpu;
+
+	migrate_disable();
+	cpu = smp_processor_id();
+	to_measure = measure;
+	asker = current;
+	only_user = in_user;
+	missed = true;
+	done = false;
+	if (in_user)
+		cpu = cpumask_any_but(cpu_online_mask, cpu);
+	if (cpu < nr_cpu_ids)
+		wait_for_nmi(cpu);
+	migrate_enable();
+	return !missed;
+}
+
+/* There is a counter when there is to be an NMI */
+int bench_nmi_start(void)
+{
+	return 0;
+}
+
+void bench_nmi_stop(void)
+{
+}
