@@ -16,17 +16,25 @@
 # be what the mails make; those of a part of it are a tree in $CACHE/builds.  Objects
 # are there, too: they are kept, and a second run builds what has changed.  Going from
 # patch to patch changes the same files again: what was compiled of them once is taken
-# from ccache.  A warning fails a build.
+# from ccache.  A warning fails a build, and so does taking longer than LIMIT.
+#
+# All of it takes hours, from nothing.  What passed is noted in $CACHE/builds/passed, by
+# the sources of the kernel, the configuration and the compilers, and is not built again
+# while these are the same: a run that was stopped goes on where it was, and a change of
+# a document or a test builds nothing.
 
 . "$(dirname "$0")/common.sh"
 
 TREE=$CACHE/builds/tree
+STATE=$CACHE/builds/state
 IN=/mnt/cache/builds
 # What is built: the tree above, or the working tree
 SOURCE=$IN/tree
 FRAGMENTS=$REPO/qemu/builds
 # The directories, or the one file, of the kernel that the series touches
 TOUCHED=(kernel/ mm/ fs/exec.o)
+# Of one build, in seconds: an hour, where each has taken minutes
+LIMIT=${LIMIT:-3600}
 n=0
 
 ok() { n=$((n + 1)); printf 'ok %s %s\n' $n "$1"; }
@@ -70,37 +78,100 @@ kmake()
 	shift 2
 	mkdir -p "$CACHE/builds/$out"
 	toolchain "$machine"
-	compiling make -s -C "$SOURCE" O="$IN/$out" "${TOOLCHAIN[@]}" -j"$JOBS" "$@"
+	compiling timeout "$LIMIT" make -s -C "$SOURCE" O="$IN/$out" "${TOOLCHAIN[@]}" -j"$JOBS" "$@"
 }
 
-# reset - the base as it is.  A file that is put back is new to make.
-reset()
+# What came of a part of the series is put together in $STATE, only the files that it
+# changes; in the tree, those are written that differ.  A file that is written is new
+# to make.
+state_begin()
 {
-	local f
-
 	if [ "$(cat "$TREE.base" 2>/dev/null)" != "$BASE" ]; then
 		rm -rf "$TREE"
 		cp -a "$BASE" "$TREE"
 		: >"$TREE.changed"
 		echo "$BASE" >"$TREE.base"
 	fi
-	while read -r f; do
-		cmp -s "$BASE/$f" "$TREE/$f" && continue
-		rm -f "$TREE/$f"
-		[ ! -e "$BASE/$f" ] || cp "$BASE/$f" "$TREE/$f"
-	done <"$TREE.changed"
-	: >"$TREE.changed"
+	rm -rf "$STATE"
+	mkdir -p "$STATE"
+}
+
+# put FROM TO - as a new file
+put()
+{
+	mkdir -p "$(dirname "$2")"
+	rm -f "$2"
+	cp "$1" "$2"
 }
 
 mails() { find "$REPO/build/series" -name '0*.patch' ! -name '*-cover-letter.patch' | sort; }
 
-apply()
+state_add()
 {
-	git apply --numstat "$1" | cut -f 3 >>"$TREE.changed"
-	git -C "$TREE" apply "$1"
+	local f
+
+	for f in $(git apply --numstat "$1" | cut -f 3); do
+		[ ! -e "$STATE/$f" ] || continue
+		[ ! -e "$BASE/$f" ] || put "$BASE/$f" "$STATE/$f"
+	done
+	# Not a part of the repository that it lies in, if it lies in one
+	GIT_CEILING_DIRECTORIES=${STATE%/*} git -C "$STATE" apply "$1"
 }
 
-apply_all() { local p; for p in $(mails); do apply "$p"; done; }
+state_add_all() { local p; for p in $(mails); do state_add "$p"; done; }
+
+# state_files - what the state differs in from the base
+state_files() { (cd "$STATE" && find . -type f -printf '%P\n' | sort); }
+
+# show - bring the tree there
+show()
+{
+	local f from
+
+	# Noted before it is done, or what is stopped half-way would not be known
+	{ cat "$TREE.changed"; state_files; } | sort -u >"$TREE.new"
+	cp "$TREE.new" "$TREE.changed"
+	while read -r f; do
+		from=$STATE/$f
+		[ -e "$from" ] || from=$BASE/$f
+		if [ ! -e "$from" ]; then
+			rm -f "$TREE/$f"
+		elif ! cmp -s "$from" "$TREE/$f"; then
+			put "$from" "$TREE/$f"
+		fi
+	done <"$TREE.new"
+	state_files >"$TREE.changed"
+}
+
+# sources KIND - a word for what the kernel, or the tool, is built from in this state
+sources()
+{
+	(cd "$STATE" && state_files | case $1 in
+		kernel)	grep -vE '^(Documentation|tools/(perf|testing|unwind))/|^MAINTAINERS$' || true ;;
+		perf)	grep -E '^(tools/(perf|lib|include)|include/uapi)/' || true ;;
+		esac | xargs -r -d '\n' sha256sum | sha256sum)
+}
+
+# The same of the working tree
+tree_sources() { grep -vE '  ((Documentation|tools/(perf|testing|unwind))/|MAINTAINERS$)' "$CACHE/tree.sums" | sha256sum; }
+
+# key WORD... - and standard input, of what decides about a build
+key() { { printf '%s\n' "$BASE" "$COMPILERS" "$@"; cat; } | sha256sum | cut -c 1-32; }
+
+# passed KEY TITLE - it did before, and is not to be built again
+passed()
+{
+	[ -e "$CACHE/builds/passed/$1" ] || return 1
+	ok "$2 (as built before)"
+}
+
+# passes KEY TITLE
+passes()
+{
+	mkdir -p "$CACHE/builds/passed"
+	echo "$2" >"$CACHE/builds/passed/$1"
+	ok "$2"
+}
 
 # configure MACHINE OBJECTS START FRAGMENT... - START is a target of make, or a file
 configure()
@@ -119,27 +190,31 @@ configure()
 
 machine_config() { case $1 in x86) echo "$REPO/qemu/config/x86_64.config" ;; *) echo "$REPO/qemu/config/$1.config" ;; esac; }
 
-# one_patch NAME MACHINE - all configurations of a machine
+# one_patch NAME MACHINE - all configurations of a machine, with the state's sources
 one_patch()
 {
-	local machine=$2 kind log=$CACHE/builds/log targets
+	local machine=$2 kind log=$CACHE/builds/log targets start fragments id title
 
 	for kind in allno on off; do
+		title="$1: $machine, $kind"
+		start=tinyconfig
+		fragments=("$REPO/qemu/config/guest.config" "$(machine_config "$machine")")
+		targets=("${TOUCHED[@]}" "arch/$machine/")
 		case $kind in
-		allno)	configure "$machine" "$machine-allno" allnoconfig
-			targets=vmlinux ;;
-		on)	configure "$machine" "$machine-on" tinyconfig "$REPO/qemu/config/guest.config" \
-				"$(machine_config "$machine")" "$FRAGMENTS/quick.config"
-			targets=("${TOUCHED[@]}" "arch/$machine/" samples/) ;;
-		off)	configure "$machine" "$machine-off" tinyconfig "$REPO/qemu/config/guest.config" \
-				"$(machine_config "$machine")" "$REPO/qemu/config/off.config" "$FRAGMENTS/quick.config"
-			targets=("${TOUCHED[@]}" "arch/$machine/") ;;
-		esac >"$log" 2>&1
-		if quiet "$log" kmake "$machine" "$machine-$kind" "${targets[@]}"; then
-			ok "$1: $machine, $kind"
+		allno)	start=allnoconfig fragments=() targets=(vmlinux) ;;
+		on)	fragments+=("$FRAGMENTS/quick.config")
+			targets+=(samples/) ;;
+		off)	fragments+=("$REPO/qemu/config/off.config" "$FRAGMENTS/quick.config") ;;
+		esac
+		id=$(cat /dev/null "${fragments[@]}" | key "$(sources kernel)" "$machine" "$kind" "${targets[@]}")
+		! passed "$id" "$title" || continue
+		show
+		if configure "$machine" "$machine-$kind" $start "${fragments[@]}" >"$log" 2>&1 &&
+			quiet "$log" kmake "$machine" "$machine-$kind" "${targets[@]}"; then
+			passes "$id" "$title"
 		else
 			cp "$log" "$log-$1-$machine-$kind"
-			not_ok "$1: $machine, $kind" "$log"
+			not_ok "$title" "$log"
 		fi
 	done
 }
@@ -147,12 +222,15 @@ one_patch()
 # The tool, where a patch is one of the tool's
 perf_of()
 {
-	local log=$CACHE/builds/log
+	local log=$CACHE/builds/log id
 
+	id=$(key "$(sources perf)" perf </dev/null)
+	! passed "$id" "$1: perf" || return 0
+	show
 	mkdir -p "$CACHE/builds/perf"
-	if compiling make -s -C "$IN/tree/tools/perf" O="$IN/perf" -j"$JOBS" "CC=ccache gcc-14" HOSTCC=gcc-14 \
+	if compiling timeout "$LIMIT" make -s -C "$IN/tree/tools/perf" O="$IN/perf" -j"$JOBS" "CC=ccache gcc-14" HOSTCC=gcc-14 \
 		NO_LIBPYTHON=1 NO_LIBPERL=1 NO_JEVENTS=1 BUILD_BPF_SKEL=0 WERROR=1 >"$log" 2>&1; then
-		ok "$1: perf"
+		passes "$id" "$1: perf"
 	else
 		not_ok "$1: perf" "$log"
 	fi
@@ -162,10 +240,10 @@ patches()
 {
 	local p name machine
 
-	reset
+	state_begin
 	for p in '' $(mails); do
 		name=base
-		[ -z "$p" ] || { name=$(basename "$p" .patch); apply "$p"; }
+		[ -z "$p" ] || { name=$(basename "$p" .patch); state_add "$p"; }
 		say "builds: $name"
 		for machine in x86 arm64; do one_patch "$name" $machine; done
 		[ -z "$p" ] || ! grep -q '^+++ b/tools/perf/' "$p" || perf_of "$name"
@@ -175,10 +253,13 @@ patches()
 # one_option MACHINE OPTION
 one_option()
 {
-	local machine=$1 option=$2 log=$CACHE/builds/log out=$1-options/$2 title feature=UNWIND_USER_SFRAME
+	local machine=$1 option=$2 log=$CACHE/builds/log out=$1-options/$2 title feature=UNWIND_USER_SFRAME id
 
 	title="$machine without $option"
 	[ "$option" != "$feature" ] || feature=UNWIND_USER_FP
+	id=$(cat "$FRAGMENTS/options.config" "$FRAGMENTS/$machine.config" |
+		key "$(tree_sources)" "$machine" "without $option")
+	! passed "$id" "$title" || return 0
 	# What does not depend on an option is not built again
 	[ -d "$CACHE/builds/$out" ] || [ "$option" = NOTHING ] ||
 		cp -a "$CACHE/builds/$machine-options/NOTHING" "$CACHE/builds/$out"
@@ -195,7 +276,7 @@ one_option()
 		echo "# the feature went with it" >"$log"
 		not_ok "$title" "$log"
 	elif quiet "$log" kmake "$machine" "$out" vmlinux; then
-		ok "$title"
+		passes "$id" "$title"
 	else
 		not_ok "$title" "$log"
 	fi
@@ -232,12 +313,18 @@ sizes()
 
 size_of()
 {
-	local machine which log=$CACHE/builds/log
+	local machine which log=$CACHE/builds/log id title
 
+	state_begin
+	state_add_all
+	id=$(sources kernel)
 	for machine in x86 arm64; do
+		title="$machine, tinyconfig: not a byte more"
+		! passed "$(key "$id" "$machine" size </dev/null)" "$title" || continue
 		for which in base series; do
-			reset
-			[ $which = base ] || apply_all
+			state_begin
+			[ $which = base ] || state_add_all
+			show
 			{ configure $machine $machine-tiny tinyconfig &&
 				kmake $machine $machine-tiny vmlinux; } >"$log" 2>&1 || {
 				not_ok "$machine, tinyconfig, $which" "$log"
@@ -247,10 +334,10 @@ size_of()
 		done
 		if diff "$CACHE/builds/size-$machine-base" "$CACHE/builds/size-$machine-series" >"$log"; then
 			echo "# $machine: $(awk '$1 == "section" { s += $3 } END { print s }' "$CACHE/builds/size-$machine-base") bytes"
-			ok "$machine, tinyconfig: not a byte more"
+			passes "$(key "$id" "$machine" size </dev/null)" "$title"
 		else
 			sed -i 's/^/error: /' "$log"
-			not_ok "$machine, tinyconfig: not a byte more" "$log"
+			not_ok "$title" "$log"
 		fi
 	done
 }
@@ -294,9 +381,11 @@ warnings()
 	local machine log=$CACHE/builds/log count
 
 	for machine in x86 arm64; do
-		reset
+		state_begin
+		show
 		complaints $machine base >/dev/null
-		apply_all
+		state_add_all
+		show
 		count=$(complaints $machine series | wc -l)
 		comm -13 "$CACHE/builds/complaints-$machine-base" \
 			"$CACHE/builds/complaints-$machine-series" >"$log"
@@ -315,21 +404,23 @@ warnings()
 # and nothing else that Debian has not.  Modules are left out; none is touched.
 debian()
 {
-	local log=$CACHE/builds/log config
+	local log=$CACHE/builds/log config title="Debian's configuration: bzImage" id
 
 	host_packages linux-config-6.12 xz-utils
 	config=$(dpkg -L linux-config-6.12 | grep '/config.amd64_none_amd64.xz$')
 	[ -n "$config" ] || die "linux-config-6.12 has no configuration for amd64."
 	xz -dc "$config" >"$CACHE/builds/debian.config"
+	id=$(cat "$CACHE/builds/debian.config" "$FRAGMENTS/debian.config" | key "$(tree_sources)" debian)
+	! passed "$id" "$title" || return 0
 	SOURCE=/mnt/cache/tree
 	if ! configure x86 x86-debian "$CACHE/builds/debian.config" "$FRAGMENTS/debian.config" >"$log" 2>&1 ||
 		! grep -q '^CONFIG_UNWIND_USER_SFRAME=y' "$CACHE/builds/x86-debian/.config"; then
 		not_ok "Debian's configuration" "$log"
 	elif quiet "$log" kmake x86 x86-debian bzImage; then
-		ok "Debian's configuration: bzImage"
+		passes "$id" "$title"
 	else
 		cp "$log" "$log-debian"
-		not_ok "Debian's configuration: bzImage" "$log"
+		not_ok "$title" "$log"
 	fi
 }
 
@@ -339,6 +430,7 @@ need_machine
 "$REPO/qemu/tree.sh" sync
 root_packages ccache
 BASE=$("$REPO/qemu/tree.sh" base)
+COMPILERS=$(in_root sh -c 'for of in "" aarch64-linux-gnu-; do "${of}gcc-14" --version; "${of}ld" --version; done' | sha256sum)
 mkdir -p "$CACHE/builds"
 exec 9>"$CACHE/builds/lock"
 flock 9
