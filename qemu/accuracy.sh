@@ -15,7 +15,8 @@
 #
 # A part leaves its figures in build/accuracy/PART.json or .txt; all that are there are put
 # together in build/accuracy/accuracy.json, and into a table on standard output.
-# The exit status says whether what must hold does.
+# The exit status says whether what must hold does.  With ARCH=arm64, it is
+# build/accuracy-arm64.
 #
 #   PROGRAMS='lua xz ...'   only these (qemu/accuracy/programs.sh has them all)
 #   SIZE=n                  how much work each of them does (10)
@@ -24,6 +25,7 @@
 
 Q=$REPO/qemu
 RESULTS=$REPO/build/accuracy
+[ "$ARCH" = x86_64 ] || RESULTS+=-$ARCH
 FETCHED=$CACHE/accuracy
 DATA=$CACHE/$BUILT/accuracy
 # shellcheck source=accuracy/programs.sh
@@ -46,13 +48,16 @@ fetch()
 
 build_programs()
 {
-	local what
+	local what guest=
 
+	[ "$GUEST_ROOT" = "$CACHE/root" ] || guest=/mnt/cache/${GUEST_ROOT##*/}
+	[ -z "${TRIPLET:-}" ] || root_packages "g++-14-$TRIPLET"
 	"$Q/programs.sh"
 	fetch
 	for what in runtime programs; do
-		in_root env JOBS="$JOBS" sh "/mnt/repo/qemu/accuracy/build-$what.sh" \
-			/mnt/cache/accuracy /mnt/cache/accuracy/work >&2 ||
+		in_root env JOBS="$JOBS" TRIPLET="${TRIPLET:-}" GUEST="$guest" \
+			sh "/mnt/repo/qemu/accuracy/build-$what.sh" \
+			/mnt/cache/accuracy "/mnt/cache/accuracy/work${TRIPLET:+-$ARCH}" >&2 ||
 			die "the $what could not be built"
 	done
 }
@@ -148,7 +153,6 @@ quick()
 	compare sqlite >"$RESULTS/quick.json"
 }
 
-[ "$*" = quick ] || only_x86_64 "make accuracy"
 need_machine
 lock
 case "$*" in
@@ -168,4 +172,4 @@ for part in "$@"; do
 	esac
 	"accuracy_$part"
 done
-in_root python3 /mnt/repo/qemu/accuracy/report.py /mnt/repo/build/accuracy
+in_root python3 /mnt/repo/qemu/accuracy/report.py "/mnt/repo/${RESULTS#"$REPO/"}"

@@ -30,29 +30,32 @@ DEMO=$HERE/../demo
 # shellcheck source=../demo/build-lib.sh
 . "$DEMO/build-lib.sh"
 
-RUNTIME_STAMP=$PREFIX/.runtime-stamp
-[ -f "$RUNTIME_STAMP" ] || die "no libstdc++ in $PREFIX; run build-runtime.sh first"
+RUNTIME_STAMP=$DEST/.runtime-stamp
+[ -f "$RUNTIME_STAMP" ] || die "no libstdc++ in $DEST; run build-runtime.sh first"
 
-HASH=$({ cat "$0" "$HERE/memload.c" "$DEMO/build-lib.sh" "$PREFIX/.libc-stamp" "$RUNTIME_STAMP"
+HASH=$({ cat "$0" "$HERE/memload.c" "$DEMO/build-lib.sh" "$DEST/.libc-stamp" "$RUNTIME_STAMP"
 	 ls "$DIR/src"; } | input_hash -)
-STAMP=$PREFIX/.accuracy-stamp
+STAMP=$DEST/.accuracy-stamp
 if [ -f "$STAMP" ] && [ "$(cat "$STAMP")" = "$HASH" ]; then
-	say "programs with SFrame: up to date in $PREFIX"
+	say "programs with SFrame: up to date in $DEST"
 	exit 0
 fi
 
 LIB=$PREFIX/lib
+# The flags are those of the target: on arm64, also of signed return addresses
+[ -z "$TRIPLET" ] || export DEB_HOST_ARCH=arm64
+HOST=${TRIPLET:+--host=$TRIPLET}
 COMPILE="-fomit-frame-pointer -fno-plt -Wa,--gsframe"
 CFLAGS="$(dpkg-buildflags --get CFLAGS) $COMPILE"
 CXXFLAGS="$(dpkg-buildflags --get CXXFLAGS) $COMPILE"
 CPPFLAGS=$(dpkg-buildflags --get CPPFLAGS)
 # -B makes the compiler driver take crt1.o and its kin, and the linker its libc,
 # from our directory before the system's
-LDFLAGS="$(dpkg-buildflags --get LDFLAGS) -Wl,-z,now -B$LIB -Wl,-rpath,$LIB
-	-Wl,--dynamic-linker=$LIB/ld-linux-x86-64.so.2"
+LDFLAGS="$(dpkg-buildflags --get LDFLAGS) -Wl,-z,now -B$DEST/lib -L$DEST/lib
+	-Wl,-rpath,$LIB -Wl,-rpath-link,$DEST/lib -Wl,--dynamic-linker=$LIB/$LOADER"
 LDFLAGS=$(echo $LDFLAGS)
 CC=$SFRAME_CC
-CXX=g++-14
+CXX=${TOOL}g++-14
 export CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 
 mkdir -p "$WORK"
@@ -82,7 +85,7 @@ build_lua() {
 
 build_xz() {
 	source_of xz-utils
-	must "configure xz" ./configure --prefix="$PREFIX" --disable-nls --disable-doc \
+	must "configure xz" ./configure $HOST --prefix="$PREFIX" --disable-nls --disable-doc \
 		--disable-static --disable-scripts --disable-xzdec --disable-lzmadec \
 		--disable-lzmainfo --disable-lzma-links --disable-dependency-tracking
 	must "compile xz" make "-j$JOBS"
@@ -107,7 +110,7 @@ build_muparser() {
 
 build_memcached() {
 	source_of libevent
-	must "configure libevent" ./configure --prefix="$WORK/libevent" --disable-openssl \
+	must "configure libevent" ./configure $HOST --prefix="$WORK/libevent" --disable-openssl \
 		--disable-samples --disable-libevent-regress --disable-static \
 		--disable-debug-mode --disable-dependency-tracking
 	must "compile libevent" make "-j$JOBS"
@@ -115,7 +118,9 @@ build_memcached() {
 	cp -L .libs/libevent-2.1.so.7 "$NEW/lib/"
 
 	source_of memcached
-	must "configure memcached" ./configure --prefix="$PREFIX" --with-libevent="$WORK/libevent" \
+	# What it finds out by running programs; both targets are like that
+	must "configure memcached" env ac_cv_c_endian=little ac_cv_c_alignment=none \
+		ac_cv_libevent_dir="$WORK/libevent" ./configure $HOST --prefix="$PREFIX" --with-libevent="$WORK/libevent" \
 		--disable-coverage --disable-docs --disable-dependency-tracking
 	must "compile memcached" make "-j$JOBS" memcached
 	cp memcached "$NEW/bin/"
@@ -129,25 +134,25 @@ for program in lua xz muparser memcached; do
 	"build_$program"
 done
 for file in "$NEW"/bin/* "$NEW"/lib/*; do
-	strip --strip-debug "$file"
+	"${TOOL}strip" --strip-debug "$file"
 	counts=$(sframe_counts "$file")
 	[ "${counts%% *}" -gt 0 ] || failed "$file has no SFrame data"
 	say "    ${file##*/}: ${counts% *} functions, ${counts#* } rows of SFrame"
 	# What the program brings along comes from our directory, as does libc
-	LD_LIBRARY_PATH=$NEW/lib "$LIB/ld-linux-x86-64.so.2" --list "$file" 2>&1 | tee -a "$LOG" |
-		awk -v ours="$PREFIX" '/=>/ && index($3, ours) == 0 { exit 1 }' ||
-		failed "$file loads a library that is not ours"
+	readelf -dW "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | while read -r needed; do
+		[ -e "$NEW/lib/$needed" ] || [ -e "$DEST/lib/$needed" ] || exit 1
+	done || failed "$file needs a library that is not ours"
 done
 
 rm -f "$STAMP"
 for file in bin lib; do
 	for path in "$NEW/$file"/*; do
-		cp "$path" "$PREFIX/$file/${path##*/}.new"
-		mv "$PREFIX/$file/${path##*/}.new" "$PREFIX/$file/${path##*/}"
+		cp "$path" "$DEST/$file/${path##*/}.new"
+		mv "$DEST/$file/${path##*/}.new" "$DEST/$file/${path##*/}"
 	done
 done
 printf '%s\n' "$HASH" >"$STAMP.new"
 mv "$STAMP.new" "$STAMP"
 cd /
 rm -rf "$STAGE" "$WORK/source"
-say "programs with SFrame: installed in $PREFIX"
+say "programs with SFrame: installed in $DEST"

@@ -25,20 +25,35 @@ DEMO=$HERE/../demo
 # shellcheck source=../demo/build-lib.sh
 . "$DEMO/build-lib.sh"
 
-LIBC_STAMP=$PREFIX/.libc-stamp
-[ -f "$LIBC_STAMP" ] || die "no libc in $PREFIX; run build-libc.sh first"
+LIBC_STAMP=$DEST/.libc-stamp
+[ -f "$LIBC_STAMP" ] || die "no libc in $DEST; run build-libc.sh first"
 set -- "$DIR"/gcc/usr/src/gcc-14/gcc-*.tar.xz
 [ $# -eq 1 ] && [ -f "$1" ] || die "no source of the compiler in $DIR"
 TARBALL=$1
-TARGET=$(gcc-14 -dumpmachine)
-PLUGIN=$DIR/gcc/usr/lib/gcc/$TARGET/14/plugin/include
+TARGET=$("$SFRAME_CC" -dumpmachine)
+PLUGIN=$DIR/gcc/usr/lib/gcc${TRIPLET:+-cross}/$TARGET/14/plugin/include
 # What is taken over is what Debian's library promises
-DEBIAN=/usr/lib/$TARGET/libgcc_s.so.1
+DEBIAN=$GUEST/usr/lib/$TARGET/libgcc_s.so.1
+LIBS="-B$DEST/lib -L$DEST/lib"
+# The headers and sources of libgcc's own for this target (see its config.host)
+case $TARGET in
+aarch64-*)
+	CPU=aarch64
+	CPU_HEADERS=value-unwind.h
+	# What its unwinder calls where it leaves a function that may use SME
+	CPU_SOURCES="__aarch64_have_sme.c __arm_tpidr2_save.S __arm_za_disable.S"
+	;;
+*)
+	CPU=i386
+	CPU_HEADERS="elf-lib.h value-unwind.h"
+	CPU_SOURCES=
+	;;
+esac
 
 HASH=$({ cat "$0" "$DEMO/build-lib.sh" "$LIBC_STAMP"; basename "$TARBALL"; } | input_hash -)
-STAMP=$PREFIX/.runtime-stamp
+STAMP=$DEST/.runtime-stamp
 if [ -f "$STAMP" ] && [ "$(cat "$STAMP")" = "$HASH" ]; then
-	say "libstdc++ with SFrame: up to date in $PREFIX"
+	say "libstdc++ with SFrame: up to date in $DEST"
 	exit 0
 fi
 
@@ -58,23 +73,27 @@ must "unpack" tar -xf "$TARBALL" -C "$SOURCE" --strip-components=1 --wildcards \
 	'gcc-*/gcc/DATESTAMP' 'gcc-*/config*' 'gcc-*/*.sh' 'gcc-*/install-sh' \
 	'gcc-*/missing' 'gcc-*/mkinstalldirs' 'gcc-*/move-if-change'
 
-# The headers that libgcc's own build would put together (see its config.host for
-# this target), and the versions of Debian's symbols
+# The headers that libgcc's own build would put together, and the versions of Debian's
+# symbols
 cd "$BUILD/gcc"
 printf '%s\n' '#define USED_FOR_TARGET' '#include "auto-host.h"' '#include "ansidecl.h"' >tconfig.h
-printf '%s\n' '#include "config/i386/elf-lib.h"' '#include "config/i386/value-unwind.h"' >libgcc_tm.h
+for file in $CPU_HEADERS; do
+	printf '#include "config/%s/%s"\n' "$CPU" "$file"
+done >libgcc_tm.h
 : >auto-target.h
 cp "$SOURCE/libgcc/unwind-generic.h" unwind.h
 cp "$SOURCE/libgcc/gthr-posix.h" gthr-default.h
-cp "$SOURCE/libgcc/config/i386/linux-unwind.h" md-unwind-support.h
-for file in unwind-dw2 unwind-dw2-fde-dip unwind-c; do
-	must "compile $file" "$SFRAME_CC" -O2 -fomit-frame-pointer -fno-plt -Wa,--gsframe \
+cp "$SOURCE/libgcc/config/$CPU/linux-unwind.h" md-unwind-support.h
+# shellcheck disable=SC2086 # lists
+for file in unwind-dw2.c unwind-dw2-fde-dip.c unwind-c.c $CPU_SOURCES; do
+	[ -e "$SOURCE/libgcc/$file" ] || file=config/$CPU/$file
+	must "compile $file" "$SFRAME_CC" -O2 -fomit-frame-pointer $PROTECTION -fno-plt -Wa,--gsframe \
 		-fPIC -DPIC -DSHARED -DIN_GCC -DIN_LIBGCC2 -DHAVE_CC_TLS -DUSE_TLS \
 		-fexceptions -fno-stack-protector -fbuilding-libgcc -pthread \
-		-I. -I"$SOURCE/libgcc" -I"$PLUGIN" -I"$SOURCE/include" \
-		-c "$SOURCE/libgcc/$file.c" -o "$file.o"
+		-I. -I"$SOURCE/libgcc" -I"$SOURCE/libgcc/config/$CPU" -I"$PLUGIN" -I"$SOURCE/include" \
+		-c "$SOURCE/libgcc/$file" -o "$(basename "$file").o"
 done
-nm -g --defined-only ./*.o | awk 'NF == 3 { print $3 }' | sort -u >defined
+"${TOOL}nm" -g --defined-only ./*.o | awk 'NF == 3 { print $3 }' | sort -u >defined
 readelf --dyn-syms -W "$DEBIAN" | awk '
 	NR == FNR { defined[$1] = 1; next }
 	match($8, /@@?[A-Z]+_/) {
@@ -91,8 +110,8 @@ readelf --dyn-syms -W "$DEBIAN" | awk '
 				n++ ? "" : " local: *;"
 	}' defined - >map
 grep -q _Unwind_RaiseException map || failed "no versions in $DEBIAN"
-# -B: link with the libc in there
-must "link libgcc_s" "$SFRAME_CC" -B"$PREFIX/lib" -shared -nodefaultlibs \
+# shellcheck disable=SC2086 # a list: link with the libc in there
+must "link libgcc_s" "$SFRAME_CC" $LIBS -shared -nodefaultlibs \
 	-Wl,-soname,libgcc_s.so.1 -Wl,-z,now -Wl,--version-script=map -Wl,-z,defs \
 	-o libgcc_s.so.1 ./*.o -lc -lgcc
 
@@ -100,10 +119,12 @@ cd "$BUILD/v3"
 # As the compiler's build has it: the threads of this target, and none of the
 # installed headers
 ln -s gthr-posix.h "$SOURCE/libgcc/gthr-default.h"
-must "configure" env CC="$SFRAME_CC -Wa,--gsframe" \
-	CXX="g++-14 -nostdinc++ -Wa,--gsframe" CFLAGS="-O2 -fomit-frame-pointer -fno-plt" \
-	CXXFLAGS="-O2 -fomit-frame-pointer -fno-plt" LDFLAGS="-B$PREFIX/lib" \
+must "configure" env CC="$SFRAME_CC ${PROTECTION:+$PROTECTION }-Wa,--gsframe" \
+	CXX="${TOOL}g++-14 -nostdinc++ ${PROTECTION:+$PROTECTION }-Wa,--gsframe" \
+	CFLAGS="-O2 -fomit-frame-pointer -fno-plt" \
+	CXXFLAGS="-O2 -fomit-frame-pointer -fno-plt" LDFLAGS="$LIBS" \
 	"$SOURCE/libstdc++-v3/configure" --prefix="$PREFIX" --disable-multilib \
+	${TRIPLET:+--host="$TRIPLET" --build="$($BUILD_CC -dumpmachine)"} \
 	--disable-nls --disable-libstdcxx-pch --disable-static --disable-werror
 # The parts of the shared library, and no others
 for part in include libsupc++ src/c++98 src/c++11 src/c++17 src/c++20; do
@@ -114,24 +135,25 @@ must "link" make -C src libstdc++.la OPT_LDFLAGS="-Wl,-O1 -Wl,-z,now -lgcc"
 cp src/.libs/libstdc++.so.6.*[0-9] libstdc++.so.6
 
 cd "$BUILD"
-must "link with both" "$SFRAME_CC" -B"$PREFIX/lib" -shared \
-	-Wl,--no-allow-shlib-undefined,--no-as-needed,-rpath-link,gcc \
+# shellcheck disable=SC2086 # a list
+must "link with both" "$SFRAME_CC" $LIBS -shared \
+	-Wl,--no-allow-shlib-undefined,--no-as-needed,-rpath-link,gcc,-rpath-link,"$DEST/lib" \
 	-o both v3/libstdc++.so.6 gcc/libgcc_s.so.1
 for file in gcc/libgcc_s.so.1 v3/libstdc++.so.6; do
-	strip --strip-debug "$file"
+	"${TOOL}strip" --strip-debug "$file"
 	counts=$(sframe_counts "$file")
 	[ "${counts%% *}" -gt 20 ] || failed "$file has no SFrame data"
 	say "    ${file##*/}: ${counts% *} functions, ${counts#* } rows of SFrame"
 done
 rm -f "$STAMP"
 for file in gcc/libgcc_s.so.1 v3/libstdc++.so.6; do
-	cp "$file" "$PREFIX/lib/${file##*/}.new"
-	mv "$PREFIX/lib/${file##*/}.new" "$PREFIX/lib/${file##*/}"
+	cp "$file" "$DEST/lib/${file##*/}.new"
+	mv "$DEST/lib/${file##*/}.new" "$DEST/lib/${file##*/}"
 done
 # What the linker looks for
-ln -sf libstdc++.so.6 "$PREFIX/lib/libstdc++.so"
+ln -sf libstdc++.so.6 "$DEST/lib/libstdc++.so"
 printf '%s\n' "$HASH" >"$STAMP.new"
 mv "$STAMP.new" "$STAMP"
 cd /
 rm -rf "$SOURCE" "$BUILD"
-say "libstdc++ with SFrame: installed in $PREFIX"
+say "libstdc++ with SFrame: installed in $DEST"

@@ -8,8 +8,8 @@
 #
 # DIR/src	the upstream part of source packages, of the stable release, whose
 #		packages do not go away
-# DIR/gcc	the source of the root's own compiler, and its description of its
-#		target, from the packages that compilers and plugins are built from:
+# DIR/gcc	the source of the root's own compiler, and its descriptions of its
+#		targets, from the packages that compilers and plugins are built from:
 #		what its runtime library is made of (see build-runtime.sh)
 #
 # apt works on lists and a state of its own in DIR, so that it neither changes
@@ -21,7 +21,7 @@ DIR=$1
 APT=$DIR/apt
 SOURCES="libevent lua5.4 memcached muparser xz-utils"
 RELEASE=trixie
-PACKAGES="gcc-14-plugin-dev gcc-14-source"
+PACKAGES="gcc-14-plugin-dev gcc-14-plugin-dev-aarch64-linux-gnu gcc-14-source"
 
 apt() {
 	command=$1
