@@ -11,8 +11,10 @@
  * still write to it is the kernel itself, as a system call asked for, and another
  * thread; neither writes return addresses.  Only rt_sigreturn gives the task other
  * registers in between: a sample in it is of the signal handler's end, the stack is
- * that of what the signal had interrupted.  Every other difference is a mistake,
- * and the table, read by libsframe, tells whose:
+ * that of what the signal had interrupted.  And a system call that is made once more,
+ * because a signal has ended it, is sampled behind the instruction that makes it, where
+ * the stack is that of the instruction itself; this is counted as the same.  Every other
+ * difference is a mistake, and the table, read by libsframe, tells whose:
  *
  *	the kernel's frames are not those by the table		ours
  *	they are, and other than those by .eh_frame		the table is wrong
@@ -134,6 +136,19 @@ static bool in_sigreturn(const struct same_sample *sample)
 	       !memcmp(code, expected, sizeof(code));
 }
 
+/* Does the stack begin with the system call that the sample was taken in? */
+static bool is_restarted(const struct same_sample *sample,
+			 const struct stack *kernel)
+{
+	static const uint8_t expected[] = MACHINE_SYSCALL;
+	uint64_t ip = same_dwarf_reg(sample, DWARF_IP) - sizeof(expected);
+	uint8_t code[sizeof(expected)];
+
+	return sample->in_kernel && kernel->num && kernel->ip[0] == ip &&
+	       map_read(ip, code, sizeof(code)) &&
+	       !memcmp(code, expected, sizeof(code));
+}
+
 static enum verdict judge(const struct stack *kernel, const struct stack *dwarf,
 			  const struct stack *table, unsigned int *parted)
 {
@@ -195,6 +210,8 @@ static void compare(const struct recorded *recorded)
 		recording_stack(recorded, &kernel);
 		dwarf_unwind(&recorded->sample, &dwarf);
 		table_unwind(&recorded->sample, &table);
+		if (is_restarted(&recorded->sample, &kernel))
+			kernel.ip[0] = same_dwarf_reg(&recorded->sample, DWARF_IP);
 		verdict = judge(&kernel, &dwarf, &table, &parted);
 		if (!parted && in_sigreturn(&recorded->sample))
 			verdict = SIGRETURN;

@@ -37,6 +37,9 @@ static inline uint64_t machine_strip(uint64_t address)
 	return address & ((1ULL << 48) - 1);
 }
 
+/* "svc #0" */
+#define MACHINE_SYSCALL		{ 0x01, 0x00, 0x00, 0xd4 }
+
 /* "mov x8, #__NR_rt_sigreturn; svc #0" */
 #define MACHINE_SIGRETURN \
 	{ 0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 }

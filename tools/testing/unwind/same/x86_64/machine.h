@@ -45,6 +45,9 @@ static inline uint64_t machine_strip(uint64_t address)
 	return address;
 }
 
+/* "syscall" */
+#define MACHINE_SYSCALL		{ 0x0f, 0x05 }
+
 /* "mov $__NR_rt_sigreturn,%rax; syscall" */
 #define MACHINE_SIGRETURN \
 	{ 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 }
