@@ -96,9 +96,14 @@ static const struct pattern loads_pair = { 0xfe400000, 0xa8400000 };
 /* What moves the stack pointer, whatever is pushed or popped */
 static const struct pattern moves_by_pair = { 0x3a8003e0, 0x288003e0 };
 static const struct pattern moves_by_single = { 0x3b2007e0, 0x380007e0 };
+static const struct pattern moves_by_tagged = { 0xff2007e0, 0xd92007e0 };
 /* An addition to it, or to another register; or of one, so that nobody knows how far */
 static const struct pattern adds_const = { 0xbf80001f, 0x9100001f };
 static const struct pattern adds_reg = { 0xbfe0001f, 0x8b20001f };
+/* Of the vectors' length, or the predicates' */
+static const struct pattern adds_vectors = { 0xffa0f01f, 0x0420501f };
+/* A pair that is stored with tags, which loads and stores of 32 bits are not */
+static const struct pattern tagged_pair = { 0xfe400000, 0x68000000 };
 
 /* What stubs are made of, before the jump; there are so many at most */
 static const struct pattern in_stubs[] = {
@@ -156,6 +161,8 @@ static int pair_offset(u32 insn)
 	const bool vector = insn & BIT(26);
 	unsigned int size = insn >> 30;
 
+	if (matches(insn, &tagged_pair))
+		return sign_extend32(insn >> 15, 6) * 16;
 	return sign_extend32(insn >> 15, 6) * (4 << (vector ? size : size >> 1));
 }
 
@@ -174,9 +181,12 @@ static bool moves_sp(u32 insn, int *moved)
 		*moved = pair_offset(insn);
 	else if (matches(insn, &moves_by_single))
 		*moved = sign_extend32(insn >> 12, 8);
+	else if (matches(insn, &moves_by_tagged))
+		*moved = sign_extend32(insn >> 12, 8) * 16;
 	else if (matches(insn, &adds_const) && (insn >> 5 & 0x1f) == 31)
 		*moved = add_offset(insn);
-	else if (matches(insn, &adds_const) || matches(insn, &adds_reg))
+	else if (matches(insn, &adds_const) || matches(insn, &adds_reg) ||
+		 matches(insn, &adds_vectors))
 		return false;
 	return true;
 }
