@@ -30,4 +30,21 @@ struct unwind_user_interrupted {
 	unsigned long	unread;
 };
 
+/*
+ * get_user() for the architecture's part, and where it fails, the address is noted in
+ * @to, a struct unwind_user_interrupted
+ */
+#define unwind_user_read(val, ptr, to)					\
+({									\
+	typeof(ptr) __ptr = (ptr);					\
+	bool __read;							\
+									\
+	unwind_user_tags_off();						\
+	__read = !get_user(val, __ptr);					\
+	unwind_user_tags_on();						\
+	if (!__read)							\
+		(to)->unread = (unsigned long)__ptr;			\
+	__read;								\
+})
+
 #endif /* _LINUX_UNWIND_USER_ARCH_H */

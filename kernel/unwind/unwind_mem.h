@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Reads of user memory for the iterator and the decoders.  (walk.c opens user memory
- * by itself; what reads signal frames uses get_user().)
+ * by itself; what is the architectures', and uprobe.c, uses get_user().)
  *
  * One set of accessors serves both access modes: a caller that must not fault has
  * disabled page faults around the whole unwind (see unwind_user()), and then

@@ -3,8 +3,15 @@
  * The iterator: from one frame of the current task's user stack to the next.
  *
  * A frame is its instruction pointer, stack pointer and frame pointer; the
- * topmost one is what the program had when it entered the kernel.  There are four
- * ways to get to the caller's frame.  Which one it is, is found for each frame anew,
+ * topmost one is what the program had when it entered the kernel.
+ *
+ * deferred.c calls it for a stack that was asked for, in_place.c for one that cannot
+ * wait.  The loop is unwind_user_frames(): walk.c goes on as long as frames are
+ * ordinary, by rows that rows.c has kept or that it looks up (tables.c, then
+ * sframe.c); step(), here, takes the one frame at which that stopped; and so on, until
+ * there is no caller.  Whoever called gets all addresses, or the state after each.
+ *
+ * There are four ways to get to the caller's frame.  Which one it is, is found for each frame anew,
  * because stacks are mixed: the program may have a table, a plugin frame pointers only.
  *
  * A table (an SFrame section) is written by the assembler and mapped with the program.
@@ -13,8 +20,8 @@
  *
  *   1. A table describes the address (tables.c) and has a row for it (sframe.c):
  *      apply that (row.h).
- *   2. There is no such row, or it is marked as that of a signal's trampoline, and
- *      the address is one: the kernel knows the frame that it has laid down itself
+ *   2. The address is a signal's trampoline, and there is no row, or one that is
+ *      marked as that of such: the kernel knows the frame that it has laid down itself
  *      (arch/.../kernel/unwind_signal.c).  A marked row is used where that fails only.
  *   3. A function was interrupted that has no frame record yet, or no longer, and that
  *      can be seen by its instructions: the return address is in the link register
@@ -22,9 +29,9 @@
  *   4. The frame pointer points to a frame record: where a function has saved its
  *      caller's frame pointer, beside the return address.
  *
- * A row that is wrong costs its frame only: the frame pointer is tried instead.  It is
+ * A row that is wrong costs its frame only: the frame pointer is tried instead.  But
  * not where the row says that this is the outermost frame, or needs a register that
- * is not known: then it has some other use there.
+ * is not known: there the frame pointer has some other use.
  *
  * walk.c is a short cut through ordinary frames, by rows that rows.c keeps; uprobe.c
  * puts back what uprobes have changed; stops.c counts why stacks end.
@@ -41,8 +48,9 @@
  *   the exception, it may lead from one stack to another; the number of frames
  *   is bounded in any case.
  * - A return address lies in memory that was executable when it was first met, or
- *   that the process registered as text.  Where one does not, what led to it is
- *   not believed; a table can be wrong without malice.
+ *   that the process registered as text (where tables can be at all:
+ *   CONFIG_UNWIND_USER_SFRAME).  Where one does not, what led to it is not believed;
+ *   a table can be wrong without malice.
  * - Registers other than stack and frame pointer are known for frames that were
  *   interrupted only, and never guessed.  Nor is the stack pointer, where all that
  *   is known is a frame record that may lie anywhere in its frame.
@@ -108,6 +116,7 @@ static int read_word(const struct unwind_user_state *state, unsigned long addr,
 	u32 val32 = 0;
 	int ret;
 
+	unwind_user_tags_off();
 	if (state->word_size == sizeof(u32)) {
 		ret = unwind_read_u32(&val32, addr);
 		*word = val32;
@@ -115,6 +124,7 @@ static int read_word(const struct unwind_user_state *state, unsigned long addr,
 		ret = unwind_read_u64(&val64, addr);
 		*word = unwind_user_untag(val64);
 	}
+	unwind_user_tags_on();
 	return ret;
 }
 

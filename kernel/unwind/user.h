@@ -25,7 +25,8 @@
  * @table: what described the last address, which most often is described by the
  *	same table as the next
  * @rows: the rows that are kept for the address space; NULL while it has no tables
- * @access: how user memory may be read
+ * @access: how user memory may be read; becomes UNWIND_USER_NOFAULT in a task that is
+ *	killed (see unwind_user_resched()), with faults as they were
  * @method: how the current frame was found
  * @stop: why there is no next frame
  * @word_size: 8 or 4 bytes; 0: frames of this program cannot be found
@@ -37,6 +38,7 @@
  * @unsure: something was not known or not readable that could be where faulting
  *	is allowed, so that the stack might then be another
  * @known_only: tables that are not known are not looked for, whatever @access says
+ * @no_rows: room for rows to keep was asked for, and could not be had
  * @probed: uprobes may have changed the stack
  * @topmost: @ip, @sp and @fp are from @regs
  * @exact_ip: @ip is an instruction that was interrupted, not one after a call
@@ -60,6 +62,7 @@ struct unwind_user_state {
 	bool				task;
 	bool				unsure;
 	bool				known_only;
+	bool				no_rows;
 	bool				probed;
 	bool				topmost;
 	bool				exact_ip;

@@ -40,15 +40,17 @@
 static __always_inline bool words_begin(void)
 {
 	might_fault();
-	if (can_do_masked_user_access()) {
+	if (can_do_masked_user_access())
 		(void)masked_user_access_begin((const void __user *)NULL);
-		return true;
-	}
-	return user_read_access_begin((const void __user *)NULL, TASK_SIZE_MAX);
+	else if (!user_read_access_begin((const void __user *)NULL, TASK_SIZE_MAX))
+		return false;
+	unwind_user_tags_off();
+	return true;
 }
 
 static __always_inline void words_end(void)
 {
+	unwind_user_tags_on();
 	user_read_access_end();
 }
 
@@ -228,9 +230,12 @@ static noinline bool lookup_and_keep(struct unwind_user_state *state,
 
 	if (!state->rows)
 		state->rows = unwind_table_rows(current->mm);
-	if (state->access == UNWIND_USER_FAULTABLE &&
-	    !READ_ONCE(state->rows->entries))
+	/* Once: reclaiming memory for it may have taken long */
+	if (state->access == UNWIND_USER_FAULTABLE && !state->no_rows &&
+	    !READ_ONCE(state->rows->entries)) {
 		unwind_rows_alloc(state->rows);
+		state->no_rows = !READ_ONCE(state->rows->entries);
+	}
 	unwind_rows_keep(state->rows, table->generation, ip, kept);
 	return true;
 }

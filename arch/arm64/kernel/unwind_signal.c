@@ -69,12 +69,16 @@ int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
 			  unsigned long *val)
 {
 	u64 saved;
+	int ret;
 
 	if (reg > DWARF_SP)
 		return -ENOENT;
 	/* From a table, that is, from the program */
 	reg = array_index_nospec(reg, DWARF_SP + 1);
-	if (get_user(saved, SAVED(regs, reg)))
+	unwind_user_tags_off();
+	ret = get_user(saved, SAVED(regs, reg));
+	unwind_user_tags_on();
+	if (ret)
 		return -EFAULT;
 	*val = saved;
 	return 0;
@@ -96,23 +100,12 @@ static bool syscall_nr(const struct pt_regs *topmost, unsigned long saved,
 	return false;
 }
 
-/* get_user(), and where it fails, the address is noted in @to */
-#define read_user(val, ptr, to)						\
-({									\
-	typeof(ptr) __ptr = (ptr);					\
-	const bool __read = !get_user(val, __ptr);			\
-									\
-	if (!__read)							\
-		(to)->unread = (unsigned long)__ptr;			\
-	__read;								\
-})
-
 static bool read_insn(unsigned long ip, u32 *insn,
 		      struct unwind_user_interrupted *to)
 {
 	__le32 val;
 
-	if (!read_user(val, (const __le32 __user *)ip, to))
+	if (!unwind_user_read(val, (const __le32 __user *)ip, to))
 		return false;
 	*insn = le32_to_cpu(val);
 	return true;
@@ -139,8 +132,8 @@ static bool has_frame(unsigned long further, struct unwind_user_interrupted *to)
 	const struct _aarch64_ctx __user *head = (void __user *)further;
 	u32 magic, size;
 
-	return read_user(magic, &head->magic, to) &&
-	       read_user(size, &head->size, to) &&
+	return unwind_user_read(magic, &head->magic, to) &&
+	       unwind_user_read(size, &head->size, to) &&
 	       magic == FPSIMD_MAGIC && size == sizeof(struct fpsimd_context);
 }
 
@@ -177,9 +170,9 @@ bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 		return false;
 	if (!has_frame(FURTHER_REGS(sp), to))
 		return true;
-	if (!read_user(pc, SAVED(regs, SAVED_PC), to) ||
-	    !read_user(stack, SAVED(regs, DWARF_SP), to) ||
-	    !read_user(fp, SAVED(regs, DWARF_X29), to))
+	if (!unwind_user_read(pc, SAVED(regs, SAVED_PC), to) ||
+	    !unwind_user_read(stack, SAVED(regs, DWARF_SP), to) ||
+	    !unwind_user_read(fp, SAVED(regs, DWARF_X29), to))
 		return true;
 	to->regs = regs;
 	to->ip = pc;

@@ -59,21 +59,10 @@
 /* What the trampoline's pop takes off the stack: the signal's number */
 #define IA32_POPPED		sizeof(u32)
 
-/* get_user(), and where it fails, the address is noted in @to */
-#define read_user(val, ptr, to)						\
-({									\
-	typeof(ptr) __ptr = (ptr);					\
-	const bool __read = !get_user(val, __ptr);			\
-									\
-	if (!__read)							\
-		(to)->unread = (unsigned long)__ptr;			\
-	__read;								\
-})
-
 static bool read_text(unsigned long ip, u64 *insns,
 		      struct unwind_user_interrupted *to)
 {
-	return read_user(*insns, (const u64 __user *)ip, to);
+	return unwind_user_read(*insns, (const u64 __user *)ip, to);
 }
 
 /*
@@ -146,7 +135,7 @@ static bool at_rt_sigreturn(unsigned long ip, const struct pt_regs *topmost,
 	if (!read_text(ip, &insns, to))
 		return false;
 	if (insns == MOVQ_SYSCALL)
-		return read_user(last, (const u8 __user *)(ip + sizeof(insns)), to) &&
+		return unwind_user_read(last, (const u8 __user *)(ip + sizeof(insns)), to) &&
 		       last == SYSCALL_LAST;
 	if ((insns & MOVL_SYSCALL_MASK) == MOVL_SYSCALL)
 		return true;
@@ -174,8 +163,8 @@ static void read_sigcontext_64(unsigned long addr,
 	u64 ip, sp, fp;
 	u16 cs;
 
-	if (!read_user(ip, &sc->ip, to) || !read_user(sp, &sc->sp, to) ||
-	    !read_user(fp, &sc->bp, to) || !read_user(cs, &sc->cs, to))
+	if (!unwind_user_read(ip, &sc->ip, to) || !unwind_user_read(sp, &sc->sp, to) ||
+	    !unwind_user_read(fp, &sc->bp, to) || !unwind_user_read(cs, &sc->cs, to))
 		return;
 	/* A 64-bit handler may have interrupted 32-bit code */
 	if (cs != __USER_CS && cs != __USER32_CS)
@@ -202,7 +191,7 @@ static u32 syscall_nr_32(const struct pt_regs *topmost, unsigned long saved,
 
 	if (topmost)
 		return topmost->ax;
-	return saved && read_user(nr, &sc->ax, to) ? nr : 0;
+	return saved && unwind_user_read(nr, &sc->ax, to) ? nr : 0;
 }
 
 static unsigned long sigcontext_32_of(u32 nr, unsigned long sp)
@@ -250,8 +239,8 @@ static void read_sigcontext_32(unsigned long addr,
 	u32 ip, sp, fp;
 	u16 cs;
 
-	if (!read_user(ip, &sc->ip, to) || !read_user(sp, &sc->sp, to) ||
-	    !read_user(fp, &sc->bp, to) || !read_user(cs, &sc->cs, to))
+	if (!unwind_user_read(ip, &sc->ip, to) || !unwind_user_read(sp, &sc->sp, to) ||
+	    !unwind_user_read(fp, &sc->bp, to) || !unwind_user_read(cs, &sc->cs, to))
 		return;
 	if (cs != __USER32_CS)
 		return;

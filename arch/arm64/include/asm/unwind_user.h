@@ -11,6 +11,7 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 #include <linux/unwind_user_arch.h>
+#include <asm/alternative.h>
 #include <asm/byteorder.h>
 #include <asm/compiler.h>
 #include <asm/memory.h>
@@ -82,10 +83,31 @@ static inline bool unwind_user_uaccess_okay(void)
 }
 
 /**
+ * unwind_user_tags_off - before the stack is read, by an address without its tag
+ *
+ * Where memory has tags (MTE), a read by an address with another tag fails if the
+ * program has its own reads checked. What is read here is the stack, by addresses
+ * that come from anywhere and are checked by the iterator: tags of memory add nothing.
+ *
+ * Context: any; until unwind_user_tags_on(), to which interrupts and faults come back.
+ */
+static __always_inline void unwind_user_tags_off(void)
+{
+	asm volatile(ALTERNATIVE("nop", SET_PSTATE_TCO(1), ARM64_MTE, CONFIG_ARM64_MTE)
+		     : : : "memory");
+}
+
+static __always_inline void unwind_user_tags_on(void)
+{
+	asm volatile(ALTERNATIVE("nop", SET_PSTATE_TCO(0), ARM64_MTE, CONFIG_ARM64_MTE)
+		     : : : "memory");
+}
+
+/**
  * unwind_user_untag - an address without what the hardware ignores in it
  * @addr: a value of a register, or from memory
  *
- * The top byte of an address of data may be a tag (TBI). It is no part of where
+ * The top byte of an address of data may be a tag (TBI, MTE). It is no part of where
  * the stack is, and get_user() refuses it unless the program asked for the tagged
  * address ABI.
  *

@@ -7,7 +7,6 @@
 #include <linux/nospec.h>
 #include <linux/types.h>
 #include <linux/unwind_user_arch.h>
-#include <asm/processor-flags.h>
 #include <asm/ptrace.h>
 #include <asm/segment.h>
 #include <asm/tlbflush.h>
@@ -37,21 +36,15 @@
  * unwind_user_word_size - bytes in a stack word of the interrupted program
  * @regs: its registers
  *
- * Return: 8 or 4; or -EINVAL for programs of whose addresses nothing is known: those
- * of virtual 8086 mode, and 32-bit ones with segments of their own.
+ * Return: 8 or 4; or -EINVAL for programs of whose addresses nothing is known: 32-bit
+ * ones with segments of their own.
  */
 static inline int unwind_user_word_size(struct pt_regs *regs)
 {
-	if (regs->flags & X86_VM_MASK)
-		return -EINVAL;
-#ifdef CONFIG_X86_64
 	if (user_64bit_mode(regs))
 		return 8;
 	/* Flat, or addresses would not be what they seem */
 	return regs->cs == __USER32_CS && regs->ss == __USER_DS ? 4 : -EINVAL;
-#else
-	return -EINVAL;
-#endif
 }
 
 /**
@@ -63,6 +56,15 @@ static inline int unwind_user_word_size(struct pt_regs *regs)
 static inline bool unwind_user_uaccess_okay(void)
 {
 	return nmi_uaccess_okay();
+}
+
+/* Memory has no tags */
+static __always_inline void unwind_user_tags_off(void)
+{
+}
+
+static __always_inline void unwind_user_tags_on(void)
+{
 }
 
 /* Addresses are what they are: no tag, and no authentication code */
@@ -87,7 +89,6 @@ static inline unsigned long unwind_user_strip_ra(unsigned long ra)
 static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
 				   unsigned long *val)
 {
-#ifdef CONFIG_X86_64
 	static const u8 offsets[] = {
 		offsetof(struct pt_regs, ax), offsetof(struct pt_regs, dx),
 		offsetof(struct pt_regs, cx), offsetof(struct pt_regs, bx),
@@ -105,7 +106,6 @@ static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
 		*val = regs_get_register(regs, offsets[reg]);
 		return true;
 	}
-#endif
 	return false;
 }
 
