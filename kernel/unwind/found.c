@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tables that are found: which table belongs to the file that is mapped here?
+ * Asked by tables.c, about an address that no range covers, where faults are allowed.
  *
  * No help from the process is needed.  The mapping under the address is looked
  * at, its file's program headers say where the table is (elf.c), the table's own
@@ -13,14 +14,12 @@
  * mapped again (tables.c).
  */
 
-#include <linux/cleanup.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/unwind_user.h>
 #include <asm/unwind_user.h>
 #include <trace/events/unwind.h>
@@ -153,7 +152,10 @@ static int remember_none(struct mm_struct *mm, const struct unwind_mapping *map,
 	return ret == -ENOMEM || ret == -ENOSPC ? 0 : ret;
 }
 
-/* May it be different the next time, with the same mapping? */
+/*
+ * May it be different the next time, with the same mapping?  But for the unwind that
+ * looked there is none: it is not to wait for a disk at each frame.
+ */
 static bool is_transient(int err)
 {
 	switch (err) {
@@ -190,8 +192,12 @@ static int find_sframe(struct mm_struct *mm, const struct unwind_mapping *map,
 	/* No page is faulted in for who is being killed; others may share the mm */
 	if (ret == -EFAULT && fatal_signal_pending(current))
 		ret = -EINTR;
-	if (!ret)
+	if (!ret) {
 		ret = remember(mm, map, &where, table);
+		/* It is as true when there are too many to remember it */
+		if (ret == -ENOSPC)
+			return 0;
+	}
 	if (!ret) {
 		trace_unwind_table_found(map->start, map->end, where.addr,
 					 where.size);
@@ -199,14 +205,18 @@ static int find_sframe(struct mm_struct *mm, const struct unwind_mapping *map,
 	}
 	if (ret != -ENOENT)
 		trace_unwind_table_invalid(map->start, map->end, where.addr, ret);
-	return is_transient(ret) ? ret : remember_none(mm, map, &where, table);
+	if (!is_transient(ret))
+		return remember_none(mm, map, &where, table);
+	table->format = UNWIND_TABLE_NONE;
+	return ret;
 }
 
 /**
  * unwind_table_find - look for the table of a file that is mapped
  * @mm: the current task's address space, without its mmap lock
  * @ip: address in the mapping
- * @table: filled in on success; UNWIND_TABLE_NONE where there is none
+ * @table: filled in on success; UNWIND_TABLE_NONE where there is none, also on an
+ *	error that need not be met again by the same unwind
  *
  * Context: task; may sleep, and may read the file.
  * Return: 0; -EFAULT when there is no text at @ip; another error when the table
@@ -219,6 +229,7 @@ int unwind_table_find(struct mm_struct *mm, unsigned long ip,
 	struct unwind_mapping map;
 	int ret;
 
+	*table = (struct unwind_table){};
 	ret = get_mapping(mm, ip, &map);
 	if (ret < 0)
 		return ret;
@@ -229,5 +240,8 @@ int unwind_table_find(struct mm_struct *mm, unsigned long ip,
 	ret = find_sframe(mm, &map, table);
 	if (map.file)
 		fput(map.file);
+	/* Not even what is mapped there is known any more */
+	if (ret == -EAGAIN)
+		*table = (struct unwind_table){};
 	return ret;
 }

@@ -7,8 +7,8 @@
  *
  * An address space has two sets of ranges of text (see ranges.c):
  *
- *   found	made by the kernel when an address without a table is first met
- *		where faulting is allowed (found.c).  Not inherited by fork: it is
+ *   found	made by the kernel when an address that no range covers is first
+ *		met where faulting is allowed (found.c).  Not inherited by fork: it is
  *		found again.
  *   registered	told by the process itself (register.c).  Inherited by fork, and
  *		shared with the child until one of the two changes it.  Where both
@@ -404,7 +404,8 @@ found:
  * @ip: the address
  * @access: in UNWIND_USER_FAULTABLE, what is not known is looked for
  * @table: a copy of what is known, which may be that there is none
- *	(UNWIND_TABLE_NONE); describes no address at all on error
+ *	(UNWIND_TABLE_NONE); on error it describes no address at all, or says that
+ *	there is none where it is not worth while to look again in the same unwind
  *
  * Context: any with UNWIND_USER_NOFAULT; else task context that may sleep,
  * without the mmap lock.
@@ -416,19 +417,17 @@ int unwind_table_lookup(unsigned long ip, enum unwind_user_access access,
 {
 	struct mm_struct *mm = current->mm;
 	struct unwind_table hole;
-	int ret = -ENOENT;
+	int ret;
 
 	if (lookup_known(mm, ip, table, &hole))
 		return 0;
-	if (access == UNWIND_USER_FAULTABLE)
+	if (access == UNWIND_USER_FAULTABLE) {
 		ret = unwind_table_find(mm, ip, table);
-	else if (!unwind_may_be_text(ip))
-		ret = -EFAULT;
-	if (ret)
-		*table = (struct unwind_table){};
-	else
 		clip_to_hole(table, &hole);
-	return ret;
+		return ret;
+	}
+	*table = (struct unwind_table){};
+	return unwind_may_be_text(ip) ? -ENOENT : -EFAULT;
 }
 
 /**

@@ -28,7 +28,8 @@ enum unwind_format {
  * @format: one of &enum unwind_format
  * @generation: of the rows that are kept, from before this was looked up: see
  *	rows.c; 0 where none may be kept of it
- * @from_file: the text was found to be that of a file, which is not written anew
+ * @from_file: the text was found to be that of a file, which is taken not to be
+ *	written anew (see rows.c)
  * @text_start: first address of the range
  * @text_end: first address after it
  * @sframe: the table, for UNWIND_TABLE_SFRAME; for UNWIND_TABLE_NONE only its
