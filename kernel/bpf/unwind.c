@@ -125,24 +125,28 @@ static DEFINE_MUTEX(unwind_users_lock);
  * bpf_unwind_get - a program may ask for deferred stacks
  * @prog: the program, which is being verified
  *
- * Return: 0; -ENOSPC if there are too many clients of deferred unwinding.
+ * Waits for a bpf_unwind_put() of the last program, which may take long, but no longer
+ * than its loader lives.
+ *
+ * Return: 0; -ENOSPC if there are too many clients of deferred unwinding; -EINTR.
  */
 int bpf_unwind_get(struct bpf_prog *prog)
 {
-	int err;
+	int err = 0;
 
 	if (prog->defer_stack)
 		return 0;
 
-	guard(mutex)(&unwind_users_lock);
-	if (!unwind_users) {
+	if (mutex_lock_killable(&unwind_users_lock))
+		return -EINTR;
+	if (!unwind_users)
 		err = unwind_deferred_init(&unwind_client, bpf_unwind_callback);
-		if (err)
-			return err;
+	if (!err) {
+		unwind_users++;
+		prog->defer_stack = true;
 	}
-	unwind_users++;
-	prog->defer_stack = true;
-	return 0;
+	mutex_unlock(&unwind_users_lock);
+	return err;
 }
 
 /**
@@ -168,7 +172,8 @@ void bpf_unwind_put(struct bpf_prog *prog)
  *
  * Context: any, NMI included.
  * Return: 0; 1 if it was asked for before in this entry into the kernel; -ENOENT
- * there is none, -ESRCH the task has left its program.
+ * there is none, -ESRCH the task has left its program; -EOPNOTSUPP that a program may
+ * ask was not known when it was loaded, and there are too many clients.
  */
 int bpf_unwind_request(u64 *cookie)
 {
@@ -178,6 +183,8 @@ int bpf_unwind_request(u64 *cookie)
 	/* A guest's code is not this task's program */
 	if (perf_guest_state())
 		return -ENOENT;
+	if (READ_ONCE(unwind_client.bit) < 0)
+		return -EOPNOTSUPP;
 	ret = unwind_deferred_request(&unwind_client, cookie);
 	return ret == -EINVAL ? -ENOENT : ret;
 }

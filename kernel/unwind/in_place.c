@@ -11,8 +11,8 @@
  *
  *   no table	had a say.  So processes without tables have the stacks that they
  *		had, to the byte, with all that is peculiar to them.  (The vDSO
- *		may have a table: what is hit there is then no longer short of its
- *		caller.)
+ *		may have a table: a sample in it then has the function's caller,
+ *		which frame pointers miss.)
  *   unsure	something was not known, or not resident.
  *   budget	the work that one sample may make is used up, and asking is of no use.
  *   uprobe	return addresses were put aside, and this is an interrupt, which
@@ -64,13 +64,17 @@
 
 /*
  * Reads of user memory that one sample may make, plus those of one frame and of the
- * stack of some: 39,000 in all.  A stack of 127 frames, none of whose rows is kept, may
+ * stack of some: 41,000 in all.  A stack of 127 frames, none of whose rows is kept, may
  * so have 92 rows in each function, and one of 20 frames 782; one whose rows are kept
  * may have 2,048 frames.
  */
 #define UNWIND_IN_PLACE_READS	32768
 
-/* Of one frame: of the stack, of registers that a signal saved, and of instructions */
+/*
+ * Of one frame: of the stack, of registers that a signal saved, and of instructions; of
+ * a signal's frame and what it interrupted 20 on average, where that has no table and
+ * instructions are looked at (arm64)
+ */
 #define FRAME_READS		16
 
 /* Of an entry or row of the table */
@@ -110,18 +114,14 @@ static u32 looked_max(unsigned int nr)
 	return max((UNWIND_IN_PLACE_READS - (int)(nr * FRAME_READS)) / LOOKED_READS, 1);
 }
 
-/* Might more be known the next time?  Where all was looked for, this is all there is */
-static bool is_unsure(const struct unwind_user_state *state)
-{
-	return state->unsure &&
-	       (state->known_only || state->access == UNWIND_USER_NOFAULT);
-}
-
 /* @entries may be NULL, to try */
 static enum outcome follow(struct unwind_user_state *state,
 			   unsigned long *entries, unsigned int max,
 			   unsigned int *nr)
 {
+	/* Might more be known the next time?  Where all was looked for, this is all */
+	const bool may_help = state->known_only || state->access == UNWIND_USER_NOFAULT;
+
 	if (entries)
 		entries[0] = state->ip;
 	for (*nr = 1; *nr < max && !state->stop; ) {
@@ -133,14 +133,10 @@ static enum outcome follow(struct unwind_user_state *state,
 		else
 			*nr += !unwind_user_next(state);
 
-		if (state->access == UNWIND_USER_FAULTABLE) {
-			cond_resched();
-			if (fatal_signal_pending(current))
-				state->access = UNWIND_USER_NOFAULT;
-		} else if (over_budget(state, *nr)) {
+		unwind_user_resched(state);
+		if (state->access == UNWIND_USER_NOFAULT && over_budget(state, *nr))
 			return BUDGET;
-		}
-		if (is_unsure(state))
+		if (state->unsure && may_help)
 			return UNSURE;
 	}
 	return state->by_table || state->stop == UNWIND_STOP_END ? TAKEN : NO_TABLE;
