@@ -37,7 +37,7 @@ enum unwind_user_access {
 /**
  * enum unwind_user_method - how the caller of a frame was found
  * @UNWIND_USER_NONE: not at all (so far)
- * @UNWIND_USER_FP: by the frame pointer
+ * @UNWIND_USER_FP: by the frame pointer, or by the link register
  * @UNWIND_USER_SFRAME: by a row of an SFrame table
  * @UNWIND_USER_SIGNAL: by the frame that the kernel laid down for a signal
  */

@@ -7,7 +7,7 @@
  * the difference between an address in the process and the one in the file.
  *
  * The file belongs to the process and may lie.  All arithmetic on its values is
- * modulo 2^64; the caller checks that the result is a mapping of the same file
+ * modulo 2^64; the caller (found.c) checks that the result is a mapping of the same file
  * at the same offset before it believes it.
  */
 

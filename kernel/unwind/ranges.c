@@ -12,14 +12,13 @@
  *   by_key	which ranges did the process register under this name?
  *
  * The latter two are only looked at when the set is changed, which its owner
- * serialises.  They need no memory of their own, so that taking a range out can
+ * (tables.c) serialises.  They need no memory of their own, so that taking a range out can
  * fail for by_text only, and there it must not (see take_out()).
  *
  * A range does not change while it is in a set.  Readers copy what they need;
  * one that was taken out is freed after a grace period.
  */
 
-#include <linux/cleanup.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <trace/events/unwind.h>

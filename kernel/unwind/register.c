@@ -128,7 +128,7 @@ static int table_add(const struct unwind_table_attr *attr)
  * -EINVAL unknown operation, format or flag, zero key, empty range or one that
  * wraps, @arg5 not 0, structure shorter than its first version, @uattr or @size not
  * 0 for PR_UNWIND_TABLE_VERSION;
- * -E2BIG longer structure with a tail that is not zero;
+ * -E2BIG longer structure with a tail that is not zero, or than a page;
  * -EFAULT structure or header unreadable, range outside the address space;
  * -ENOEXEC the header makes no sense;
  * -EOPNOTSUPP a version of SFrame that is not read, or a 32-bit system call;

@@ -23,7 +23,6 @@
 #define SFRAME_MAGIC			0xdee2
 #define SFRAME_PREAMBLE_SIZE		4	/* magic, version, flags */
 
-#define SFRAME_VERSION_1		1
 #define SFRAME_VERSION_2		2
 #define SFRAME_VERSION_3		3
 
@@ -109,7 +108,6 @@ struct sframe_fde_attr_v3 {
 #define SFRAME_FRE_DATAWORD_1B		0
 #define SFRAME_FRE_DATAWORD_2B		1
 #define SFRAME_FRE_DATAWORD_4B		2
-#define SFRAME_FRE_MAX_DATAWORDS	15
 
 /* Flexible FDE Type Interpretation: the control data word */
 #define SFRAME_FLEX_REG			BIT(0)

@@ -3,8 +3,8 @@
  * /sys/kernel/unwind: what the running kernel can do.
  *
  * "methods" lists the ways from a function to its caller, in the order in which
- * they are tried for each frame; not the way through a signal's frame, which is
- * always there.
+ * they are tried for each frame; not those through a signal's frame or by the link
+ * register, which are always there where the architecture has them.
  */
 
 #include <linux/init.h>

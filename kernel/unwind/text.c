@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is mapped at an address of the current task: for people, by name, for traces,
- * by kind, and for the iterator, whether there can be anything at all.
+ * What is mapped at an address of the current task: for people, by name (where an
+ * unwind stopped); for traces, by kind (the files that frames lie in); and for the
+ * iterator and tables.c, whether there can be text at all.
  *
  * The last is asked in any context, without a lock, and answered by a mapping that
  * was there a moment ago, or is by now.

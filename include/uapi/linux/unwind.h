@@ -48,7 +48,9 @@
  * kernel does not know, so that the structure of one ADD may be passed again.
  *
  * The structure may grow. A shorter one than the kernel's is taken as if zeros
- * followed; a longer one is refused with E2BIG unless what follows is zero.
+ * followed (one that is shorter than the first version, of 48 bytes, is refused with
+ * EINVAL); a longer one is refused with E2BIG unless what follows is zero, or if it
+ * is larger than a page.
  */
 struct unwind_table_attr {
 	__u32	format;

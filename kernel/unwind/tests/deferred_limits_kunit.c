@@ -8,6 +8,7 @@
 #include <kunit/test.h>
 #include <linux/cpumask.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
 
 #include "deferred_copy.h"
 #include "deferred_model.h"
