@@ -17,8 +17,8 @@ PACKAGES=(
 	base-files base-passwd bash coreutils dash diffutils findutils gawk grep
 	gzip hostname iproute2 kmod mount ncurses-base procps python3-minimal sed
 	strace tar time util-linux xz-utils
-	# Debian's own perf, and what it shells out to
-	linux-perf binutils
+	# Debian's own perf, and what it shells out to; its trace-cmd
+	linux-perf binutils trace-cmd
 	# what this perf is linked against
 	libc6-dev libelf-dev libdw-dev libtraceevent-dev libslang2-dev libcap-dev
 	zlib1g-dev libzstd-dev

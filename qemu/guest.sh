@@ -7,9 +7,11 @@
 #                               status are the command's own
 #   SHARE=dir                   appears in the guest as /mnt/share, read-write
 #   APPEND='...'                more kernel parameters (kunit.enable=1: run KUnit at boot)
-#   KERNEL=debug                the debug kernel; off: without the feature
+#   KERNEL=debug                the debug kernel; off: without the feature; kcsan: with
+#                               the checker of data races
 #   CPUS=n (2)  MEM=size (4G)   ICOUNT=n: count instructions (-icount shift=n)
 #   CPU=model                   QEMU's name of the processor
+#   MTE=1                       arm64: memory has tags
 #   ONEINSN=1                   translate single instructions: an interrupt or
 #                               NMI can come between any two; slow
 #   TIMEOUT=s (1200)            then the guest is stopped, status 124
@@ -36,7 +38,7 @@ x86_64)
 	;;
 arm64)
 	host_packages qemu-system-arm
-	machine=(qemu-system-aarch64 -machine "virt,gic-version=3"
+	machine=(qemu-system-aarch64 -machine "virt,gic-version=3${MTE:+,mte=on}"
 		 -cpu "${CPU:-max,pauth-impdef=on}")
 	console=ttyAMA0
 	params="irqchip.gicv3_pseudo_nmi=1"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Configures and builds the guest's kernel, inside the Debian root and out of
-# tree:  kernel.sh [normal|debug|off]
+# tree:  kernel.sh [normal|debug|off|kcsan|be]
 #
 # The configuration is tinyconfig plus the fragments in qemu/config: of all, of
 # the architecture, of the kind, of both.  An option of a fragment that does not

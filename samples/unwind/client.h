@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The two halves of the sample client: client.c asks for stacks and gets them,
- * and a file per architecture says when, by interrupts that nothing masks.
+ * and another file says when, by interrupts that nothing masks.
  */
 #ifndef _SAMPLES_UNWIND_CLIENT_H
 #define _SAMPLES_UNWIND_CLIENT_H

@@ -35,9 +35,10 @@
 #define SFRAME_F_FDE_SORTED		0x1
 #define SFRAME_F_FDE_FUNC_START_PCREL	0x4
 
-/* Starts of rows are 32-bit; data words are 16-bit, and one: the CFA from SP */
+/* Starts of rows are 32-bit; data words are 16-bit: the CFA from SP, maybe the RA */
 #define FRE_TYPE_ADDR4			2
-#define FRE_INFO			0x23
+#define FRE_INFO_CFA			0x23
+#define FRE_INFO_CFA_RA			0x25
 
 struct header {
 	__u16	magic;
@@ -63,11 +64,11 @@ struct fde {
 	__u32		fre_off;
 };
 
-/* A function's attributes, then its rows: not aligned */
+/* A function's attributes, then its rows: not aligned; of rows the longest */
 #define ATTR_SIZE			5
-#define ROW_SIZE			7
+#define ROW_SIZE			9
 
-/* Bytes that the rows of one function take */
+/* Bytes that the rows of one function take, at most */
 #define ROWS_SIZE			(ATTR_SIZE + JIT_ROWS_MAX * ROW_SIZE)
 
 static struct header *header_of(const struct jit_window *win)
@@ -170,10 +171,21 @@ static void put(struct jit_window *win, const void *bytes, size_t size)
 	win->rows_used += size;
 }
 
+static void write_row(struct jit_window *win, const struct jit_row *row)
+{
+	const __u8 fre_info = row->ra ? FRE_INFO_CFA_RA : FRE_INFO_CFA;
+
+	put(win, &row->start, sizeof(row->start));
+	put(win, &fre_info, sizeof(fre_info));
+	put(win, &row->cfa, sizeof(row->cfa));
+	if (row->ra)
+		put(win, &row->ra, sizeof(row->ra));
+}
+
 /* Write rows behind those that are there; their offset */
 static __u32 write_rows(struct jit_window *win, const struct jit_code *code)
 {
-	const __u8 fre_type = FRE_TYPE_ADDR4, fre_info = FRE_INFO, none[2] = {};
+	const __u8 fre_type = FRE_TYPE_ADDR4, none[2] = {};
 	const __u16 num_fres = code->nr_rows;
 	__u32 offset = win->rows_used;
 	unsigned int i;
@@ -181,11 +193,8 @@ static __u32 write_rows(struct jit_window *win, const struct jit_code *code)
 	put(win, &num_fres, sizeof(num_fres));
 	put(win, &fre_type, sizeof(fre_type));
 	put(win, none, sizeof(none));
-	for (i = 0; i < code->nr_rows; i++) {
-		put(win, &code->rows[i].start, sizeof(code->rows[i].start));
-		put(win, &fre_info, sizeof(fre_info));
-		put(win, &code->rows[i].cfa, sizeof(code->rows[i].cfa));
-	}
+	for (i = 0; i < code->nr_rows; i++)
+		write_row(win, &code->rows[i]);
 	/* The rows before the length that has them */
 	header_of(win)->num_fres += code->nr_rows;
 	__atomic_store_n(&header_of(win)->fre_len, win->rows_used,

@@ -7,7 +7,8 @@
  * The code generator therefore says how far the stack pointer is from where it
  * was, for each range of instructions: these are the rows of the table.
  *
- * jit_x86_64.c implements this; another architecture is one more such file.
+ * jit_x86_64.c and jit_arm64.c implement this; another architecture is one more
+ * such file.
  */
 #ifndef SAMPLES_UNWIND_JIT_CODE_H
 #define SAMPLES_UNWIND_JIT_CODE_H
@@ -15,7 +16,7 @@
 #include <linux/types.h>
 #include <stddef.h>
 
-#define JIT_ROWS_MAX	4
+#define JIT_ROWS_MAX	5
 
 /*
  * All locals have this value while the function works.  It is an address where
@@ -27,9 +28,9 @@
 /**
  * struct jit_func - a function to generate
  * @callee: what it calls; the function's only argument is passed on
- * @locals: bytes of locals; a multiple of 16
+ * @locals: bytes of locals; a multiple of 16, below 32 KiB
  * @work: bytes of instructions that do nothing, in place of what a function is
- *	for
+ *	for; a multiple of 4
  */
 struct jit_func {
 	const void	*callee;
@@ -41,10 +42,13 @@ struct jit_func {
  * struct jit_row - where the canonical frame address (CFA) is
  * @start: offset of the first instruction for which this is true
  * @cfa: the CFA's distance from the stack pointer
+ * @ra: the return address' distance from the CFA; 0 where the header says it for
+ *	all, or it is still in the link register
  */
 struct jit_row {
 	__u32	start;
 	__s16		cfa;
+	__s16		ra;
 };
 
 /**

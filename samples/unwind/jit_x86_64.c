@@ -8,7 +8,7 @@
 #include "jit_code.h"
 
 #if !defined(__x86_64__)
-#error "only x86-64 is supported so far"
+#error "this generates code for x86-64"
 #endif
 
 /* SFrame: AMD64, little-endian; the return address is always at CFA - 8 */

@@ -30,11 +30,14 @@ static void sighandler(int sig __maybe_unused)
 noinline void entry_inner(long sleep_ns)
 {
 	const struct timespec ts = { .tv_nsec = sleep_ns };
+	unsigned int worked;
 	int i;
 
 	while (!READ_ONCE(done)) {
-		for (i = 0; i < 1000; i++)
-			WRITE_ONCE(work, READ_ONCE(work) + i);
+		for (i = 0; i < 1000; i++) {
+			worked = READ_ONCE(work) + i;
+			WRITE_ONCE(work, worked);
+		}
 		if (sleep_ns)
 			nanosleep(&ts, NULL);
 		else

@@ -426,6 +426,7 @@ TEST_F(asleep, stack_comes_when_it_is_killed)
 	last_asked(self, &asked);
 	kill(self->waiter.pid, SIGKILL);
 	waiter_end(&self->waiter);
+	waiter_taken_back(&self->waiter);
 	EXPECT_TRUE(is_complete(self, &asked));
 }
 

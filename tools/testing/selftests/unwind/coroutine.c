@@ -37,12 +37,12 @@ FIXTURE_TEARDOWN(coroutine)
 	trace_stop(&self->trace);
 }
 
-/* Did the only unwind since the last time end for this reason? */
+/* Did the only unwind since the last time end for a reason that begins like this? */
 static bool ended_by(struct trace *trace, const char *reason)
 {
 	char message[256] = "", what[64];
 
-	snprintf(what, sizeof(what), "reason=\"%s\"", reason);
+	snprintf(what, sizeof(what), "reason=\"%s", reason);
 	if (trace_read(trace) ||
 	    trace_count(trace, "stop", NULL, message, sizeof(message)) != 1 ||
 	    !strstr(message, what)) {
@@ -55,6 +55,13 @@ static bool ended_by(struct trace *trace, const char *reason)
 /*
  * By libc, whose first frame of a coroutine has no table that leads on
  */
+
+#if defined(__x86_64__)
+#define ENDS_BY		"no table and no frame pointer\""
+#else
+/* Its makecontext() clears the frame pointer; and if it has a table, that says so */
+#define ENDS_BY		"end of stack"
+#endif
 
 static ucontext_t here, there;
 static struct sampler *sampler;
@@ -75,7 +82,7 @@ static void coroutine(void)
 		whole_forget(0);
 		whole_note_ra();
 		whole_sample();
-		judge("no table and no frame pointer");
+		judge(ENDS_BY);
 		whole = caller;
 		swapcontext(&there, &here);
 	}
@@ -95,7 +102,7 @@ static void calls_coroutine(void *arg)
 		swapcontext(&here, &there);
 		whole_forget(1);
 		whole_sample();
-		judge("end of stack");
+		judge("end of stack\"");
 		whole_forget(1);
 	}
 }
@@ -122,6 +129,11 @@ ASM_LABEL(switch_before);
 ASM_LABEL(switch_after);
 ASM_LABEL(coroutine_entry);
 ASM_LABEL(coroutine_end);
+
+static void *own_stack, *other_stack;
+static unsigned long switched_ra;
+
+#if defined(__x86_64__)
 
 asm(".pushsection .text\n"
 	".type switch_stack, @function\n"
@@ -176,8 +188,13 @@ asm(".pushsection .text\n"
 
 #define SAVED_REGS	6
 
-static void *own_stack, *other_stack;
-static unsigned long switched_ra;
+/* The call of switched_to() is to find the stack aligned */
+static void *begin_stack(unsigned long *top)
+{
+	top -= 2;
+	*--top = (unsigned long)coroutine_entry;
+	return top - SAVED_REGS;
+}
 
 static __always_inline void switch_to(void **from, void *to)
 {
@@ -190,6 +207,81 @@ static __always_inline void switch_to(void **from, void *to)
 			 "memory", "cc");
 }
 
+#elif defined(__aarch64__)
+
+asm(".pushsection .text\n"
+	".type switch_stack, @function\n"
+	"switch_stack:\n"
+	"	.cfi_startproc\n"
+	"	sub	sp, sp, #96\n"
+	"	.cfi_def_cfa_offset 96\n"
+	"	stp	x29, x30, [sp]\n"
+	"	.cfi_offset 29, -96\n"
+	"	.cfi_offset 30, -88\n"
+	"	stp	x19, x20, [sp, #16]\n"
+	"	stp	x21, x22, [sp, #32]\n"
+	"	stp	x23, x24, [sp, #48]\n"
+	"	stp	x25, x26, [sp, #64]\n"
+	"	stp	x27, x28, [sp, #80]\n"
+	"	mov	x9, sp\n"
+	"	str	x9, [x0]\n"
+	"switch_before:\n"
+	"	mov	sp, x1\n"
+	"switch_after:\n"
+	"	ldp	x27, x28, [sp, #80]\n"
+	"	ldp	x25, x26, [sp, #64]\n"
+	"	ldp	x23, x24, [sp, #48]\n"
+	"	ldp	x21, x22, [sp, #32]\n"
+	"	ldp	x19, x20, [sp, #16]\n"
+	"	ldp	x29, x30, [sp]\n"
+	"	.cfi_restore 29\n"
+	"	.cfi_restore 30\n"
+	"	add	sp, sp, #96\n"
+	"	.cfi_def_cfa_offset 0\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size switch_stack, . - switch_stack\n"
+	".type coroutine_start, @function\n"
+	"coroutine_start:\n"
+	"	.cfi_startproc\n"
+	"	.cfi_undefined x30\n"
+	/* The entry is returned to, and looked up as what is before it */
+	"	nop\n"
+	"coroutine_entry:\n"
+	"	bl	switched_to\n"
+	"coroutine_end:\n"
+	"	brk	#0\n"
+	"	.cfi_endproc\n"
+	".size coroutine_start, . - coroutine_start\n"
+	".popsection\n");
+
+/* What switch_stack() saves, in its order: x29, x30, others */
+#define SAVED_REGS	12
+
+static void *begin_stack(unsigned long *top)
+{
+	top -= SAVED_REGS;
+	top[1] = (unsigned long)coroutine_entry;
+	return top;
+}
+
+static __always_inline void switch_to(void **from, void *to)
+{
+	register void **x0 asm("x0") = from;
+	register void *x1 asm("x1") = to;
+
+	asm volatile("adr	x9, 1f\n\t"
+		     "str	x9, %[ra]\n\t"
+		     "bl	switch_stack\n"
+		     "1:"
+		     : [ra] "=m"(switched_ra), "+r"(x0), "+r"(x1)
+		     : : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10",
+			 "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18",
+			 "x30", "memory", "cc");
+}
+
+#endif
+
 void switched_to(void)
 {
 	for (;;) {
@@ -199,7 +291,7 @@ void switched_to(void)
 		whole_note_ra();
 		whole_sample();
 		if (sampler)
-			judge("end of stack");
+			judge("end of stack\"");
 		whole = caller;
 		switch_to(&other_stack, own_stack);
 	}
@@ -209,12 +301,7 @@ static void *fresh_stack(void)
 {
 	unsigned long *top = whole_stack();
 
-	if (!top)
-		return NULL;
-	/* The call of switched_to() is to find the stack aligned */
-	top -= 2;
-	*--top = (unsigned long)coroutine_entry;
-	return top - SAVED_REGS;
+	return top ? begin_stack(top) : NULL;
 }
 
 static void switches(void *arg)
@@ -226,7 +313,7 @@ static void switches(void *arg)
 		switch_to(&own_stack, other_stack);
 		whole_sample();
 		if (sampler)
-			judge("end of stack");
+			judge("end of stack\"");
 		whole_forget(1);
 	}
 }
@@ -282,6 +369,8 @@ TEST_F(coroutine, in_the_middle_of_a_switch)
 void call_on(void (*fn)(void *arg), void *arg, void *stack);
 ASM_LABEL(call_on_ra);
 
+#if defined(__x86_64__)
+
 asm(".pushsection .text\n"
 	".type call_on, @function\n"
 	"call_on:\n"
@@ -309,6 +398,44 @@ asm(".pushsection .text\n"
 	"	.cfi_endproc\n"
 	".size call_on, . - call_on\n"
 	".popsection\n");
+
+#elif defined(__aarch64__)
+
+asm(".pushsection .text\n"
+	".type call_on, @function\n"
+	"call_on:\n"
+	"	.cfi_startproc\n"
+	/* Notes its return address in @whole */
+	"	adrp	x9, whole\n"
+	"	add	x9, x9, :lo12:whole\n"
+	"	ldr	x10, [x9]\n"
+	"	add	x11, x9, x10, lsl #3\n"
+	"	str	x30, [x11, #8]\n"
+	"	add	x10, x10, #1\n"
+	"	str	x10, [x9]\n"
+	"	stp	x29, x30, [sp, #-16]!\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset 29, -16\n"
+	"	.cfi_offset 30, -8\n"
+	"	mov	x29, sp\n"
+	"	.cfi_def_cfa_register x29\n"
+	"	mov	x9, x0\n"
+	"	mov	x0, x1\n"
+	"	mov	sp, x2\n"
+	"	blr	x9\n"
+	"call_on_ra:\n"
+	"	mov	sp, x29\n"
+	"	.cfi_def_cfa_register sp\n"
+	"	ldp	x29, x30, [sp], #16\n"
+	"	.cfi_restore 29\n"
+	"	.cfi_restore 30\n"
+	"	.cfi_def_cfa_offset 0\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size call_on, . - call_on\n"
+	".popsection\n");
+
+#endif
 
 static void innermost(void *arg)
 {
@@ -341,7 +468,7 @@ TEST_F(coroutine, called_on_a_stack_below)
 	whole_run(calls_on, low, high);
 	EXPECT_EQ(4, whole.nr);
 	EXPECT_TRUE(whole_is_right(&self->sampler));
-	EXPECT_TRUE(ended_by(&self->trace, "end of stack"));
+	EXPECT_TRUE(ended_by(&self->trace, "end of stack\""));
 }
 
 TEST_F(coroutine, called_on_a_stack_above)
@@ -356,7 +483,7 @@ TEST_F(coroutine, called_on_a_stack_above)
 	memmove(whole.ra, whole.ra + 2, 2 * sizeof(*whole.ra));
 	whole_forget(2);
 	EXPECT_TRUE(whole_is_right(&self->sampler));
-	EXPECT_TRUE(ended_by(&self->trace, "bad frame"));
+	EXPECT_TRUE(ended_by(&self->trace, "bad frame\""));
 }
 
 FIXTURE(libc)

@@ -6,6 +6,7 @@
  * Each entry happens in a function that has changed its stack by then, so that
  * the caller is found only with both the right instruction and stack pointer.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <signal.h>
@@ -15,97 +16,15 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/ucontext.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "entries_code.h"
 #include "whole.h"
 #include "../kselftest_harness.h"
 
-#define I386_GETPPID	64
 #define CLOCK_PERIOD	1000000
 #define NO_EVENT	"no such event, or not root"
-
-/* A function whose stack is not that of its first instruction any more */
-#define IN_FRAME(name, insns)						\
-ASM_FUNCTION(name,							\
-	     "	pushq	%rbx\n"						\
-	     "	.cfi_adjust_cfa_offset 8\n"				\
-	     "	subq	$48, %rsp\n"					\
-	     "	.cfi_adjust_cfa_offset 48\n"				\
-	     insns							\
-	     "	addq	$48, %rsp\n"					\
-	     "	.cfi_adjust_cfa_offset -48\n"				\
-	     "	popq	%rbx\n"						\
-	     "	.cfi_adjust_cfa_offset -8\n")
-
-ASM_LABEL(system_call_at);
-ASM_LABEL(int80_at);
-ASM_LABEL(vsyscall_at);
-ASM_LABEL(page_fault_at);
-ASM_LABEL(divide_at);
-ASM_LABEL(breakpoint_at);
-ASM_LABEL(invalid_at);
-ASM_LABEL(spin_at);
-ASM_LABEL(step_at);
-ASM_LABEL(spin_end);
-
-/* Where it goes on after a system call, of a number and with an argument */
-IN_FRAME(system_call,
-	 "	movq	(%rdi), %rax\n"
-	 "	movq	8(%rdi), %rsi\n"
-	 "	movq	16(%rdi), %rdx\n"
-	 "	movq	24(%rdi), %r10\n"
-	 "	movq	32(%rdi), %rdi\n"
-	 "	syscall\n"
-	 "system_call_at:\n");
-IN_FRAME(int80,
-	 "	movl	$64, %eax\n"
-	 "	int	$0x80\n"
-	 "int80_at:\n");
-IN_FRAME(vsyscall,
-	 "	movq	$0xffffffffff600400, %rax\n"
-	 "	xorl	%edi, %edi\n"
-	 "	call	*%rax\n"
-	 "vsyscall_at:\n");
-/* The instruction that faults, and is then executed again */
-IN_FRAME(page_fault,
-	 "page_fault_at:\n"
-	 "	movb	$1, (%rdi)\n");
-IN_FRAME(divide,
-	 "	movl	$1, %eax\n"
-	 "	xorl	%edx, %edx\n"
-	 "	xorl	%ebx, %ebx\n"
-	 "divide_at:\n"
-	 "	divl	%ebx\n");
-IN_FRAME(breakpoint,
-	 "	int3\n"
-	 "breakpoint_at:\n");
-IN_FRAME(invalid,
-	 "invalid_at:\n"
-	 "	ud2\n");
-/* Until the clock has ticked, or for long enough */
-IN_FRAME(spin,
-	 "	movq	$50000000, %rbx\n"
-	 "spin_at:\n"
-	 "	decq	%rbx\n"
-	 "	jnz	spin_at\n"
-	 "spin_end:\n");
-/* Steps one instruction, with a number of bytes on the stack */
-IN_FRAME(step,
-	 "	pushfq\n"
-	 "	.cfi_adjust_cfa_offset 8\n"
-	 "	orl	$0x100, (%rsp)\n"
-	 "	popfq\n"
-	 "	.cfi_adjust_cfa_offset -8\n"
-	 "	nop\n"
-	 "step_at:\n"
-	 "	pushfq\n"
-	 "	.cfi_adjust_cfa_offset 8\n"
-	 "	andl	$~0x100, (%rsp)\n"
-	 "	popfq\n"
-	 "	.cfi_adjust_cfa_offset -8\n");
 
 /* Is the only stack that was sampled that of a function, called by nobody? */
 static bool is_at(struct sampler *sampler, const char *at)
@@ -139,6 +58,10 @@ TEST(entry_by_syscall)
 		SKIP(return, NO_EVENT);
 	EXPECT_TRUE(goes_on_at(&sampler, system_call, nr, system_call_at));
 }
+
+#if defined(__x86_64__)
+
+#define I386_GETPPID	64
 
 TEST(entry_by_int80)
 {
@@ -178,6 +101,8 @@ TEST(entry_by_vsyscall)
 	EXPECT_TRUE(goes_on_at(&sampler, vsyscall, NULL, vsyscall_at));
 }
 
+#endif
+
 TEST(entry_by_page_fault)
 {
 	struct perf_event_attr attr;
@@ -205,7 +130,7 @@ static unsigned int skip;
 
 static void skip_handler(int sig, siginfo_t *info, void *context)
 {
-	((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += skip;
+	skip_bytes(context, skip);
 }
 
 /* 0, or -1 without such events */
@@ -223,6 +148,26 @@ static int exception_open(struct sampler *sampler, int sig, unsigned int bytes)
 				       filter);
 }
 
+TEST(entry_by_invalid_instruction)
+{
+	struct sampler sampler;
+
+	if (exception_open(&sampler, SIGILL, SKIP_INVALID))
+		SKIP(return, NO_EVENT);
+	EXPECT_TRUE(goes_on_at(&sampler, invalid, NULL, invalid_at));
+}
+
+TEST(entry_by_breakpoint)
+{
+	struct sampler sampler;
+
+	if (exception_open(&sampler, SIGTRAP, SKIP_BREAKPOINT))
+		SKIP(return, NO_EVENT);
+	EXPECT_TRUE(goes_on_at(&sampler, breakpoint, NULL, breakpoint_at));
+}
+
+#if defined(__x86_64__)
+
 TEST(entry_by_divide_error)
 {
 	struct sampler sampler;
@@ -230,24 +175,6 @@ TEST(entry_by_divide_error)
 	if (exception_open(&sampler, SIGFPE, 2))
 		SKIP(return, NO_EVENT);
 	EXPECT_TRUE(goes_on_at(&sampler, divide, NULL, divide_at));
-}
-
-TEST(entry_by_invalid_instruction)
-{
-	struct sampler sampler;
-
-	if (exception_open(&sampler, SIGILL, 2))
-		SKIP(return, NO_EVENT);
-	EXPECT_TRUE(goes_on_at(&sampler, invalid, NULL, invalid_at));
-}
-
-TEST(entry_by_int3)
-{
-	struct sampler sampler;
-
-	if (exception_open(&sampler, SIGTRAP, 0))
-		SKIP(return, NO_EVENT);
-	EXPECT_TRUE(goes_on_at(&sampler, breakpoint, NULL, breakpoint_at));
 }
 
 static unsigned int steps;
@@ -289,6 +216,8 @@ TEST(entry_by_single_step)
 	sampler_close(&sampler);
 }
 
+#endif
+
 /* Anywhere in a loop */
 TEST(entry_by_timer_interrupt)
 {
@@ -322,8 +251,9 @@ TEST(entry_by_timer_interrupt)
 
 /*
  * A system call that a signal interrupts, and that is then made again: the first
- * time the program would go on after it; at the return from the handler, with the
- * instruction itself; then after it again.
+ * time the program would go on after it (where the kernel has not yet made up its
+ * mind, as arm64's has when it looks for signals); at the return from the handler, with
+ * the instruction itself; then after it again.
  */
 
 static int pipes[2];
@@ -339,26 +269,26 @@ TEST(entry_that_is_restarted)
 	struct sigaction action = {
 		.sa_handler = write_handler, .sa_flags = SA_RESTART,
 	};
-	/* syscall is an instruction of two bytes */
 	const unsigned long ip[] = {
-		(unsigned long)system_call_at,
-		(unsigned long)system_call_at - 2,
+		(unsigned long)system_call_at - TAKEN_BACK_BYTES,
+		(unsigned long)system_call_at - SYSTEM_CALL_BYTES,
 		(unsigned long)system_call_at,
 	};
 	struct records recs = {};
 	struct sampler sampler;
-	char c;
+	char filter[64], sleeps[16], c;
 	unsigned long read_pipe[5] = { SYS_read, (unsigned long)&c, 1 };
 	pid_t pid, parent = getpid();
 	unsigned int i;
 	int status;
 
+	snprintf(sleeps, sizeof(sleeps), "%d ", SYS_read);
 	ASSERT_EQ(0, pipe(pipes));
 	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
 	read_pipe[4] = pipes[0];
-	/* read() and rt_sigreturn() */
-	if (sampler_open_tracepoint(&sampler, 0, "raw_syscalls/sys_enter",
-				    "id == 0 || id == 15"))
+	snprintf(filter, sizeof(filter), "id == %d || id == %d", SYS_read,
+		 SYS_rt_sigreturn);
+	if (sampler_open_tracepoint(&sampler, 0, "raw_syscalls/sys_enter", filter))
 		SKIP(return, NO_EVENT);
 	pid = fork();
 	ASSERT_LE(0, pid);
@@ -373,7 +303,7 @@ TEST(entry_that_is_restarted)
 			if (!file || !fgets(line, sizeof(line), file))
 				_exit(1);
 			fclose(file);
-		} while (strncmp(line, "0 ", 2));
+		} while (strncmp(line, sleeps, strlen(sleeps)));
 		_exit(kill(parent, SIGUSR1));
 	}
 	whole_run(system_call, read_pipe, NULL);
@@ -402,7 +332,7 @@ TEST(entry_that_is_restarted)
 TEST(entry_that_a_tracer_changes)
 {
 	unsigned long nr[5] = { SYS_getppid };
-	struct user_regs_struct regs;
+	unsigned long ip, in_call;
 	struct sampler sampler;
 	int status, go[2];
 	pid_t pid;
@@ -431,15 +361,13 @@ TEST(entry_that_a_tracer_changes)
 		ASSERT_EQ(0, ptrace(PTRACE_SYSCALL, pid, NULL, NULL));
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		ASSERT_TRUE(WIFSTOPPED(status));
-		ASSERT_EQ(0, ptrace(PTRACE_GETREGS, pid, NULL, &regs));
-	} while (regs.rip != (unsigned long)system_call_at);
-	ASSERT_EQ(SYS_getppid, regs.orig_rax);
+		ASSERT_EQ(0, tracee_ip(pid, &ip, &in_call));
+	} while (ip != (unsigned long)system_call_at);
+	ASSERT_EQ(SYS_getppid, in_call);
 	ASSERT_EQ(0, ptrace(PTRACE_SYSCALL, pid, NULL, NULL));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	ASSERT_EQ(0, ptrace(PTRACE_GETREGS, pid, NULL, &regs));
-	/* To after "int $0x80", which is in a function of the same frame */
-	regs.rip = (unsigned long)int80_at;
-	ASSERT_EQ(0, ptrace(PTRACE_SETREGS, pid, NULL, &regs));
+	/* Into a function of the same frame */
+	ASSERT_EQ(0, tracee_set_ip(pid, other_at));
 	ASSERT_EQ(0, ptrace(PTRACE_CONT, pid, NULL, NULL));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);

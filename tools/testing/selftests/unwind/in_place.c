@@ -6,9 +6,10 @@
  * moment, address by address, or what it said before there were tables, with the
  * sysctl off. And the kernel counts which.
  *
- * The program keeps frame pointers and has no tables, nor has its C library; what
- * has tables are the chains that are mapped here (see chain.h). Frame pointers
- * lead past these, so the two kinds of stacks differ.
+ * The program keeps frame pointers, and its C library has no tables; what has tables
+ * are the chains that are mapped here (see chain.h). Frame pointers lead past these,
+ * so the two kinds of stacks differ. (On arm64 the program has a table, too, without
+ * which nothing leads on through a chain.)
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -21,10 +22,8 @@
 
 #include "code.h"
 #include "ftrace.h"
-#include "image.h"
-#include "in_place_counts.h"
 #include "random_chains.h"
-#include "sampled.h"
+#include "shots.h"
 #include "trace.h"
 #include "../kselftest_harness.h"
 
@@ -41,58 +40,6 @@
 #define DEEP		2500
 #define DEEP_LIMIT	"3000"
 
-/*
- * What is sampled: @now by an event that defers nothing, @later by one that does.
- * Records of @now are kept, so that what they point to stays.
- */
-struct subject {
-	struct sampler	now;
-	struct sampler	later;
-	struct records	now_recs;
-	struct records	later_recs;
-	struct image	image;
-	long		was_on;
-};
-
-/* An event at the system call that ends a chain, which defers nothing */
-static int open_now(struct sampler *sampler)
-{
-	struct perf_event_attr attr;
-	char filter[32];
-
-	if (tracepoint_attr(&attr, "raw_syscalls/sys_enter"))
-		return -1;
-	attr.defer_callchain = 0;
-	attr.defer_output = 0;
-	snprintf(filter, sizeof(filter), "id == %d", SYS_getppid);
-	return sampler_open_attr(sampler, &attr, 0, filter);
-}
-
-/* 0, or -1 where it cannot be tested */
-static int subject_open(struct subject *subject)
-{
-	long counts[NR_COUNTS];
-
-	*subject = (struct subject){ .now.fd = -1, .later.fd = -1 };
-	subject->was_on = read_number(IN_PLACE_SYSCTL);
-	read_counts(counts);
-	if (subject->was_on < 0 || counts[TAKEN] < 0)
-		return -1;
-	return write_text(IN_PLACE_SYSCTL, "1") || open_now(&subject->now) ? -1 : 0;
-}
-
-static void subject_close(struct subject *subject)
-{
-	if (subject->was_on >= 0)
-		write_text(IN_PLACE_SYSCTL, subject->was_on ? "1" : "0");
-	records_free(&subject->now_recs);
-	records_free(&subject->later_recs);
-	sampler_close(&subject->now);
-	sampler_close(&subject->later);
-}
-
-#define CANNOT	"no kernel.unwind_in_place, no debugfs, no events, or not root"
-
 FIXTURE(in_place)
 {
 	struct subject subject;
@@ -108,90 +55,6 @@ FIXTURE_SETUP(in_place)
 FIXTURE_TEARDOWN(in_place)
 {
 	subject_close(&self->subject);
-}
-
-/* One sample, and how much each count went up with it */
-struct shot {
-	struct record	rec;
-	long		counts[NR_COUNTS];
-};
-
-static int take(struct subject *subject, struct shot *shot)
-{
-	const size_t nr = subject->now_recs.nr;
-
-	if (records_read(&subject->now_recs, &subject->now.ring))
-		return -1;
-	if (subject->now_recs.nr != nr + 1)
-		return -1;
-	shot->rec = subject->now_recs.rec[nr];
-	return shot->rec.type == PERF_RECORD_SAMPLE && shot->rec.nr > 2 &&
-	       shot->rec.ips[0] == PERF_CONTEXT_USER ? 0 : -1;
-}
-
-/*
- * Sample @fn, which ends in sampled_call(), once for each digit of @modes, with
- * the sysctl set to that: from the same place each time, so that nothing but how
- * the stack is taken can differ.  @expected is what the stack begins with.
- */
-static int shoot(struct subject *subject, chain_fn fn, const char *modes,
-		 struct shot *shots, struct stack *expected)
-{
-	long before[NR_COUNTS];
-	int i, j;
-
-	for (i = 0; modes[i]; i++) {
-		struct notes notes = { .nr_next = 1, .next = { fn, sampled_call } };
-		const char mode[] = { modes[i], 0 };
-
-		if (write_text(IN_PLACE_SYSCTL, mode))
-			return -1;
-		read_counts(before);
-		fn(&notes);
-		read_counts(shots[i].counts);
-		for (j = 0; j < NR_COUNTS; j++)
-			shots[i].counts[j] -= before[j];
-		if (take(subject, &shots[i])) {
-			printf("# not one sample with a user stack\n");
-			return -1;
-		}
-		expect_chain(expected, &notes);
-	}
-	return 0;
-}
-
-static bool same(uint64_t nr, const uint64_t *ips, uint64_t nr_other,
-		 const uint64_t *other)
-{
-	return nr == nr_other && !memcmp(ips, other, nr * sizeof(*ips));
-}
-
-static bool same_stack(const struct shot *a, const struct shot *b)
-{
-	return same(a->rec.nr, a->rec.ips, b->rec.nr, b->rec.ips);
-}
-
-static bool is_whole(const struct shot *shot, const struct stack *expected)
-{
-	struct stack stack = {};
-
-	/* Without the marker */
-	while (stack.nr + 1 < shot->rec.nr && stack.nr < SAMPLED_MAX) {
-		stack.ip[stack.nr] = shot->rec.ips[stack.nr + 1];
-		stack.nr++;
-	}
-	return stack_begins_with(&stack, expected);
-}
-
-/* Is @ip anywhere in it? Frame pointers lead past functions that keep none. */
-static bool has(const struct shot *shot, unsigned long ip)
-{
-	uint64_t i;
-
-	for (i = 0; i < shot->rec.nr; i++)
-		if (shot->rec.ips[i] == ip)
-			return true;
-	return false;
 }
 
 /*
@@ -211,19 +74,19 @@ TEST_F(in_place, is_there_from_the_second_sample)
 	/* Off: nothing is tried */
 	for (i = 0; i < NR_COUNTS; i++)
 		EXPECT_EQ(0, shots[0].counts[i]);
-	EXPECT_FALSE(has(&shots[0], expected.ip[2]));
+	EXPECT_FALSE(shot_has(&shots[0], expected.ip[2]));
 
-	EXPECT_TRUE(same_stack(&shots[0], &shots[1]));
+	EXPECT_TRUE(shot_is_same(&shots[0], &shots[1]));
 	EXPECT_EQ(1, shots[1].counts[UNSURE]);
 	EXPECT_EQ(1, shots[1].counts[ASKED]);
 	EXPECT_EQ(1, shots[1].counts[HELPED]);
 
-	EXPECT_TRUE(is_whole(&shots[2], &expected));
+	EXPECT_TRUE(shot_is_whole(&shots[2], &expected));
 	EXPECT_EQ(1, shots[2].counts[TAKEN]);
 	EXPECT_EQ(0, shots[2].counts[ASKED]);
 
 	/* Off again, although tables are known */
-	EXPECT_TRUE(same_stack(&shots[0], &shots[3]));
+	EXPECT_TRUE(shot_is_same(&shots[0], &shots[3]));
 }
 
 /* Rows that are kept would do without their tables; what is registered drops them */
@@ -254,9 +117,9 @@ TEST_F(in_place, pages_are_brought_in)
 		ASSERT_EQ(0, shoot(&self->subject, fn, "110", shots, &expected));
 		EXPECT_EQ(1, shots[0].counts[UNSURE]);
 		EXPECT_EQ(1, shots[0].counts[HELPED]);
-		EXPECT_TRUE(same_stack(&shots[0], &shots[2]));
+		EXPECT_TRUE(shot_is_same(&shots[0], &shots[2]));
 		EXPECT_EQ(1, shots[1].counts[TAKEN]);
-		EXPECT_TRUE(is_whole(&shots[1], &expected));
+		EXPECT_TRUE(shot_is_whole(&shots[1], &expected));
 		ASSERT_EQ(0, madvise(image->base, image->size, MADV_DONTNEED));
 		ASSERT_EQ(0, forget_rows());
 	}
@@ -301,7 +164,7 @@ TEST_F(in_place, asks_seldom_where_it_does_not_help)
 	ASSERT_EQ(0, forget_rows());
 	ASSERT_EQ(0, shoot(&self->subject, fn, modes, shots, &expected));
 	for (i = 1; i < SEVERAL; i++) {
-		EXPECT_TRUE(same_stack(&shots[0], &shots[i]));
+		EXPECT_TRUE(shot_is_same(&shots[0], &shots[i]));
 		EXPECT_EQ(1, shots[i].counts[UNSURE]);
 		EXPECT_EQ(0, shots[i].counts[HELPED]);
 		asked += shots[i].counts[ASKED];
@@ -314,7 +177,7 @@ TEST_F(in_place, asks_seldom_where_it_does_not_help)
 	/* Nothing keeps it from being used again, at once */
 	ASSERT_EQ(0, mprotect(table, page, PROT_READ));
 	ASSERT_EQ(0, shoot(&self->subject, fn, "1", shots, &expected));
-	EXPECT_TRUE(is_whole(&shots[0], &expected));
+	EXPECT_TRUE(shot_is_whole(&shots[0], &expected));
 }
 
 /*
@@ -342,18 +205,54 @@ static void sampled_with_guard(struct notes *notes)
 	longjmp(guarded.back, 1);
 }
 
+/*
+ * Call @fn on the stack that ends at @end, from where the return address is read
+ * beyond that; and no frame pointer leads on. It does not return.
+ */
+void call_at_end(chain_fn fn, struct notes *notes, void *end);
+
+#if defined(__x86_64__)
+
+asm(".pushsection .text\n"
+	".type call_at_end, %function\n"
+	"call_at_end:\n"
+	"	movq	%rdx, %rsp\n"
+	"	xorl	%ebp, %ebp\n"
+	"	movq	%rdi, %rax\n"
+	"	movq	%rsi, %rdi\n"
+	"	jmp	*%rax\n"
+	".size call_at_end, . - call_at_end\n"
+	".popsection\n");
+
+#elif defined(__aarch64__)
+
+/* A return address comes in a register: this one's own frame is beyond the end */
+asm(".pushsection .text\n"
+	".type call_at_end, %function\n"
+	"call_at_end:\n"
+	"	.cfi_startproc\n"
+	"	add	sp, x2, #16\n"
+	"	mov	x29, xzr\n"
+	"	stp	x29, x30, [sp, #-16]!\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset 29, -16\n"
+	"	.cfi_offset 30, -8\n"
+	"	mov	x9, x0\n"
+	"	mov	x0, x1\n"
+	"	blr	x9\n"
+	"	brk	#0\n"
+	"	.cfi_endproc\n"
+	".size call_at_end, . - call_at_end\n"
+	".popsection\n");
+
+#endif
+
 static void on_guarded_stack(struct notes *notes)
 {
 	notes->next[1] = sampled_with_guard;
 	if (setjmp(guarded.back))
 		return;
-	/* Nor is there a frame pointer that would lead on */
-	asm volatile("mov	%0, %%rsp\n\t"
-		     "xor	%%ebp, %%ebp\n\t"
-		     "jmp	*%1"
-		     : : "a"(guarded.end), "c"(guarded.fn), "D"(notes)
-		     : "memory");
-	__builtin_unreachable();
+	call_at_end(guarded.fn, notes, guarded.end);
 }
 
 static bool make_guarded_stack(chain_fn fn)
@@ -418,59 +317,9 @@ TEST_F(in_place, forgets_with_the_mapping)
 		ASSERT_NE(NULL, fn);
 		ASSERT_EQ(0, shoot(&self->subject, fn, "111", shots, &expected));
 		EXPECT_EQ(1, shots[0].counts[UNSURE]);
-		EXPECT_TRUE(is_whole(&shots[1], &expected));
-		EXPECT_TRUE(is_whole(&shots[2], &expected));
+		EXPECT_TRUE(shot_is_whole(&shots[1], &expected));
+		EXPECT_TRUE(shot_is_whole(&shots[2], &expected));
 		image_unmap(&self->subject.image);
-	}
-}
-
-/*
- * Processes without tables: byte for byte what it was
- */
-
-FIXTURE(no_table)
-{
-	struct subject subject;
-};
-
-FIXTURE_VARIANT(no_table)
-{
-	const char *file;
-};
-
-FIXTURE_VARIANT_ADD(no_table, fp) {
-	.file = "chain_fp.so",
-};
-
-FIXTURE_VARIANT_ADD(no_table, none) {
-	.file = "chain_none.so",
-};
-
-FIXTURE_SETUP(no_table)
-{
-	if (subject_open(&self->subject))
-		SKIP(return, CANNOT);
-}
-
-FIXTURE_TEARDOWN(no_table)
-{
-	subject_close(&self->subject);
-}
-
-TEST_F(no_table, nothing_changes)
-{
-	static const char modes[] = "01111111111111111111";
-	struct shot shots[sizeof(modes)];
-	struct stack expected;
-	chain_fn fn;
-	int i;
-
-	fn = image_load(&self->subject.image, variant->file);
-	ASSERT_NE(NULL, fn);
-	ASSERT_EQ(0, shoot(&self->subject, fn, modes, shots, &expected));
-	for (i = 1; modes[i]; i++) {
-		EXPECT_TRUE(same_stack(&shots[0], &shots[i]));
-		EXPECT_EQ(0, shots[i].counts[TAKEN]);
 	}
 }
 
@@ -493,7 +342,7 @@ static int differing(struct subject *subject, const bool *by_table)
 		if (!now || !stack)
 			return -1;
 		differ += by_table[i] &&
-			  !same(now->nr, now->ips, stack->nr, stack->ips);
+			  !same_addresses(now->nr, now->ips, stack->nr, stack->ips);
 	}
 	records_free(&subject->now_recs);
 	records_free(&subject->later_recs);
@@ -615,8 +464,8 @@ TEST_F(deep, work_is_bounded)
 	EXPECT_EQ(1, shots[1].counts[BUDGET]);
 	EXPECT_EQ(1, shots[2].counts[BUDGET]);
 	EXPECT_EQ(0, shots[2].counts[ASKED]);
-	EXPECT_TRUE(same_stack(&shots[0], &shots[1]));
-	EXPECT_TRUE(same_stack(&shots[0], &shots[2]));
+	EXPECT_TRUE(shot_is_same(&shots[0], &shots[1]));
+	EXPECT_TRUE(shot_is_same(&shots[0], &shots[2]));
 }
 
 /*
@@ -724,6 +573,8 @@ TEST_F(ftrace, has_user_stacks)
 /* Call @fn with a frame pointer that leads nowhere */
 void call_without_fp(chain_fn fn, struct notes *notes);
 
+#if defined(__x86_64__)
+
 asm(".pushsection .text\n"
 	".type call_without_fp, %function\n"
 	"call_without_fp:\n"
@@ -736,6 +587,23 @@ asm(".pushsection .text\n"
 	"	ret\n"
 	".size call_without_fp, . - call_without_fp\n"
 	".popsection\n");
+
+#elif defined(__aarch64__)
+
+asm(".pushsection .text\n"
+	".type call_without_fp, %function\n"
+	"call_without_fp:\n"
+	"	stp	x29, x30, [sp, #-16]!\n"
+	"	mov	x29, xzr\n"
+	"	mov	x9, x0\n"
+	"	mov	x0, x1\n"
+	"	blr	x9\n"
+	"	ldp	x29, x30, [sp], #16\n"
+	"	ret\n"
+	".size call_without_fp, . - call_without_fp\n"
+	".popsection\n");
+
+#endif
 
 FIXTURE(traced)
 {

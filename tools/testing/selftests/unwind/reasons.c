@@ -134,6 +134,8 @@ TEST_F(reason, end_of_stack)
 void without_table(void *fp);
 ASM_LABEL(without_table_at);
 
+#if defined(__x86_64__)
+
 asm(".pushsection .text\n"
 	"without_table:\n"
 	"	pushq	%rbp\n"
@@ -145,6 +147,22 @@ asm(".pushsection .text\n"
 	"	ret\n"
 	"	nop\n"
 	".popsection\n");
+
+#elif defined(__aarch64__)
+
+asm(".pushsection .text\n"
+	"without_table:\n"
+	"	stp	x29, x30, [sp, #-16]!\n"
+	"	mov	x29, x0\n"
+	"	mov	x8, #173\n"
+	"	svc	#0\n"
+	"without_table_at:\n"
+	"	ldp	x29, x30, [sp], #16\n"
+	"	ret\n"
+	"	nop\n"
+	".popsection\n");
+
+#endif
 
 TEST_F(reason, end_of_stack_by_frame_pointer)
 {
@@ -188,6 +206,9 @@ TEST_F(reason, unreadable_memory)
 
 ASM_LABEL(bad_frame_at);
 ASM_LABEL(not_text_at);
+
+#if defined(__x86_64__)
+
 ASM_LABEL(needs_register_at);
 
 ASM_FUNCTION(bad_frame,
@@ -217,6 +238,46 @@ ASM_FUNCTION(needs_register,
 	     "	popq	%r10\n"
 	     "	.cfi_def_cfa %rsp, 8\n");
 
+TEST_F(reason, register_not_known)
+{
+	expect_end("register not known", 2, needs_register_at, needs_register,
+		   NULL, NULL);
+	EXPECT_EQ((unsigned long)needs_register_at, whole.ra[0]);
+	EXPECT_TRUE(whole_is_right(&self->sampler));
+}
+
+#elif defined(__aarch64__)
+
+ASM_FUNCTION(bad_frame,
+	     "	stp	x29, x30, [sp, #-16]!\n"
+	     "	.cfi_def_cfa_offset 16\n"
+	     "	.cfi_offset 29, -16\n"
+	     "	.cfi_offset 30, -8\n"
+	     "	mov	x29, x0\n"
+	     "	.cfi_def_cfa x29, 16\n"
+	     "	mov	x8, #173\n"
+	     "	svc	#0\n"
+	     "bad_frame_at:\n"
+	     "	ldp	x29, x30, [sp], #16\n"
+	     "	.cfi_restore 29\n"
+	     "	.cfi_restore 30\n"
+	     "	.cfi_def_cfa sp, 0\n");
+/* What it pushes is where a return address should be */
+ASM_FUNCTION(not_text,
+	     "	stp	x29, x0, [sp, #-16]!\n"
+	     "	.cfi_def_cfa_offset 16\n"
+	     "	.cfi_offset 29, -16\n"
+	     "	.cfi_offset 30, -8\n"
+	     "	mov	x8, #173\n"
+	     "	svc	#0\n"
+	     "not_text_at:\n"
+	     "	add	sp, sp, #16\n"
+	     "	.cfi_restore 29\n"
+	     "	.cfi_restore 30\n"
+	     "	.cfi_def_cfa sp, 0\n");
+
+#endif
+
 TEST_F(reason, bad_frame)
 {
 	expect_end("bad frame", 1, bad_frame_at, bad_frame, (void *)8, NULL);
@@ -228,14 +289,6 @@ TEST_F(reason, return_address_not_in_text)
 
 	expect_end("return address not in text", 1, not_text_at, not_text,
 		   data, NULL);
-}
-
-TEST_F(reason, register_not_known)
-{
-	expect_end("register not known", 2, needs_register_at, needs_register,
-		   NULL, NULL);
-	EXPECT_EQ((unsigned long)needs_register_at, whole.ra[0]);
-	EXPECT_TRUE(whole_is_right(&self->sampler));
 }
 
 static struct notes in_chain;

@@ -154,6 +154,11 @@ void waiter_stack(const struct waiter *waiter, struct stack *expected)
 	expect_chain(expected, &notes);
 }
 
+void waiter_taken_back(struct waiter *waiter)
+{
+	waiter->shared->ip -= TAKEN_BACK_BYTES;
+}
+
 int waiter_end(struct waiter *waiter)
 {
 	int status;

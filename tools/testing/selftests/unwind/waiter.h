@@ -44,6 +44,9 @@ int waiter_sleep(struct waiter *waiter, char state);
 /* The stack with which it does */
 void waiter_stack(const struct waiter *waiter, struct stack *expected);
 
+/* The same, when a signal ends the sleep */
+void waiter_taken_back(struct waiter *waiter);
+
 /* Wait for its end; what waitpid() says of it, or -1 */
 int waiter_end(struct waiter *waiter);
 /* Whatever there is of it, and wherever it is */

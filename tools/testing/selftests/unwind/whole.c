@@ -129,6 +129,12 @@ void *whole_stack(void)
 	return stack == MAP_FAILED ? NULL : stack + WHOLE_STACK;
 }
 
+#if defined(__x86_64__)
+#define LOADER	"ld-linux-x86-64.so.2"
+#elif defined(__aarch64__)
+#define LOADER	"ld-linux-aarch64.so.1"
+#endif
+
 int whole_with_tables(void)
 {
 	char loader[PATH_MAX], command[4 * PATH_MAX], line[512];
@@ -138,7 +144,7 @@ int whole_with_tables(void)
 
 	if (!dir)
 		dir = "/opt/sframe/lib";
-	snprintf(loader, sizeof(loader), "%s/ld-linux-x86-64.so.2", dir);
+	snprintf(loader, sizeof(loader), "%s/" LOADER, dir);
 	if (access(loader, X_OK) || getenv(NESTED))
 		return -1;
 	snprintf(command, sizeof(command),

@@ -71,6 +71,16 @@ static __always_inline void whole_sample(void)
 	whole_note(ip);
 }
 
+/*
+ * A system call that a signal interrupts: by how many bytes the program has been taken
+ * back, to make it again, when the stack is taken
+ */
+#if defined(__x86_64__)
+#define TAKEN_BACK_BYTES	0
+#else
+#define TAKEN_BACK_BYTES	4
+#endif
+
 /* Send oneself a signal, from where it is used */
 void whole_raise_init(void);
 extern long whole_pid, whole_tid;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * User stacks in place of a process in which nothing has tables, this program neither:
+ * they are what they were before there were tables at all, byte for byte.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "shots.h"
+#include "../kselftest_harness.h"
+
+FIXTURE(no_table)
+{
+	struct subject subject;
+};
+
+FIXTURE_VARIANT(no_table)
+{
+	const char *file;
+};
+
+FIXTURE_VARIANT_ADD(no_table, fp) {
+	.file = "chain_fp.so",
+};
+
+FIXTURE_VARIANT_ADD(no_table, none) {
+	.file = "chain_none.so",
+};
+
+FIXTURE_SETUP(no_table)
+{
+	if (subject_open(&self->subject))
+		SKIP(return, CANNOT);
+}
+
+FIXTURE_TEARDOWN(no_table)
+{
+	subject_close(&self->subject);
+}
+
+TEST_F(no_table, nothing_changes)
+{
+	static const char modes[] = "01111111111111111111";
+	struct shot shots[sizeof(modes)];
+	struct stack expected;
+	chain_fn fn;
+	int i;
+
+	fn = image_load(&self->subject.image, variant->file);
+	ASSERT_NE(NULL, fn);
+	ASSERT_EQ(0, shoot(&self->subject, fn, modes, shots, &expected));
+	for (i = 1; modes[i]; i++) {
+		EXPECT_TRUE(shot_is_same(&shots[0], &shots[i]));
+		EXPECT_EQ(0, shots[i].counts[TAKEN]);
+	}
+}
+
+TEST_HARNESS_MAIN
