@@ -20,7 +20,7 @@ PARTS := check-series-quick check-series check-host check-kunit check-selftests 
 
 help:
 	@echo "make demo             full stacks of a real program, beside what others give"
-	@echo "make check            every test; its parts:"
+	@echo "make check            the tests of ARCH that take no hours; of x86-64:"
 	@echo "  make check-series-quick patches/ + new files make the tree, and pass checkpatch"
 	@echo "  make check-host     the decoder, compiled for this machine, under sanitizers"
 	@echo "  make check-kunit    KUnit, in the guest and on the debug kernel"

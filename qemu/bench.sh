@@ -26,8 +26,9 @@
 #             at the highest rate
 #
 # A part leaves its figures in build/bench/PART.json; all that are there are put
-# together in build/bench/bench.json, and into a table on standard output.  Every
-# figure is a count of instructions, the same from run to run.
+# together in build/bench/bench.json, and into a table on standard output.  Costs
+# are counts of instructions, the same from run to run; memory is in bytes, and what
+# was kept or lost is counted in one recording.
 #
 # With ARCH=arm64 it is build/bench-arm64, and all parts but the first are that
 # machine's: the decoder's instructions are always those of the one that builds.

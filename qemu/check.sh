@@ -7,7 +7,7 @@
 #              mails; checkpatch, kernel-doc, get_maintainer.pl
 #              (in two parts: round-trip, style)
 #   series     that, and: each patch builds, and the whole with options off; no byte
-#              more, no warning more; htmldocs.  Takes an hour the first time
+#              more, no warning more; htmldocs.  Takes two hours the first time
 #   host       the decoder, compiled for this machine, under sanitizers
 #   kunit      KUnit, on the normal and on the debug kernel
 #   selftests  kselftests, likewise

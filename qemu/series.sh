@@ -10,7 +10,7 @@
 # KSRC= it is also applied to those of another 6.12 tree.
 #
 # The cover letter is patches/cover-letter and the figures of "make bench" and
-# "make accuracy", as far as these have left any in build/.
+# "make accuracy", of each architecture, as far as these have left any in build/.
 
 . "$(dirname "$0")/common.sh"
 
@@ -75,12 +75,15 @@ commit_patch()
 	message "$p" | in_git series commit -q -s -F -
 }
 
-# figures TITLE DIR REPORT - a section of the cover letter
+# figures TITLE KIND DIR - a section of the cover letter: bench or accuracy, from build/DIR
 figures()
 {
-	ls "$REPO/build/$2"/*.json >/dev/null 2>&1 || return 0
+	if ! ls "$REPO/build/$3"/*.json >/dev/null 2>&1; then
+		say "the cover letter has no figures of build/$3: 'make $2' has left none"
+		return
+	fi
 	printf '\n%s\n%s\n\n' "$1" "$(printf '%s' "$1" | tr -c '\n' '=')"
-	in_root python3 "/mnt/repo/qemu/$2/report.py" "/mnt/repo/build/$2" || true
+	in_root python3 "/mnt/repo/qemu/$2/report.py" "/mnt/repo/build/$3" || true
 }
 
 cover_letter()
@@ -90,8 +93,10 @@ cover_letter()
 	letter=$(echo "$OUT"/*-cover-letter.patch)
 	{
 		sed '1d' "$REPO/patches/cover-letter"
-		figures "What it costs" bench
-		figures "How right and how complete stacks are" accuracy
+		figures "What it costs, on x86-64" bench bench
+		figures "What it costs, on arm64" bench bench-arm64
+		figures "How right and how complete stacks are, on x86-64" accuracy accuracy
+		figures "How right and how complete stacks are, on arm64" accuracy accuracy-arm64
 	} >"$WORK/blurb"
 	awk -v subject="$(head -n 1 "$REPO/patches/cover-letter")" -v blurb="$WORK/blurb" '
 		/^Subject: / { sub(/\*\*\* SUBJECT HERE \*\*\*/, subject) }
