@@ -91,12 +91,18 @@ tap()
 # The kernel's log must hold no report
 kernel_log()
 {
-	local log=$RESULTS/$1.dmesg
+	local log=$RESULTS/$1.dmesg reports
 
 	if [ ! -s "$log" ]; then
-		fail "$1: kernel log" "there is none"
-	elif grep -nE 'BUG[: ]|WARNING:|KASAN|UBSAN|Oops|Call Trace|suspicious RCU|possible recursive|inconsistent lock|INFO: task|refcount_t|Uhhuh' "$log" >&2; then
-		fail "$1: kernel log" "see $log"
+		fail "$1: kernel log: there is none"
+		return
+	fi
+	reports=$(grep -nE 'BUG[: ]|WARNING:|KASAN|UBSAN|Oops|Call Trace|suspicious RCU|possible recursive|inconsistent lock|INFO: task|refcount_t|Uhhuh' "$log" || true)
+	if [ -n "$reports" ]; then
+		# The first is what the others follow from
+		fail "$1: kernel log: ${reports%%$'\n'*}" "see $log"
+		echo "$reports" >&2
+		grep -n -m 1 -A 30 -E 'BUG[: ]|WARNING:|Oops|Call Trace|INFO: task|Uhhuh' "$log" >"$RESULTS/$1.report" || true
 	else
 		pass "$1: kernel log"
 	fi
@@ -506,6 +512,7 @@ failures()
 			/^ *(not )?ok [0-9]/ { n = 0; next }
 			{ seen[++n] = substr($0, 1, 300) }' "$log"
 	done | head -n 120
+	cat "$RESULTS"/*.report "$RESULTS"/*/*.report 2>/dev/null | cut -c 1-200 | head -n 60 || true
 	grep '^fail' "$RESULTS/results" | uniq -c | head -n 40 || true
 }
 

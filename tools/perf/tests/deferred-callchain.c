@@ -158,8 +158,40 @@ static int test_order(struct deferred_callchains *dc)
 	TEST_ASSERT_EQUAL("first", find(dc, 1, 10, 1, 0), DEFERRED_FOUND);
 	TEST_ASSERT_EQUAL("pass", pass_record(dc, 1, 30, 1), 0);
 	TEST_ASSERT_EQUAL("second", find(dc, 1, 40, 2, 0), DEFERRED_FOUND);
-	TEST_ASSERT_EQUAL("pass", pass_record(dc, 1, 50, 2), 0);
-	TEST_ASSERT_EQUAL("first is gone", find(dc, 1, 60, 1, UINT64_MAX), DEFERRED_MISSING);
+	TEST_ASSERT_EQUAL("pass", pass_record(dc, 1, 50 + DEFERRED_CLOCK_SKEW, 2), 0);
+	TEST_ASSERT_EQUAL("first is gone", find(dc, 1, 60 + DEFERRED_CLOCK_SKEW, 1, UINT64_MAX),
+			  DEFERRED_MISSING);
+
+	return TEST_OK;
+}
+
+/* The thread migrates to a CPU whose clock is behind, and back */
+static int test_skew(struct deferred_callchains *dc)
+{
+	const u64 far = 30 + DEFERRED_CLOCK_SKEW + 1;
+	struct test_event ev;
+
+	/* Its sample is from before the record of the sample before */
+	TEST_ASSERT_EQUAL("add", add_record(dc, 1, 30, 1), 0);
+	TEST_ASSERT_EQUAL("add", add_record(dc, 1, 40, 2), 0);
+	TEST_ASSERT_EQUAL("add", add_record(dc, 1, far, 3), 0);
+	TEST_ASSERT_EQUAL("second", find(dc, 1, 20, 2, 100), DEFERRED_FOUND);
+	TEST_ASSERT_EQUAL("not near", find(dc, 1, 20, 3, 100), DEFERRED_MISSING);
+
+	/* A sample from after its record, and even after the next */
+	TEST_ASSERT_EQUAL("pass", pass_record(dc, 1, 30, 1), 0);
+	TEST_ASSERT_EQUAL("pass", pass_record(dc, 1, 40, 2), 0);
+	TEST_ASSERT_EQUAL("first", find(dc, 1, 50, 1, 100), DEFERRED_FOUND);
+	TEST_ASSERT_EQUAL("pass", pass_record(dc, 1, far, 3), 0);
+	TEST_ASSERT_EQUAL("too old", find(dc, 1, far, 1, UINT64_MAX), DEFERRED_MISSING);
+	TEST_ASSERT_EQUAL("still near", find(dc, 1, far, 2, UINT64_MAX), DEFERRED_FOUND);
+
+	/* No time is too short for an exec */
+	init_event(&ev, PERF_RECORD_COMM, 1, far);
+	ev.event.comm.tid = 1;
+	ev.event.header.misc = PERF_RECORD_MISC_COMM_EXEC;
+	TEST_ASSERT_EQUAL("pass", deferred_callchains__pass_mark(dc, &ev.event, &ev.sample), 0);
+	TEST_ASSERT_EQUAL("before", find(dc, 1, far, 3, UINT64_MAX), DEFERRED_MISSING);
 
 	return TEST_OK;
 }
@@ -337,6 +369,7 @@ static int test__deferred_callchain(struct test_suite *test __maybe_unused,
 		{ "order",	test_order },
 		{ "reverse",	test_reverse },
 		{ "missing",	test_missing },
+		{ "skew",	test_skew },
 		{ "exec",	test_exec },
 		{ "wait",	test_wait },
 		{ "process",	test_process },

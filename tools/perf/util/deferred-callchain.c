@@ -44,11 +44,11 @@ struct deferred_thread {
 	/** @recent: The one of @marks that was added last, if it is still there. */
 	struct deferred_mark	*recent;
 	/**
-	 * @last: The last record passed. It was written just before the thread
-	 * got back to user space, and may be needed by samples taken between
-	 * these two moments.
+	 * @passed: Marks passed not long before the last of them. That was written
+	 * just before the thread got back to user space, and may be needed by samples
+	 * taken between these two moments; the others, where clocks differ.
 	 */
-	struct deferred_mark	*last;
+	struct list_head	passed;
 	/** @waiting: Samples waiting for the next mark. */
 	struct list_head	waiting;
 };
@@ -93,6 +93,7 @@ static struct deferred_thread *deferred_thread__findnew(struct deferred_callchai
 
 	thread->key = key;
 	INIT_LIST_HEAD(&thread->marks);
+	INIT_LIST_HEAD(&thread->passed);
 	INIT_LIST_HEAD(&thread->waiting);
 
 	if (hashmap__add(dc->threads, &thread->key, thread)) {
@@ -109,7 +110,8 @@ static void deferred_thread__delete(struct deferred_thread *thread)
 
 	list_for_each_entry_safe(mark, tmp, &thread->marks, node)
 		free(mark);
-	free(thread->last);
+	list_for_each_entry_safe(mark, tmp, &thread->passed, node)
+		free(mark);
 	free(thread);
 }
 
@@ -293,6 +295,21 @@ int deferred_callchains__add_mark(struct deferred_callchains *dc, union perf_eve
 	return 0;
 }
 
+/* Forget what no sample can have as its record after the last mark passed */
+static void deferred_thread__trim(struct deferred_thread *thread)
+{
+	struct deferred_mark *last = list_last_entry(&thread->passed, struct deferred_mark, node);
+	struct deferred_mark *mark, *tmp;
+
+	list_for_each_entry_safe(mark, tmp, &thread->passed, node) {
+		if (mark == last ||
+		    (last->has_chain && mark->time + DEFERRED_CLOCK_SKEW >= last->time))
+			break;
+		list_del(&mark->node);
+		free(mark);
+	}
+}
+
 /**
  * deferred_callchains__pass_mark - Note an event that is due.
  * @dc: Where to note it.
@@ -317,22 +334,20 @@ int deferred_callchains__pass_mark(struct deferred_callchains *dc, union perf_ev
 	list_for_each_entry_safe(mark, tmp, &thread->marks, node) {
 		if (found || mark->time > sample->time)
 			break;
-		list_del_init(&mark->node);
+		list_move_tail(&mark->node, &thread->passed);
 		if (thread->recent == mark)
 			thread->recent = NULL;
 		if (deferred_mark__is(mark, event, sample))
 			found = mark;
-		else
-			free(mark);
 	}
 
-	if (!found)
+	if (!found) {
 		found = deferred_mark__new(event, sample);
-	if (!found)
-		return -ENOMEM;
-
-	free(thread->last);
-	thread->last = found;
+		if (!found)
+			return -ENOMEM;
+		list_add_tail(&found->node, &thread->passed);
+	}
+	deferred_thread__trim(thread);
 
 	if (event->header.type == PERF_RECORD_EXIT)
 		deferred_thread__forget(dc, thread);
@@ -342,7 +357,39 @@ int deferred_callchains__pass_mark(struct deferred_callchains *dc, union perf_ev
 
 static bool deferred_mark__has(const struct deferred_mark *mark, u64 cookie)
 {
-	return mark && mark->has_chain && mark->cookie == cookie;
+	return mark->has_chain && mark->cookie == cookie;
+}
+
+static struct deferred_mark *deferred_thread__find_passed(const struct deferred_thread *thread,
+							  u64 cookie)
+{
+	struct deferred_mark *mark;
+
+	list_for_each_entry_reverse(mark, &thread->passed, node) {
+		if (deferred_mark__has(mark, cookie))
+			return mark;
+	}
+
+	return NULL;
+}
+
+/* It is the first one, or not far behind that. There is nothing of use after an exec. */
+static struct deferred_mark *deferred_thread__find_next(const struct deferred_thread *thread,
+							u64 cookie)
+{
+	u64 until = UINT64_MAX;
+	struct deferred_mark *mark;
+
+	list_for_each_entry(mark, &thread->marks, node) {
+		if (until == UINT64_MAX)
+			until = mark->time + DEFERRED_CLOCK_SKEW;
+		if (mark->time > until || !mark->has_chain)
+			break;
+		if (deferred_mark__has(mark, cookie))
+			return mark;
+	}
+
+	return NULL;
 }
 
 /**
@@ -361,30 +408,23 @@ enum deferred_state deferred_callchains__find(struct deferred_callchains *dc,
 {
 	struct deferred_thread *thread;
 	struct deferred_mark *mark;
-	u64 next_mark = UINT64_MAX;
+	u64 cookie = sample->deferred_cookie;
 
 	thread = deferred_thread__find(dc, deferred_key(sample, sample->tid));
 	if (!thread)
-		goto out_not_found;
+		return complete_until == UINT64_MAX ? DEFERRED_MISSING : DEFERRED_PENDING;
 
-	mark = thread->last;
-	if (deferred_mark__has(mark, sample->deferred_cookie))
-		goto out_found;
+	/* The record of most samples is the next, so look there first */
+	mark = deferred_thread__find_next(thread, cookie) ?:
+	       deferred_thread__find_passed(thread, cookie);
+	if (mark) {
+		*user = &mark->chain;
+		return DEFERRED_FOUND;
+	}
 
-	if (list_empty(&thread->marks))
-		goto out_not_found;
-
-	mark = list_first_entry(&thread->marks, struct deferred_mark, node);
-	if (deferred_mark__has(mark, sample->deferred_cookie))
-		goto out_found;
-	next_mark = mark->time;
-
-out_not_found:
-	return next_mark <= complete_until ? DEFERRED_MISSING : DEFERRED_PENDING;
-
-out_found:
-	*user = &mark->chain;
-	return DEFERRED_FOUND;
+	mark = list_first_entry_or_null(&thread->marks, struct deferred_mark, node);
+	return (mark ? mark->time : UINT64_MAX) <= complete_until ? DEFERRED_MISSING :
+								    DEFERRED_PENDING;
 }
 
 /**

@@ -5,12 +5,16 @@
 
 #include <stdbool.h>
 #include <linux/list.h>
+#include <linux/time64.h>
 #include <linux/types.h>
 #include "sample.h"
 
 struct hashmap;
 struct ip_callchain;
 union perf_event;
+
+/* Two ticks of a kernel with 100 Hz: its clock keeps those of all CPUs within one */
+#define DEFERRED_CLOCK_SKEW	(20 * NSEC_PER_MSEC)
 
 /**
  * enum deferred_state - What is known about the user half of a callchain.
@@ -50,6 +54,11 @@ struct deferred_sample {
  * of the thread: what it looks like after them was not the caller of the
  * sample. Keeping the records of each thread in the order of time makes finding
  * one a matter of looking at the first in the list, however many threads sleep.
+ *
+ * All that is so where all CPUs have the same time. Where the kernel has found its
+ * clock unstable, these differ by DEFERRED_CLOCK_SKEW at most, and of a thread that
+ * migrates, records that are this close together may have changed places. It is the
+ * cookie which then tells, as a thread does not get the same one again.
  */
 struct deferred_callchains {
 	/** @threads: struct deferred_thread by machine pid and tid. */
