@@ -89,7 +89,7 @@ TEST_F(profiler, finds_where_it_spins)
 {
 	struct result result;
 
-	ASSERT_EQ(0, profile(&result, "./profile -F 499 ./profiled",
+	ASSERT_EQ(0, profile(&result, "./profile -F 999 ./profiled",
 			     NAME "_start;outer;spins"));
 	EXPECT_EQ(0, result.status);
 	EXPECT_EQ(0, result.broken);

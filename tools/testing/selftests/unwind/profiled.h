@@ -5,6 +5,6 @@
 
 #define ROUNDS	40
 #define NAP_US	10000
-#define SPINS	10000000
+#define SPINS	40000000
 
 #endif /* SELFTEST_UNWIND_PROFILED_H */
