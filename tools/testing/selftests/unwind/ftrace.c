@@ -225,35 +225,43 @@ const struct ftrace_record *ftrace_stack(const struct ftrace_log *log,
 	return found;
 }
 
-/* How many of a type have this cookie, from @i on */
-static size_t count_cookie(const struct ftrace_log *log, size_t i,
+/* How many of a type have this cookie, before record @end */
+static size_t count_cookie(const struct ftrace_log *log, size_t end,
 			   enum ftrace_type type, uint64_t cookie)
 {
-	size_t count = 0;
+	size_t i, count = 0;
 
-	for (; i < log->nr; i++)
+	for (i = 0; i < end; i++)
 		count += log->rec[i].type == type && log->rec[i].cookie == cookie;
 	return count;
 }
 
-bool ftrace_pairs(const struct ftrace_log *log)
+bool ftrace_pairs(const struct ftrace_log *log, size_t *late)
 {
+	size_t i, after = 0;
 	bool right = true;
-	size_t i;
 
 	for (i = 0; i < log->nr; i++) {
 		const struct ftrace_record *rec = &log->rec[i];
 		size_t count = 1;
 
-		/* One stack, and after the cookie */
-		if (rec->type == FTRACE_COOKIE)
-			count = count_cookie(log, i, FTRACE_STACK, rec->cookie);
-		else if (rec->type == FTRACE_STACK)
-			count = !!count_cookie(log, 0, FTRACE_COOKIE, rec->cookie);
+		if (rec->type == FTRACE_COOKIE) {
+			count = count_cookie(log, log->nr, FTRACE_STACK, rec->cookie);
+			after += !!count_cookie(log, i, FTRACE_STACK, rec->cookie);
+		} else if (rec->type == FTRACE_STACK) {
+			/* Somebody has asked for it, and before it came */
+			count = !!count_cookie(log, i, FTRACE_COOKIE, rec->cookie);
+		}
 		if (count == 1)
 			continue;
 		printf("# cookie %#llx: %zu, where 1 was expected\n",
 		       (unsigned long long)rec->cookie, count);
+		right = false;
+	}
+	if (late) {
+		*late = after;
+	} else if (after) {
+		printf("# %zu cookies follow their stack\n", after);
 		right = false;
 	}
 	return right;

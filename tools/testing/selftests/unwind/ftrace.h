@@ -76,8 +76,14 @@ size_t ftrace_announced(const struct ftrace_log *log, const char *path);
 /* The stack with a cookie, or NULL if there is none, or more than one */
 const struct ftrace_record *ftrace_stack(const struct ftrace_log *log,
 					 uint64_t cookie);
-/* Has each cookie one stack after it, and each stack a cookie?  Prints what not. */
-bool ftrace_pairs(const struct ftrace_log *log);
+/*
+ * Has each cookie one stack, and each stack a cookie before it?  Prints what not.
+ *
+ * @late: number of cookies that follow their stack; if NULL, there must be none.  A
+ * task that is interrupted between its stack and user space has such cookies, if the
+ * event is one of an interrupt or of the scheduler.
+ */
+bool ftrace_pairs(const struct ftrace_log *log, size_t *late);
 
 /* Where an address of this process lies: path and offset, from its maps */
 bool ftrace_place(unsigned long ip, struct ftrace_frame *frame);

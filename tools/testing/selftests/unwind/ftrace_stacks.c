@@ -106,7 +106,7 @@ TEST_F(traced, each_entry_has_one_stack)
 	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
 	EXPECT_EQ(2 * CALLS, ftrace_count(&self->log, FTRACE_COOKIE));
 	EXPECT_EQ(CALLS, ftrace_count(&self->log, FTRACE_STACK));
-	EXPECT_TRUE(ftrace_pairs(&self->log));
+	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
 	for (i = 0; i < self->log.nr; i++)
 		if (self->log.rec[i].type == FTRACE_STACK)
 			ASSERT_TRUE(is_noted(&self->log.rec[i]));
@@ -246,8 +246,8 @@ TEST_F(traced, instances_get_what_they_ask_for)
 	ASSERT_EQ(0, ftrace_read(&self->other, "trace", &other));
 	EXPECT_EQ(CALLS, ftrace_count(&self->log, FTRACE_STACK));
 	EXPECT_EQ(CALLS, ftrace_count(&other, FTRACE_STACK));
-	EXPECT_TRUE(ftrace_pairs(&self->log));
-	EXPECT_TRUE(ftrace_pairs(&other));
+	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
+	EXPECT_TRUE(ftrace_pairs(&other, NULL));
 	/* One name for one entry */
 	for (i = 0; i < other.nr; i++)
 		if (other.rec[i].type == FTRACE_STACK)
@@ -517,7 +517,7 @@ TEST_F(traced, killed_while_asleep)
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
-	EXPECT_TRUE(ftrace_pairs(&self->log));
+	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
 	EXPECT_TRUE(slept_there(&self->log));
 }
 
@@ -536,7 +536,7 @@ TEST_F(traced, futex_wait)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
-	EXPECT_TRUE(ftrace_pairs(&self->log));
+	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
 	EXPECT_TRUE(slept_there(&self->log));
 }
 

@@ -104,7 +104,7 @@ TEST_F(triggered, count_and_filter)
 	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
 	EXPECT_EQ(3, ftrace_count(&self->log, FTRACE_COOKIE));
 	EXPECT_EQ(3, ftrace_count(&self->log, FTRACE_STACK));
-	EXPECT_TRUE(ftrace_pairs(&self->log));
+	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
 	EXPECT_TRUE(all_noted(&self->log));
 	ftrace_free(&self->log);
 
@@ -117,7 +117,7 @@ TEST_F(triggered, count_and_filter)
 	calls(CALLS);
 	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
 	EXPECT_EQ(CALLS, ftrace_count(&self->log, FTRACE_STACK));
-	EXPECT_TRUE(ftrace_pairs(&self->log));
+	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
 	ftrace_free(&self->log);
 	ASSERT_EQ(0, ftrace_read(&self->other, "trace", &self->log));
 	EXPECT_EQ(0, self->log.nr);
@@ -133,7 +133,7 @@ TEST_F(triggered, beside_the_kernel_half)
 	calls(CALLS);
 	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
 	EXPECT_EQ(CALLS, ftrace_count(&self->log, FTRACE_STACK));
-	EXPECT_TRUE(ftrace_pairs(&self->log));
+	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
 	EXPECT_TRUE(all_noted(&self->log));
 	self->text = ftrace_get(&self->ft, "trace");
 	ASSERT_NE(NULL, self->text);
@@ -155,7 +155,7 @@ TEST_F(triggered, beside_the_option)
 	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
 	EXPECT_EQ(3 * CALLS, ftrace_count(&self->log, FTRACE_COOKIE));
 	EXPECT_EQ(2 * CALLS, ftrace_count(&self->log, FTRACE_STACK));
-	EXPECT_TRUE(ftrace_pairs(&self->log));
+	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
 }
 
 /* More often than there is room for clients: nothing stays registered */

@@ -299,7 +299,7 @@ static int collect_trace(struct _test_data_same *self, struct ftrace *ft,
 			ret = took_frames(&self->moments[nr], FTRACE_IN_PLACE, rec);
 		nr++;
 	}
-	if (nr != PORTION || (type == FTRACE_STACK && !ftrace_pairs(&log)))
+	if (nr != PORTION || (type == FTRACE_STACK && !ftrace_pairs(&log, NULL)))
 		ret = -1;
 	ftrace_free(&log);
 	return ret ?: ftrace_set(ft, "trace", "");

@@ -122,12 +122,12 @@ static int read_ftrace(struct tracers *tracers, struct given *given)
 {
 	struct ftrace_log log;
 	struct stack *stack;
-	size_t i, k;
+	size_t i, k, late;
 	int ret = -1;
 
 	if (ftrace_read(&tracers->ft, "trace", &log))
 		return -1;
-	if (!ftrace_pairs(&log))
+	if (!ftrace_pairs(&log, &late))
 		goto out;
 	for (i = 0; i < log.nr; i++) {
 		const struct ftrace_record *rec = &log.rec[i];
