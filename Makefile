@@ -42,8 +42,8 @@ help:
 	@echo "make carry            carry edits in the working tree back into patches/"
 	@echo "make discard          drop edits that were not carried back"
 	@echo
-	@echo "ARCH=arm64: kernel, perf, programs, guest, demo, accuracy, bench, check, and of its parts"
-	@echo "            check-kunit, check-selftests, check-demo, check-same, check-stress and check-big-endian"
+	@echo "ARCH=arm64: kernel, perf, programs, guest, demo, accuracy, bench, check, and its parts but"
+	@echo "            check-series and check-host, which are the same for all"
 
 root:
 	@$(Q)/root.sh

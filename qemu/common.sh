@@ -53,12 +53,6 @@ arm64)
 *)	die "ARCH=$ARCH is not known; x86_64 and arm64 are." ;;
 esac
 
-# only_x86_64 WHAT - stop where WHAT is not there for this architecture
-only_x86_64()
-{
-	[ "$ARCH" = x86_64 ] || die "$1 is for ARCH=x86_64 only, so far."
-}
-
 # need_machine - stop with one sentence where the work below cannot be done
 # Root is needed for chroot, mounts and the ownership of the guest's files.
 need_machine()

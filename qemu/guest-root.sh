@@ -15,13 +15,13 @@
 PACKAGES=(
 	# a shell and what the scripts that run in the guest use
 	base-files base-passwd bash coreutils dash diffutils findutils gawk grep
-	gzip hostname iproute2 kmod mount ncurses-base procps python3-minimal sed
+	bzip2 gzip hostname iproute2 kmod mount ncurses-base procps python3 sed
 	strace tar time util-linux xz-utils
-	# Debian's own perf, and what it shells out to; its trace-cmd
-	linux-perf binutils trace-cmd
-	# what this perf is linked against
+	# Debian's own perf, and what it shells out to; its other tracers
+	linux-perf binutils trace-cmd bpftrace bpfcc-tools
+	# what this perf, and the profiler by BPF, are linked against
 	libc6-dev libelf-dev libdw-dev libtraceevent-dev libslang2-dev libcap-dev
-	zlib1g-dev libzstd-dev
+	zlib1g-dev libzstd-dev libpython3-dev libbpf-dev
 	# for programs in C++
 	libstdc++6
 )

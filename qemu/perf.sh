@@ -10,18 +10,16 @@ lock
 out=$BUILT/perf
 mkdir -p "$CACHE/$out"
 
-# Python is for scripts on what was recorded, BPF programs for "--off-cpu".  They
-# and the libraries of another architecture are those of the guest's root, which
-# for another architecture lacks Python's.
-options=(WERROR=0 NO_LIBPERL=1 NO_JEVENTS=1)
+# Python is for scripts on what was recorded, BPF programs for "--off-cpu".  The
+# libraries of another architecture are those of the guest's root.
+options=(WERROR=0 NO_LIBPERL=1 NO_JEVENTS=1 BUILD_BPF_SKEL=1 CLANG=clang)
 if [ "$GUEST_ROOT" != "$CACHE/root" ]; then
 	sysroot=/mnt/cache/${GUEST_ROOT##*/}
-	options+=(EXTRA_CFLAGS="--sysroot=$sysroot" LDFLAGS="--sysroot=$sysroot"
+	# A part of the compiler's name, as flags would also be those of what is run here
+	options+=("CC=$TRIPLET-gcc-14 --sysroot=$sysroot"
 		  PKG_CONFIG=pkg-config PKG_CONFIG_SYSROOT_DIR="$sysroot"
 		  PKG_CONFIG_LIBDIR="$sysroot/usr/lib/$TRIPLET/pkgconfig"
-		  NO_DEMANGLE=1 NO_LIBPYTHON=1 BUILD_BPF_SKEL=0)
-else
-	options+=(BUILD_BPF_SKEL=1 CLANG=clang)
+		  NO_DEMANGLE=1)
 fi
 stamp=${out#out/}
 stamp=${stamp//\//-}

@@ -2,11 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Build the program "mixed" on top of the SFrame libc:  build.sh DIR  (in the root)
+#
+# For another architecture, TRIPLET and GUEST are set, see demo/build-lib.sh.
 set -eu
 
 HERE=$(cd "$(dirname "$0")" && pwd)
-LIB=/opt/sframe/lib
+# shellcheck source=../demo/build-lib.sh
+. "$HERE/../demo/build-lib.sh"
+
+LIB=$PREFIX/lib
 mkdir -p "$1"
-gcc-14 -O2 -Wall -D_GNU_SOURCE -fomit-frame-pointer -fno-plt -Wa,--gsframe -Wl,-z,now \
-	-B$LIB -Wl,-rpath,$LIB -Wl,--dynamic-linker=$LIB/ld-linux-x86-64.so.2 \
-	-o "$1/mixed" "$HERE/mixed.c"
+# shellcheck disable=SC2086 # a list
+"$SFRAME_CC" -O2 -Wall -D_GNU_SOURCE -fomit-frame-pointer $PROTECTION -fno-plt -Wa,--gsframe \
+	-Wl,-z,now -B"$DEST/lib" -L"$DEST/lib" -Wl,-rpath,"$LIB" \
+	-Wl,--dynamic-linker="$LIB/$LOADER" -o "$1/mixed" "$HERE/mixed.c"
