@@ -7,17 +7,25 @@
 
 #include "profiled.h"
 
+#if defined(__x86_64__)
+#define CALL_OUTER	"	.cfi_undefined rip\n"	\
+			"	call	outer\n"
+#elif defined(__aarch64__)
+#define CALL_OUTER	"	.cfi_undefined x30\n"	\
+			"	bl	outer\n"
+#endif
+
 asm(".pushsection .text\n"
 	".globl _start\n"
 	".type _start, @function\n"
 	"_start:\n"
 	"	.cfi_startproc\n"
-	"	.cfi_undefined rip\n"
-	"	call	outer\n"
+	CALL_OUTER
 	"	.cfi_endproc\n"
 	".size _start, . - _start\n"
 	".popsection\n");
 
+#if defined(__x86_64__)
 static long call(long nr, const void *arg)
 {
 	long ret;
@@ -28,6 +36,20 @@ static long call(long nr, const void *arg)
 		     : "rcx", "r11", "memory");
 	return ret;
 }
+#elif defined(__aarch64__)
+static long call(long nr, const void *arg)
+{
+	register long x8 asm("x8") = nr;
+	register long x0 asm("x0") = (long)arg;
+	register long x1 asm("x1") = 0;
+
+	asm volatile("svc #0"
+		     : "+r"(x0)
+		     : "r"(x8), "r"(x1)
+		     : "memory");
+	return x0;
+}
+#endif
 
 void naps(void)
 {
