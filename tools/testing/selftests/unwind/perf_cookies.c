@@ -8,6 +8,8 @@
  * or a counter of the CPU, whose interrupts may be NMIs. All events of a CPU
  * write to one buffer. When the threads have exited, all their stacks must be
  * there: one for each cookie, after its samples, from the same task.
+ *
+ * UNWIND_PERF_SAMPLES (2000) says how many samples of the clock there have to be.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -29,7 +31,7 @@
 #define MAX_CPUS	64
 #define THREADS		4
 #define PAGES		512
-#define WANT		4000
+#define SAMPLES		2000
 
 /* Shorter than what a sample takes on a slow machine would sample for ever */
 #define CLOCK_PERIOD	1000000
@@ -110,6 +112,7 @@ static pid_t start_load(int go[2])
 FIXTURE(load)
 {
 	struct ring ring[MAX_CPUS];
+	uint64_t clock[MAX_CPUS];
 	struct records recs;
 	int cpus;
 	int go[2];
@@ -189,6 +192,18 @@ static bool read_all(struct ring *ring, int cpus, struct records *recs)
 	return true;
 }
 
+static bool is_clock(const uint64_t *clock, int cpus, const struct record *rec)
+{
+	int cpu;
+
+	if (rec->type != PERF_RECORD_SAMPLE)
+		return false;
+	for (cpu = 0; cpu < cpus; cpu++)
+		if (rec->id == clock[cpu])
+			return true;
+	return false;
+}
+
 /* CPUs that samples were taken on, and tasks with samples on more than one */
 static void spread(const struct records *recs, size_t *cpus, size_t *migrated)
 {
@@ -231,8 +246,10 @@ static bool none_after(const struct records *recs, const struct record *without)
 	return true;
 }
 
-TEST_F_TIMEOUT(load, each_cookie_has_one_stack, 120)
+TEST_F_TIMEOUT(load, each_cookie_has_one_stack, 900)
 {
+	const char *setting = getenv("UNWIND_PERF_SAMPLES");
+	size_t want = setting ? atol(setting) : SAMPLES, from_clock = 0;
 	size_t samples, stacks, late, cpus, migrated, i, no_cookie = 0;
 	struct perf_event_attr attr;
 	int cpu, status;
@@ -245,6 +262,7 @@ TEST_F_TIMEOUT(load, each_cookie_has_one_stack, 120)
 		first = add_event(&attr, self->pid, cpu, -1);
 		ASSERT_LE(0, first);
 		ASSERT_EQ(0, ring_map(&self->ring[cpu], first, PAGES));
+		ASSERT_EQ(0, ioctl(first, PERF_EVENT_IOC_ID, &self->clock[cpu]));
 		ASSERT_EQ(0, event_enable(first));
 
 		event_attr(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
@@ -254,10 +272,12 @@ TEST_F_TIMEOUT(load, each_cookie_has_one_stack, 120)
 		ASSERT_LE(0, add_event(&attr, self->pid, cpu, first));
 	}
 	ASSERT_EQ(1, write(self->go[1], "", 1));
-	do {
+	for (i = 0; from_clock < want; ) {
 		ASSERT_TRUE(read_all(self->ring, self->cpus, &self->recs));
-		samples = records_count(&self->recs, PERF_RECORD_SAMPLE);
-	} while (samples < WANT);
+		for (; i < self->recs.nr; i++)
+			from_clock += is_clock(self->clock, self->cpus,
+					       &self->recs.rec[i]);
+	}
 	atomic_store(stop, true);
 	ASSERT_EQ(self->pid, waitpid(self->pid, &status, 0));
 	self->pid = 0;
@@ -285,8 +305,8 @@ TEST_F_TIMEOUT(load, each_cookie_has_one_stack, 120)
 		EXPECT_TRUE(none_after(&self->recs, rec));
 		no_cookie++;
 	}
-	TH_LOG("%zu samples, %zu stacks, %zu samples after their stack, %zu without a cookie",
-	       samples, stacks, late, no_cookie);
+	TH_LOG("%zu samples of the clock, %zu in all, %zu stacks, %zu samples after their stack, %zu without a cookie",
+	       from_clock, samples, stacks, late, no_cookie);
 	EXPECT_GT(samples / 100, no_cookie);
 	/* The way from the stack to user space is short */
 	EXPECT_GT(samples / 10, late);
