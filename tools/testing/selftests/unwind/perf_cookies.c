@@ -309,8 +309,8 @@ TEST_F_TIMEOUT(load, each_cookie_has_one_stack, 900)
 	       from_clock, samples, no_cookie);
 	TH_LOG("%zu stacks, %zu samples after theirs", stacks, late);
 	EXPECT_GT(samples / 100, no_cookie);
-	/* The way from the stack to user space is short */
-	EXPECT_GT(samples / 10, late);
+	/* The way from the stack to user space is short, less so on a debug kernel */
+	EXPECT_GT(samples / 4, late);
 }
 
 TEST_HARNESS_MAIN
