@@ -501,7 +501,7 @@ static bool slept_there(const struct ftrace_log *log)
 
 TEST_F(traced, killed_while_asleep)
 {
-	size_t cookies;
+	size_t cookies, late;
 	pid_t pid;
 
 	pid = start_sleeper(&self->ft, false);
@@ -517,12 +517,13 @@ TEST_F(traced, killed_while_asleep)
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
-	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
+	EXPECT_TRUE(ftrace_pairs(&self->log, &late));
 	EXPECT_TRUE(slept_there(&self->log));
 }
 
 TEST_F(traced, futex_wait)
 {
+	size_t late;
 	int status;
 	pid_t pid;
 
@@ -536,7 +537,7 @@ TEST_F(traced, futex_wait)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
-	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
+	EXPECT_TRUE(ftrace_pairs(&self->log, &late));
 	EXPECT_TRUE(slept_there(&self->log));
 }
 
