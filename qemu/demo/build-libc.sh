@@ -52,17 +52,25 @@ say "libc with SFrame: building $(basename "$TARBALL" .tar.xz), log in $LOG"
 must "unpack" tar -xf "$TARBALL" -C "$SOURCE" --strip-components=1
 
 # No C++, which would serve tests only: what is found is this machine's.  Left out is
-# what no program of the demonstration loads.
+# what no program of the demonstration loads: programs, static libraries (for which each
+# file would be compiled a second time), and what only these and tests need.  make's
+# variables on its command line go for its sub-makes as well.
+LEFT_OUT="iconvdata manual po localedata timezone conform support mathvec"
+subdirs=$(sed -n '/^all-subdirs = /,/[^\\]$/p' "$SOURCE/Makeconfig" |
+	tr -s '\\ \t\n' '\n' | sed '/^all-subdirs$/d; /^=$/d' |
+	grep -vxF "$(printf '%s\n' $LEFT_OUT)" | tr '\n' ' ')
+[ "$(printf '%s' "$subdirs" | wc -w)" -ge 20 ] || failed "list of the source's directories"
+set -- build-programs=no object-suffixes=.os all-subdirs="$subdirs"
 cd "$BUILD"
 must "configure" "$SOURCE/configure" --prefix="$PREFIX" --disable-werror \
 	--without-selinux --disable-nscd --disable-build-nscd \
 	--disable-timezone-tools --disable-mathvec --disable-profile \
 	${TRIPLET:+--host="$TRIPLET" --build="$($BUILD_CC -dumpmachine)"} \
-	BUILD_CC="$BUILD_CC" CC="$SFRAME_CC ${PROTECTION:+$PROTECTION }-Wa,--gsframe" CXX="${TRIPLET:+false}" CFLAGS="-O2 -g -fomit-frame-pointer"
-must "compile" make "-j$JOBS"
+	BUILD_CC="$BUILD_CC" CC="$SFRAME_CC ${PROTECTION:+$PROTECTION }-Wa,--gsframe" CXX="${TRIPLET:+false}" CFLAGS="-O2 -fomit-frame-pointer"
+must "compile" make "-j$JOBS" "$@"
 # Debian's tarball comes without the manual, so "install" has something to
 # complain about.  Keep going, and check below what has to be there.
-logged "install aside" make -k install "install_root=$STAGE" || :
+logged "install aside" make -k install "install_root=$STAGE" "$@" || :
 
 NEW=$STAGE$PREFIX
 for file in "$LOADER" libc.so.6 libm.so.6 libc.so libm.so \
@@ -75,7 +83,7 @@ done
 # debug information, keep .symtab for names and .eh_frame for the rivals.
 cd "$NEW"
 rm -rf bin etc include libexec sbin share var lib/audit lib/gconv \
-	lib/libmemusage.so lib/libpcprofile.so lib/libc.a lib/libm.a lib/libm-*.a
+	lib/libmemusage.so lib/libpcprofile.so
 mkdir bin
 find "$NEW/lib" -type f \( -name '*.so.*' -o -name '*.o' -o -name '*.a' \) \
 	-exec sh -c 'strip=$1; shift; for f; do "$strip" --strip-debug -p "$f" || exit 1; done' \
