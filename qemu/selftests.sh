@@ -15,9 +15,11 @@ cd "$1" || exit 1
 shift
 for program; do
 	echo "# $program"
+	begin=$(date +%s)
 	timeout "${PROGRAM_SECONDS:-900}" "./$program" >/tmp/output
 	status=$?
 	cat /tmp/output
+	echo "# $program took $(($(date +%s) - begin)) s"
 	case $status in
 	0|4)	;;
 	*)	grep -q '^not ok' /tmp/output || echo "not ok 999 $program: exit status $status"
