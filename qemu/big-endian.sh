@@ -12,7 +12,7 @@
 
 [ "$ARCH" = arm64 ] || die "a big-endian kernel is there with ARCH=arm64 only."
 need_machine
-host_packages qemu-system-arm
+host_packages "$QEMU_PACKAGE"
 "$REPO/qemu/root.sh"
 "$REPO/qemu/tree.sh" sync
 "$REPO/qemu/kernel.sh" be

@@ -20,25 +20,29 @@
 #              two instructions: slow, and not part of all
 #
 # "all" is what "make check" runs, each group of parts in a process of its own: one
-# that gives up does not take the others along.
+# that gives up does not take the others along.  What they need is built by one more
+# process, in the order in which it is needed, with what the guests leave of the
+# machine: most of them keep but one of its processors busy.
 #
 # KERNELS=normal leaves the debug kernel out, for a quick look.  With ARCH=arm64, "all"
 # is what differs by architecture, from kunit to big-endian; there,
 # KERNELS='normal debug' takes the debug kernel in, which is slow to build and to run.
+# ARCH='x86_64 arm64' is all of both.
 #
 # Every test prints one line when it did not pass, and those that failed once more
 # at the end, with what is to be seen of each; the last line of all is "N passed,
 # N failed, N skipped".  After each boot, the kernel's log is a test
 # of its own: whatever a checker of the debug kernel finds stands there.
 
-. "$(dirname "$0")/common.sh"
+# One after the other, by processes that have one architecture each
+ARCHES=${ARCH:-x86_64}
+ARCH=${ARCHES%% *}
+export ARCH
 
-Q=$REPO/qemu
+. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/needs.sh"
+
 RESULTS=${RESULTS:-$REPO/build/check}
-case $ARCH in
-x86_64)	KERNELS=${KERNELS:-normal debug} ;;
-*)	KERNELS=${KERNELS:-normal} ;;
-esac
 # As the guest sees them
 SELFTESTS=/mnt/cache/$BUILT/selftests
 mkdir -p "$RESULTS"
@@ -114,14 +118,9 @@ guest()
 		"$Q/guest.sh" >"$RESULTS/$1.out" 2>"$RESULTS/$1.err"
 }
 
-build_kernel()
-{
-	"$Q/root.sh" && "$Q/guest-root.sh" && "$Q/tree.sh" sync && "$Q/kernel.sh" "$1"
-}
-
 check_round-trip()
 {
-	"$Q/root.sh"
+	need root
 	try round-trip "$Q/tree.sh" check
 	try mail-series "$Q/series.sh"
 }
@@ -219,8 +218,7 @@ check_host()
 {
 	local line
 
-	"$Q/root.sh"
-	"$Q/tree.sh" sync
+	need root
 	"$Q/diff-corpus.sh" || fail "host corpus" "the differential test lacks files"
 	in_root make -s -C /mnt/repo/tools/testing/unwind check >"$RESULTS/host.log" 2>&1 || true
 	line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$RESULTS/host.log" | tail -n 1)
@@ -244,8 +242,8 @@ check_kunit()
 {
 	local k
 
-	for k in $KERNELS; do
-		build_kernel $k
+	for k in $(kernels "$ARCH"); do
+		need kernel-$k
 		APPEND=kunit.enable=1 guest "kunit-$k" $k true || fail "kunit-$k" "the guest failed"
 		kunit_results "kunit-$k"
 		kernel_log "kunit-$k"
@@ -262,6 +260,7 @@ kunit_results()
 
 check_big-endian()
 {
+	need root kernel-be
 	DMESG=$RESULTS/kunit-be.dmesg "$Q/big-endian.sh" >"$RESULTS/big-endian.out" ||
 		fail big-endian "the guest failed"
 	tap big-endian <"$RESULTS/big-endian.out"
@@ -269,23 +268,13 @@ check_big-endian()
 	kernel_log kunit-be
 }
 
-# Not while another check builds them
-build_selftests() { (lock; make_selftests); }
-
-make_selftests()
-{
-	build_kernel normal
-	"$Q/programs.sh"
-	build_kselftests
-}
-
 check_selftests()
 {
 	local k
 
-	build_selftests
-	for k in $KERNELS; do
-		build_kernel $k
+	need programs
+	for k in $(kernels "$ARCH"); do
+		need kernel-$k
 		# On a slow machine; each program has a limit of its own
 		TIMEOUT=3600 guest "selftests-$k" $k "$(settings $k) sh /mnt/repo/qemu/selftests.sh $SELFTESTS $(selftest_programs)" || true
 		tap "selftests-$k" <"$RESULTS/selftests-$k.out"
@@ -341,7 +330,7 @@ check_stress()
 {
 	local cpus
 
-	build_selftests
+	need kernel-normal programs
 	export PROGRAM_SECONDS=3600 TIMEOUT=3600
 	for cpus in 2 4; do
 		STRESS_REQUESTS=${STRESS_REQUESTS:-1000000} \
@@ -363,9 +352,7 @@ selftest_programs()
 
 check_perf()
 {
-	build_kernel normal
-	"$Q/perf.sh"
-	"$Q/programs.sh"
+	need kernel-normal programs perf
 	guest perf normal "PERF=/mnt/cache/$BUILT/perf/perf sh /mnt/repo/qemu/perf-check.sh" || true
 	tap perf <"$RESULTS/perf.out"
 	kernel_log perf
@@ -376,8 +363,7 @@ check_in-place()
 	local programs=/mnt/cache/$BUILT/in-place guest=
 
 	[ "$GUEST_ROOT" = "$CACHE/root" ] || guest=/mnt/cache/${GUEST_ROOT##*/}
-	build_kernel normal
-	"$Q/programs.sh"
+	need kernel-normal programs
 	step "building a program to profile" in_root env TRIPLET="${TRIPLET:-}" GUEST="$guest" \
 		sh /mnt/repo/qemu/in-place/build.sh "$programs"
 	# bcc brings a compiler, which an emulator is slow to run
@@ -389,9 +375,7 @@ check_in-place()
 
 check_demo()
 {
-	build_kernel normal
-	"$Q/perf.sh"
-	"$Q/programs.sh"
+	need kernel-normal programs perf
 	if ! "$Q/demo.sh" >"$RESULTS/demo.out" 2>"$RESULTS/demo.err"; then
 		tail -n 20 "$RESULTS/demo.err" >&2
 		fail demo "see $RESULTS/demo.err"
@@ -427,7 +411,7 @@ check_demo_page()
 		skip demo-page "npm could not give the library that draws it"
 		return
 	fi
-	root_packages chromium-headless-shell
+	need browser
 	# It runs as root, which its sandbox is not made for, on a file of our own
 	in_root sh -euc '
 		HOME=$(mktemp -d)
@@ -444,6 +428,7 @@ check_same()
 {
 	local figures=$REPO/build/accuracy
 
+	need kernel-normal programs
 	[ "$ARCH" = x86_64 ] || figures+=-$ARCH
 	if ! "$Q/accuracy.sh" quick >"$RESULTS/same.out" 2>&1; then
 		tail -n 20 "$RESULTS/same.out" >&2
@@ -469,19 +454,35 @@ run_part()
 
 check_all()
 {
+	local arch
+
 	rm -rf "$RESULTS"/*/
+	build_ahead "$RESULTS/ahead" "$ARCHES"
+	for arch in $ARCHES; do
+		ARCH=$arch check_arch
+	done
+	cat "$RESULTS"/*/results | grep -v '^end$' >>"$RESULTS/results"
+}
+
+# All of one architecture
+check_arch()
+{
+	local name=${ARCH#x86_64}
+
+	name=${name:+$name-}
 	# What is the same for all is tested once
 	if [ "$ARCH" = x86_64 ]; then
 		run_part series round-trip
 		# Neither of these two runs a guest, which other work would disturb
 		run_part style style &
 		run_part host host
-		wait
+		wait $!
 	fi
-	run_part kernels kunit selftests
-	run_part tools perf in-place demo same
-	[ "$ARCH" != arm64 ] || run_part big-endian big-endian
-	cat "$RESULTS"/*/results | grep -v '^end$' >>"$RESULTS/results"
+	[[ $(kernels "$ARCH") != *normal* ]] || KERNELS=normal run_part "${name}normal" kunit selftests
+	run_part "${name}tools" perf in-place demo same
+	[ "$ARCH" != arm64 ] || run_part arm64-big-endian big-endian
+	# The one that takes longest to build
+	[[ $(kernels "$ARCH") != *debug* ]] || KERNELS=debug run_part "${name}debug" kunit selftests
 }
 
 need_machine

@@ -30,19 +30,21 @@ say()
 	printf '[%s] %s\n' "$(date +%H:%M:%S)" "$*" >&2
 }
 
-# What differs by architecture: the kernel's image, how make is told to build for
-# it, the guest's userland, and where programs for it are built.  The compiler is
-# always that of the root of this machine's own architecture, which is the guest's
-# userland as well where that is the same.
+# What differs by architecture: the emulator's package, the kernel's image, how make is
+# told to build for it, the guest's userland, and where programs for it are built.  The
+# compiler is always that of the root of this machine's own architecture, which is the
+# guest's userland as well where that is the same.
 # shellcheck disable=SC2034
 case $ARCH in
 x86_64)
+	QEMU_PACKAGE=qemu-system-x86
 	IMAGE=arch/x86/boot/bzImage
 	TOOLCHAIN=(CC=gcc-14 HOSTCC=gcc-14)
 	GUEST_ROOT=$CACHE/root
 	BUILT=out
 	;;
 arm64)
+	QEMU_PACKAGE=qemu-system-arm
 	IMAGE=arch/arm64/boot/Image
 	TRIPLET=aarch64-linux-gnu
 	TOOLCHAIN=(ARCH=arm64 "CROSS_COMPILE=$TRIPLET-" "CC=$TRIPLET-gcc-14"
@@ -121,7 +123,7 @@ host_packages()
 			die "no package lists could be fetched (no network?); needed: ${missing[*]}"
 	fi
 	DEBIAN_FRONTEND=noninteractive step "installing ${missing[*]}" \
-		apt-get install -y --no-install-recommends "${missing[@]}"
+		apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "${missing[@]}"
 }
 
 # stamp NAME - the recorded key of a finished step
@@ -173,7 +175,7 @@ root_packages()
 		export DEBIAN_FRONTEND=noninteractive
 		# A frozen mirror counts as expired; its signature is checked
 		apt-get -o Acquire::Check-Valid-Until=false update
-		apt-get install -y --no-install-recommends "$@"' sh "${missing[@]}"
+		apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "$@"' sh "${missing[@]}"
 }
 
 # install_headers - the kernel's, for programs in user space: in usr/include of its objects

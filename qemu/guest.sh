@@ -28,10 +28,10 @@
 
 [ -n "${CMD:-}" ] || die "no command: make guest CMD='uname -a'"
 need_machine
+host_packages "$QEMU_PACKAGE"
 
 case $ARCH in
 x86_64)
-	host_packages qemu-system-x86
 	machine=(qemu-system-x86_64 -machine q35 -cpu "${CPU:-max}")
 	console=ttyS0
 	# The time of the host, and of all CPUs the same; the watchdog does not find it so
@@ -39,7 +39,6 @@ x86_64)
 	params="reboot=t no_timer_check tsc=reliable"
 	;;
 arm64)
-	host_packages qemu-system-arm
 	machine=(qemu-system-aarch64 -machine "virt,gic-version=3${MTE:+,mte=on}"
 		 -cpu "${CPU:-max,pauth-impdef=on}")
 	console=ttyAMA0

@@ -147,7 +147,8 @@ sync_tree()
 		changed=$((changed + 1))
 	done < <(cd "$want" && find . -type f -printf '%P\n')
 
-	(cd "$want" && find . -type f -printf '%P\0' | sort -z | xargs -0r sha256sum) >"$TREE.sums"
+	(cd "$want" && find . -type f -printf '%P\0' | sort -z | xargs -0r sha256sum) >"$TREE.sums.$$"
+	mv "$TREE.sums.$$" "$TREE.sums"
 	touch "$TREE.base"
 	[ $changed -eq 0 ] || say "working tree: $changed files brought up to date"
 }
