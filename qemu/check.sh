@@ -291,7 +291,7 @@ selftests_unsigned()
 	local name=selftests-$1-unsigned
 
 	CPU=max,pauth=off guest "$name" "$1" \
-		"$(settings "$1") sh /mnt/repo/qemu/selftests.sh $SELFTESTS stacks signals_arm64 single_step" || true
+		"$(STEP_SECONDS=60 settings "$1") sh /mnt/repo/qemu/selftests.sh $SELFTESTS stacks signals_arm64 single_step" || true
 	tap "$name" <"$RESULTS/$name.out"
 	kernel_log "$name"
 }
@@ -302,9 +302,9 @@ settings()
 {
 	local requests=100000 seconds=120 samples=2000 rate=
 
-	# What fits into a minute or two; "stress" makes ten times as many.  On
-	# arm64, two of three are from NMIs, and so are perf's samples
-	[ "$ARCH" = x86_64 ] || requests=200000 seconds=300 samples=100000
+	# What fits into a minute or two; "stress" makes five times as many or more.
+	# On arm64, two of three are from NMIs, and so are perf's samples
+	[ "$ARCH" = x86_64 ] || requests=200000 seconds=180 samples=20000
 	[ "$1" = normal ] || requests=20000 seconds=60 samples=2000
 	# Nothing but NMIs would be left of an emulated arm64 with all checkers
 	[ "$ARCH-$1" != arm64-debug ] || rate=500
@@ -313,7 +313,7 @@ settings()
 		"UNWIND_STRESS_REQUESTS=${STRESS_REQUESTS:-$requests}" \
 		"UNWIND_PERF_SAMPLES=${PERF_SAMPLES:-$samples}" \
 		"UNWIND_STRESS_RATE=$rate" \
-		"UNWIND_STEP_SECONDS=$seconds"
+		"UNWIND_STEP_SECONDS=${STEP_SECONDS:-$seconds}"
 }
 
 # stress_again NAME KERNEL CPUS - the stress tests alone, with another number of CPUs
@@ -331,7 +331,7 @@ check_stress()
 	local cpus
 
 	need kernel-normal programs
-	export PROGRAM_SECONDS=3600 TIMEOUT=3600
+	export PROGRAM_SECONDS=3600 TIMEOUT=3600 PERF_SAMPLES=${PERF_SAMPLES:-100000}
 	for cpus in 2 4; do
 		STRESS_REQUESTS=${STRESS_REQUESTS:-1000000} \
 			stress_again nmi-stress-$cpus-cpus-many normal $cpus
@@ -360,14 +360,16 @@ check_perf()
 
 check_in-place()
 {
-	local programs=/mnt/cache/$BUILT/in-place guest=
+	local programs=/mnt/cache/$BUILT/in-place guest= bcc=yes
 
 	[ "$GUEST_ROOT" = "$CACHE/root" ] || guest=/mnt/cache/${GUEST_ROOT##*/}
 	need kernel-normal programs
 	step "building a program to profile" in_root env TRIPLET="${TRIPLET:-}" GUEST="$guest" \
 		sh /mnt/repo/qemu/in-place/build.sh "$programs"
-	# bcc brings a compiler, which an emulator is slow to run
-	TIMEOUT=3600 guest in-place normal "sh /mnt/repo/qemu/in-place/run.sh $programs /mnt/cache/out/$ARCH-normal" || true
+	# bcc brings a compiler, which an emulator is slow to run: with all the rest, on
+	# one architecture only
+	[ -z "${UNWIND_AHEAD:-}" ] || [ "$ARCH" = x86_64 ] || bcc=no
+	TIMEOUT=3600 guest in-place normal "BCC=$bcc sh /mnt/repo/qemu/in-place/run.sh $programs /mnt/cache/out/$ARCH-normal" || true
 	grep -E '^# .*(complete|taken|had a say|resident|asked)' "$RESULTS/in-place.out" >&2 || true
 	tap in-place <"$RESULTS/in-place.out"
 	kernel_log in-place
@@ -478,11 +480,26 @@ check_arch()
 		run_part host host
 		wait $!
 	fi
-	[[ $(kernels "$ARCH") != *normal* ]] || KERNELS=normal run_part "${name}normal" kunit selftests
-	run_part "${name}tools" perf in-place demo same
-	[ "$ARCH" != arm64 ] || run_part arm64-big-endian big-endian
-	# The one that takes longest to build
-	[[ $(kernels "$ARCH") != *debug* ]] || KERNELS=debug run_part "${name}debug" kunit selftests
+	# One guest at a time while there is something to build with what it leaves of the
+	# machine; arm64's comes last, and there is not much of it
+	if [ "$ARCH" = x86_64 ]; then
+		check_kernel normal
+		run_part tools perf in-place demo same
+	else
+		check_kernel normal &
+		run_part "${name}tools" perf in-place demo same
+		run_part "${name}big-endian" big-endian
+		wait $!
+	fi
+	# It takes longest to build
+	check_kernel debug
+}
+
+# check_kernel KIND - KUnit and kselftests on one of the kernels, if it is to be tested
+check_kernel()
+{
+	[[ $(kernels "$ARCH") = *$1* ]] || return 0
+	KERNELS=$1 run_part "$name$1" kunit selftests
 }
 
 need_machine

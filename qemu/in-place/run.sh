@@ -13,6 +13,8 @@
 #
 # trace-cmd records deferred stacks beside those taken in place, of which a trace has
 # eight addresses: these are judged by that one.
+#
+# With BCC=no, bcc's are left out.
 
 DIR=$1
 KERNEL=$2
@@ -127,7 +129,9 @@ aarch64) enough=99 ;;
 *)	enough=99.9 ;;
 esac
 watch perf_deferred sqlite3 1 at-least $enough
-for tool in bpftrace perf bcc bcc_off_cpu trace_cmd; do
+bcc='bcc bcc_off_cpu'
+[ "${BCC:-yes}" = yes ] || bcc=
+for tool in bpftrace perf $bcc trace_cmd; do
 	watch $tool mixed 1 at-least 95
 done
 # By its .plt.got the C library calls malloc() and free(), and of that, binutils 2.47's
