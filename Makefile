@@ -44,6 +44,7 @@ help:
 	@echo
 	@echo "ARCH=arm64: kernel, perf, programs, guest, demo, accuracy, bench, check, and its parts but"
 	@echo "            check-series and check-host, which are the same for all"
+	@echo "ARCH='x86_64 arm64': check, of both"
 
 root:
 	@$(Q)/root.sh

@@ -12,12 +12,13 @@
 #   kunit      KUnit, on the normal and on the debug kernel
 #   selftests  kselftests, likewise
 #   perf       the perf tool's own tests of the feature; Debian's newer perf
-#   in-place   full stacks by Debian's unmodified bpftrace, bcc, perf and trace-cmd
+#   in-place   full stacks by Debian's unmodified bpftrace, bcc, perf and trace-cmd; of
+#              arm64, bcc's are not part of all
 #   demo       the figures of the demo, and its page in a browser
 #   same       a part of "make accuracy": the kernel's stacks beside libdw's
 #   big-endian  a big-endian kernel: KUnit, and stacks; with ARCH=arm64 only
-#   stress     a million requests from NMIs, on 2 and on 4 CPUs, and NMIs between any
-#              two instructions: slow, and not part of all
+#   stress     a million requests from NMIs, on 2 and on 4 CPUs, 100,000 samples by
+#              perf, and NMIs between any two instructions: slow, and not part of all
 #
 # "all" is what "make check" runs, each group of parts in a process of its own: one
 # that gives up does not take the others along.  What they need is built by one more
@@ -331,9 +332,9 @@ check_stress()
 	local cpus
 
 	need kernel-normal programs
-	export PROGRAM_SECONDS=3600 TIMEOUT=3600 PERF_SAMPLES=${PERF_SAMPLES:-100000}
+	export PROGRAM_SECONDS=3600 TIMEOUT=3600
 	for cpus in 2 4; do
-		STRESS_REQUESTS=${STRESS_REQUESTS:-1000000} \
+		STRESS_REQUESTS=${STRESS_REQUESTS:-1000000} PERF_SAMPLES=${PERF_SAMPLES:-100000} \
 			stress_again nmi-stress-$cpus-cpus-many normal $cpus
 	done
 	STRESS_REQUESTS=${STRESS_REQUESTS:-50000} ONEINSN=1 \
