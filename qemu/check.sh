@@ -292,7 +292,7 @@ selftests_unsigned()
 	local name=selftests-$1-unsigned
 
 	CPU=max,pauth=off guest "$name" "$1" \
-		"$(STEP_SECONDS=60 settings "$1") sh /mnt/repo/qemu/selftests.sh $SELFTESTS stacks signals_arm64 single_step" || true
+		"$(settings "$1") sh /mnt/repo/qemu/selftests.sh $SELFTESTS stacks signals_arm64 single_step" || true
 	tap "$name" <"$RESULTS/$name.out"
 	kernel_log "$name"
 }
@@ -305,7 +305,7 @@ settings()
 
 	# What fits into a minute or two; "stress" makes five times as many or more.
 	# On arm64, two of three are from NMIs, and so are perf's samples
-	[ "$ARCH" = x86_64 ] || requests=200000 seconds=180 samples=20000
+	[ "$ARCH" = x86_64 ] || requests=200000 seconds=300 samples=20000
 	[ "$1" = normal ] || requests=20000 seconds=60 samples=2000
 	# Nothing but NMIs would be left of an emulated arm64 with all checkers
 	[ "$ARCH-$1" != arm64-debug ] || rate=500
@@ -314,7 +314,7 @@ settings()
 		"UNWIND_STRESS_REQUESTS=${STRESS_REQUESTS:-$requests}" \
 		"UNWIND_PERF_SAMPLES=${PERF_SAMPLES:-$samples}" \
 		"UNWIND_STRESS_RATE=$rate" \
-		"UNWIND_STEP_SECONDS=${STEP_SECONDS:-$seconds}"
+		"UNWIND_STEP_SECONDS=$seconds"
 }
 
 # stress_again NAME KERNEL CPUS - the stress tests alone, with another number of CPUs
