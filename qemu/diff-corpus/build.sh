@@ -146,7 +146,6 @@ rm -rf "$WORK"
 mkdir -p "$WORK"
 cd "$WORK"
 for tarball in "$DIR/src/${PACKAGE}_"*.orig.tar.*; do
-	case $tarball in *.asc) continue ;; esac
 	tar -xf "$tarball" --strip-components=1
 done
 [ "$TARGET" = aarch64_be ] || configure

@@ -5,7 +5,7 @@
 #
 #     fetch.sh DIR
 #
-# DIR/src       source packages
+# DIR/src       the upstream part of source packages
 # DIR/binutils2 assembler, linker and libsframe.  Unpacked beside the root's, not
 #               installed: its libraries would get into the way of the root's.
 #               x86_64/ and aarch64/ in there are what a compiler's COMPILER_PATH
@@ -52,7 +52,8 @@ apt update
 
 cd "$DIR/src"
 # shellcheck disable=SC2086 # a list
-apt source --download-only $SOURCES
+apt source --download-only --tar-only $SOURCES
+rm -f ./*.asc
 
 cd "$APT/debs"
 # shellcheck disable=SC2086 # a list
