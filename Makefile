@@ -6,9 +6,13 @@
 # already done, so the targets below only say what needs what.
 
 SHELL := /bin/bash
+# All tests are of both, the rest is of one
+ifeq ($(origin ARCH),undefined)
+check: ARCH = x86_64 arm64
+endif
 export ARCH ?= x86_64
 export KSRC KERNEL CMD SHARE APPEND CPUS MEM ICOUNT ONEINSN STRESS_REQUESTS TIMEOUT DMESG JOBS FUZZ_SECONDS \
-	PROGRAMS SIZE
+	PROGRAMS SIZE MINUTES
 
 Q := qemu
 
@@ -20,7 +24,7 @@ PARTS := check-series-quick check-series check-host check-kunit check-selftests 
 
 help:
 	@echo "make demo             full stacks of a real program, beside what others give"
-	@echo "make check            the tests of ARCH that take no hours; of x86-64:"
+	@echo "make check            the tests of both architectures that take no hours; of x86-64:"
 	@echo "  make check-series-quick patches/ + new files make the tree, and pass checkpatch"
 	@echo "  make check-host     the decoder, compiled for this machine, under sanitizers"
 	@echo "  make check-kunit    KUnit, in the guest and on the debug kernel"
@@ -43,8 +47,9 @@ help:
 	@echo "make discard          drop edits that were not carried back"
 	@echo
 	@echo "ARCH=arm64: kernel, perf, programs, guest, demo, accuracy, bench, check, and its parts but"
-	@echo "            check-series and check-host, which are the same for all"
-	@echo "ARCH='x86_64 arm64': check, of both"
+	@echo "            check-series and check-host, which are the same for all; without it, these"
+	@echo "            are x86-64's, and check is of both"
+	@echo "MINUTES=n: check begins with arm64 only where x86-64 took no longer"
 
 root:
 	@$(Q)/root.sh
