@@ -324,7 +324,8 @@ stress_again()
 	CPUS=$3 guest "$1" "$2" \
 		"$(settings "$2") sh /mnt/repo/qemu/selftests.sh $SELFTESTS nmi_stress perf_cookies" || true
 	tap "$1" <"$RESULTS/$1.out"
-	grep -hE ' (requests, .* callbacks|lost, .* double|samples of the clock)|^# CPU ' "$RESULTS/$1.out" >&2 || true
+	grep -hE ' (requests, .* callbacks|lost, .* double|stacks, .* after theirs)|samples of the clock|^# CPU ' \
+		"$RESULTS/$1.out" "$RESULTS/$1.err" >&2 || true
 	kernel_log "$1"
 }
 
