@@ -42,7 +42,7 @@ class Same:
     FILE = "same.json"
     load = staticmethod(load_lines)
     # Neither for nor against: DWARF has no answer there, or there is no stack
-    UNJUDGED = ("left_out", "sigreturn", "copy_short", "dwarf_missing", "dwarf_failed")
+    UNJUDGED = ("left_out", "sigreturn", "signal", "copy_short", "dwarf_missing", "dwarf_failed")
     RIGHT = ("same_complete", "same_cut")
     COLUMNS = (("same_complete", "same"), ("same_cut", "both cut"),
                ("table_wrong", "table"), ("no_table_cut", "no table"),

@@ -9,12 +9,21 @@
  * A stack cannot change between the two: the copy was made in the interrupt that
  * sampled, and the kernel unwinds before the task runs its program again.  What may
  * still write to it is the kernel itself, as a system call asked for, and another
- * thread; neither writes return addresses.  Only rt_sigreturn gives the task other
- * registers in between: a sample in it is of the signal handler's end, the stack is
- * that of what the signal had interrupted.  And a system call that is made once more,
- * because a signal has ended it, is sampled behind the instruction that makes it, where
- * the stack is that of the instruction itself; this is counted as the same.  Every other
- * difference is a mistake, and the table, read by libsframe, tells whose:
+ * thread; neither writes return addresses.  But the kernel may give the task other
+ * registers in between:
+ *
+ *	rt_sigreturn	the sample is of the signal handler's end, the stack of what the
+ *			signal had interrupted
+ *	a signal	the sample is of what it interrupts, the stack begins with the
+ *			handler, and has all of the other below
+ *	a system call	that is made once more, because a signal has ended it, is sampled
+ *			behind the instruction that makes it, where the stack is that of
+ *			the instruction itself
+ *	emulation	the other way round: behind an instruction that the kernel
+ *			executes on behalf of the program
+ *
+ * The last two are the next instruction of one function, and counted as the same.  Every
+ * other difference is a mistake, and the table, read by libsframe, tells whose:
  *
  *	the kernel's frames are not those by the table		ours
  *	they are, and other than those by .eh_frame		the table is wrong
@@ -48,6 +57,7 @@ enum verdict {
 	SAME_CUT,
 	LEFT_OUT,
 	SIGRETURN,
+	SIGNAL,
 	COPY_SHORT,
 	DWARF_MISSING,
 	DWARF_FAILED,
@@ -66,6 +76,7 @@ static const struct {
 	[SAME_CUT]	= { "same_cut", "the same, and both end early" },
 	[LEFT_OUT]	= { "left_out", "not compared: the task had left its program" },
 	[SIGRETURN]	= { "sigreturn", "sampled in sigreturn, unwound after it" },
+	[SIGNAL]	= { "signal", "sampled where a signal was delivered, unwound after it" },
 	[COPY_SHORT]	= { "copy_short", "the copy is too short for DWARF" },
 	[DWARF_MISSING]	= { "dwarf_missing", ".eh_frame lacks an address" },
 	[DWARF_FAILED]	= { "dwarf_failed", ".eh_frame leads nowhere" },
@@ -149,6 +160,46 @@ static bool is_restarted(const struct same_sample *sample,
 	       !memcmp(code, expected, sizeof(code));
 }
 
+/* Or behind the instruction that the sample was taken at, which the kernel emulated? */
+static bool is_emulated(const struct same_sample *sample,
+			const struct stack *kernel)
+{
+	uint64_t ip = same_dwarf_reg(sample, DWARF_IP);
+	uint8_t code[MACHINE_EMULATED_SIZE];
+
+	return sample->in_kernel && kernel->num &&
+	       kernel->ip[0] == ip + sizeof(code) &&
+	       map_read(ip, code, sizeof(code)) && machine_emulates(code);
+}
+
+/*
+ * Is @kernel what @dwarf is, with the handlers of signals above it, each of which
+ * returns to sigreturn?
+ */
+static bool is_delivered(const struct same_sample *sample,
+			 const struct stack *kernel, const struct stack *dwarf)
+{
+	static const uint8_t expected[] = MACHINE_SIGRETURN;
+	static struct stack below;
+	uint8_t code[sizeof(expected)];
+	unsigned int i;
+
+	if (!sample->in_kernel || kernel->end != END_OUTERMOST ||
+	    dwarf->end != END_OUTERMOST || kernel->num <= dwarf->num)
+		return false;
+	for (i = 1; i < kernel->num - dwarf->num; i += 2)
+		if (!map_read(kernel->ip[i], code, sizeof(code)) ||
+		    memcmp(code, expected, sizeof(code)))
+			return false;
+	below.num = kernel->num - (i - 1);
+	if (below.num != dwarf->num)
+		return false;
+	memcpy(below.ip, kernel->ip + (i - 1), below.num * sizeof(below.ip[0]));
+	if (is_restarted(sample, &below))
+		below.ip[0] = dwarf->ip[0];
+	return common(&below, dwarf) == dwarf->num;
+}
+
 static enum verdict judge(const struct stack *kernel, const struct stack *dwarf,
 			  const struct stack *table, unsigned int *parted)
 {
@@ -210,11 +261,14 @@ static void compare(const struct recorded *recorded)
 		recording_stack(recorded, &kernel);
 		dwarf_unwind(&recorded->sample, &dwarf);
 		table_unwind(&recorded->sample, &table);
-		if (is_restarted(&recorded->sample, &kernel))
+		if (is_restarted(&recorded->sample, &kernel) ||
+		    is_emulated(&recorded->sample, &kernel))
 			kernel.ip[0] = same_dwarf_reg(&recorded->sample, DWARF_IP);
 		verdict = judge(&kernel, &dwarf, &table, &parted);
 		if (!parted && in_sigreturn(&recorded->sample))
 			verdict = SIGRETURN;
+		else if (!parted && is_delivered(&recorded->sample, &kernel, &dwarf))
+			verdict = SIGNAL;
 		if (verdict > LEFT_OUT && count[verdict] < SHOWN)
 			show(&recorded->sample, verdict, &kernel, &dwarf, &table, parted);
 	}

@@ -6,6 +6,7 @@
 #define _UNWIND_TEST_SAME_MACHINE_H
 
 #include <asm/perf_regs.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* X0 to X30, SP and PC, without the vectors' length */
@@ -43,5 +44,15 @@ static inline uint64_t machine_strip(uint64_t address)
 /* "mov x8, #__NR_rt_sigreturn; svc #0" */
 #define MACHINE_SIGRETURN \
 	{ 0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 }
+
+/*
+ * "mrs" of registers that tell what the processor can do or how large its caches are:
+ * the kernel may have such trap, to give the same answer on every processor.
+ */
+#define MACHINE_EMULATED_SIZE	4
+static inline bool machine_emulates(const uint8_t *code)
+{
+	return code[3] == 0xd5 && (code[2] & 0xf0) == 0x30;
+}
 
 #endif /* _UNWIND_TEST_SAME_MACHINE_H */

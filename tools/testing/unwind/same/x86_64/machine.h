@@ -6,6 +6,7 @@
 #define _UNWIND_TEST_SAME_MACHINE_H
 
 #include <asm/perf_regs.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* All that there are; the old segment registers are not in a 64-bit sample */
@@ -51,5 +52,12 @@ static inline uint64_t machine_strip(uint64_t address)
 /* "mov $__NR_rt_sigreturn,%rax; syscall" */
 #define MACHINE_SIGRETURN \
 	{ 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 }
+
+/* What is emulated here (UMIP) no program of today has */
+#define MACHINE_EMULATED_SIZE	1
+static inline bool machine_emulates(const uint8_t *code)
+{
+	return false;
+}
 
 #endif /* _UNWIND_TEST_SAME_MACHINE_H */
