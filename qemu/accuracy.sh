@@ -89,7 +89,7 @@ run()
 	shift
 	rm -rf "${DATA:?}/$what"
 	mkdir -p "$DATA/$what"
-	CMD="SIZE=${SIZE:-10} BUILT=/mnt/cache/$BUILT sh /mnt/repo/qemu/accuracy/run.sh $what /mnt/share $*" \
+	CMD="SIZE=${SIZE:-10} EVENT=$EVENT BUILT=/mnt/cache/$BUILT sh /mnt/repo/qemu/accuracy/run.sh $what /mnt/share $*" \
 		SHARE=$DATA/$what DMESG=$RESULTS/$what.dmesg TIMEOUT=${TIMEOUT:-3600} "$Q/guest.sh"
 }
 

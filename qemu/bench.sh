@@ -204,7 +204,7 @@ bench_post()
 			"/mnt/cache/$merge/merge-${threads}0-$threads" $threads 10
 	done
 	step "counting instructions of perf" env KERNEL=normal SHARE="$COUNTED" \
-		ICOUNT=0 CPUS=1 APPEND="$SAME_PLACES" CMD="PERF=/mnt/cache/$BUILT/perf/perf sh /mnt/repo/qemu/bench/post.sh \
+		ICOUNT=0 CPUS=1 APPEND="$SAME_PLACES" CMD="PERF=/mnt/cache/$BUILT/perf/perf EVENT=$EVENT sh /mnt/repo/qemu/bench/post.sh \
 		/mnt/cache/$merge >/mnt/share/post" "$REPO/qemu/guest.sh"
 	rm -rf "${CACHE:?}/$merge"
 	python3 "$REPO/qemu/bench/post.py" "$COUNTED/post" >"$RESULTS/post.json.new"

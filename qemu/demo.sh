@@ -14,11 +14,6 @@ Q=$REPO/qemu
 DEMO=$REPO/build/demo
 LIBRARY=$CACHE/flamegraph
 METHODS="sframe fp dwarf in-place"
-# Where the guest has counters, their interrupts are NMIs
-case $ARCH in
-arm64)	EVENT=cycles ;;
-*)	EVENT=cpu-clock ;;
-esac
 
 # page_of_graphs - the page, from what the guest left
 page_of_graphs()

@@ -12,6 +12,7 @@
 #
 #     BUILT    where same_record and perf are                       (/mnt/cache/out)
 #     SIZE     how much work, see programs.sh                       (10)
+#     EVENT    what "methods" samples by                            (cpu-clock)
 #     PERIOD   of "same", in nanoseconds of processor time          (997001)
 set -eu
 
@@ -22,6 +23,7 @@ WHAT=$1
 OUT=$2
 shift 2
 SIZE=${SIZE:-10}
+EVENT=${EVENT:-cpu-clock}
 PERIOD=${PERIOD:-997001}
 BUILT=${BUILT:-/mnt/cache/out}
 PERF=$BUILT/perf/perf
@@ -56,11 +58,11 @@ same() {
 	rm -rf "$program"
 }
 
-# samples STATISTICS: "SAMPLES LOST" of the clock event
+# samples STATISTICS: "SAMPLES LOST" of the event
 samples() {
-	awk '
-		/^[^ ].*stats:$/ { clock = /^cpu-clock/ }
-		clock && /^ *SAMPLE events:/ { samples += $3 }
+	awk -v event="$EVENT" '
+		/^[^ ].*stats:$/ { ours = index($0, event) == 1 }
+		ours && /^ *SAMPLE events:/ { samples += $3 }
 		/^ *LOST_SAMPLES events:/ { lost += $3 }
 		END { print samples + 0, lost + 0 }' "$1"
 }
@@ -70,7 +72,7 @@ method() {
 	name=$1
 	frequency=$2
 	shift 2
-	"run_$program" "$SIZE" "$PERF" record -q -F "$frequency" -e cpu-clock -m "$BUFFER" \
+	"run_$program" "$SIZE" "$PERF" record -q -F "$frequency" -e "$EVENT" -m "$BUFFER" \
 		--no-buildid -o data "$@" -- >"$program.result" 2>log ||
 		{ cat log >&2; die "$program: perf record failed"; }
 	check_result "$program" "$program.result"

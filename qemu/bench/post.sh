@@ -13,6 +13,7 @@
 set -eu
 
 PERF=${PERF:-perf}
+EVENT=${EVENT:-cpu-clock}
 PROGRAM=${PROGRAM:-/opt/sframe/bin/sqlite3}
 HERE=$(cd "$(dirname "$0")" && pwd)
 
@@ -39,7 +40,7 @@ record()
 	shift 3
 	echo $([ $graph = in-place ] && echo 1 || echo 0) >/proc/sys/kernel/unwind_in_place
 	[ $graph != in-place ] || graph=fp
-	"$PERF" record -q -e cpu-clock -F "$hz" --call-graph "$graph" "$@" \
+	"$PERF" record -q -e "$EVENT" -F "$hz" --call-graph "$graph" "$@" \
 		--no-buildid -o data -- "$PROGRAM" -batch -cmd '.parameter init' \
 		-cmd ".parameter set @size $size" :memory: \
 		<"$HERE/../demo/workload.sql" >/dev/null
