@@ -414,11 +414,29 @@ static void before_sleep(void *arg)
 	go_to_sleep(arg);
 }
 
+/* The system call that it sleeps in; -1: in none, -2: it is gone */
+static int sleeps_in(pid_t pid)
+{
+	char path[64], line[512];
+	FILE *file;
+	int nr = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
+	file = fopen(path, "r");
+	if (!file)
+		return -2;
+	/* "running" has no number */
+	if (fgets(line, sizeof(line), file))
+		sscanf(line, "%d", &nr);
+	fclose(file);
+	return nr;
+}
+
 /* A child that sleeps, and whose switches are traced */
 static pid_t start_sleeper(const struct ftrace *ft, bool by_futex)
 {
 	char filter[64], start;
-	int go[2];
+	int go[2], nr;
 	pid_t pid;
 
 	sleeper = mmap(NULL, sizeof(*sleeper), PROT_READ | PROT_WRITE,
@@ -436,6 +454,12 @@ static pid_t start_sleeper(const struct ftrace *ft, bool by_futex)
 		whole_run(before_sleep, NULL, NULL);
 		_exit(0);
 	}
+	/* On its way there it would ask for a stack, which comes when it is woken */
+	do {
+		nr = sleeps_in(pid);
+		if (nr == -2)
+			return -1;
+	} while (nr != SYS_read);
 	snprintf(filter, sizeof(filter), "prev_pid == %d && prev_state & 3", pid);
 	if (ftrace_event(ft, FTRACE_ENTER, pid) ||
 	    ftrace_set(ft, "events/sched/sched_switch/filter", filter) ||
@@ -451,21 +475,14 @@ static pid_t start_sleeper(const struct ftrace *ft, bool by_futex)
 static bool wait_for_sleep(pid_t pid)
 {
 	const int wanted = sleeper->by_futex ? SYS_futex : SYS_read;
-	char path[64], line[512];
-	int nr = -1;
+	int nr;
 
-	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
-	/* "running" has no number, and before the call it waits for its start */
-	while (nr != wanted || !sleeper->notes.nr) {
-		FILE *file = fopen(path, "r");
-
-		if (!file)
+	/* Before the call, it waits for its start */
+	do {
+		nr = sleeps_in(pid);
+		if (nr == -2)
 			return false;
-		nr = -1;
-		if (fgets(line, sizeof(line), file))
-			sscanf(line, "%d", &nr);
-		fclose(file);
-	}
+	} while (nr != wanted || !sleeper->notes.nr);
 	return true;
 }
 
