@@ -4,7 +4,7 @@
 # In the guest: run kselftest programs one after another, selftests.sh DIR NAME...
 # A program that dies, or hangs, before it has printed a failure is one itself, and
 # nothing of it is left to the next: neither its tests, each of which has a process
-# group of its own, nor the module that sends NMIs.
+# group of its own, nor a module that sends NMIs.
 
 # The host may take a virtual CPU away in the middle of an NMI; x86 would log that
 # its handler took long, which is no report of ours
@@ -24,6 +24,8 @@ for program; do
 	0|4)	;;
 	*)	grep -q '^not ok' /tmp/output || echo "not ok 999 $program: exit status $status"
 		while pkill -KILL -f "^\./$program"; do sleep 0.1; done
-		[ ! -d /sys/module/unwind_stress ] || rmmod unwind_stress ;;
+		for module in unwind_stress unwind_client; do
+			[ ! -d /sys/module/$module ] || rmmod $module
+		done ;;
 	esac
 done
