@@ -32,24 +32,25 @@ class Run(screen.Run):
         super().read(self.noting_ends(lines))
 
     def noting_ends(self, lines):
-        """The same lines; what is noted is the last line of each stack."""
-        last = None
+        """The same lines; what is noted is where each stack ends."""
+        stack = []
         for line in lines:
             if line.startswith((" ", "\t")):
-                last = line
-            elif last:
-                self.note(last)
-                last = None
+                stack.append(line.rstrip("\n"))
+            elif stack:
+                self.note(stack)
+                stack = []
             yield line
-        if last:
-            self.note(last)
+        if stack:
+            self.note(stack)
 
-    def note(self, line):
-        """The outermost frame of one stack."""
-        frame = screen.parse_frame(line.rstrip("\n"))
-        if frame and frame[0] < screen.KERNEL_FROM and frame[1] not in screen.OUTERMOST:
-            dso = line.rstrip("\n").rpartition(" (")[2].rstrip(")")
-            self.ends[f"{os.path.basename(dso)}:{frame[1]}"] += 1
+    def note(self, stack):
+        """The outermost frame of one stack that is not complete."""
+        frames = filter(None, map(screen.parse_frame, stack))
+        user = [name for address, name in frames if address < screen.KERNEL_FROM]
+        if user and not screen.is_complete(user):
+            dso = stack[-1].rpartition(" (")[2].rstrip(")")
+            self.ends[f"{os.path.basename(dso)}:{user[-1]}"] += 1
 
 
 def read_run(path):

@@ -12,6 +12,7 @@ _SPEC.loader.exec_module(_REPORT)
 
 KERNEL_FROM = _REPORT.KERNEL_FROM
 OUTERMOST = _REPORT.OUTERMOST
+is_complete = _REPORT.is_complete
 Run = _REPORT.Run
 parse_frame = _REPORT.parse_frame
 share = _REPORT.share

@@ -42,13 +42,22 @@ KINDS = {
 # perf prefers one of several names that glibc gives to the same address.  The
 # second is where the dynamic linker's _start goes on after its first call, the third
 # where arm64's clone() and clone3() begin a thread.
-OUTERMOST = frozenset(
-    ["_start", "_dl_start_user", "thread_start"] + [prefix + name for name in ("clone", "clone3")
-                  for prefix in ("", "__", "__GI_", "__GI___")])
+CLONE = frozenset(prefix + name for name in ("clone", "clone3")
+                  for prefix in ("", "__", "__GI_", "__GI___"))
+OUTERMOST = CLONE | {"_start", "_dl_start_user", "thread_start"}
 KERNEL_FROM = 1 << 63
 UNKNOWN = "[unknown]"
 # In a header line: 'COMM TID TIME: EVENT: FRAME'.
 BEFORE_FRAME = re.compile(r"[ \t][0-9]+[ \t]+[0-9]+\.[0-9]+:[ \t]+[^ \t]+:[ \t]+(?=[^ \t])")
+
+
+def is_complete(user):
+    """Does a stack, of names from the innermost on, go to where the kernel lets a process
+    or thread begin?  That which has not left the system call that made it has a stack
+    with nothing on it.  Where a call leaves the return address in a register, that one is
+    still its parent's, and one frame more.
+    """
+    return user[-1] in OUTERMOST or (len(user) == 2 and user[0] in CLONE)
 
 
 class Malformed(Exception):
@@ -143,7 +152,7 @@ class Run:
                          if address < KERNEL_FROM)
             if not user:
                 continue
-            complete = user[-1] in OUTERMOST
+            complete = is_complete(user)
             self.with_user += 1
             self.with_user_complete += complete
             if frames[0][0] < KERNEL_FROM:
@@ -236,7 +245,7 @@ def figures(runs, leaf, context):
             entry["leaf_samples"] = run.hits(leaf)
             entry["chain"] = list(stack)
             entry["chain_samples"] = count
-            entry["chain_complete"] = stack[-1] in OUTERMOST
+            entry["chain_complete"] = is_complete(stack)
         result["methods"][run.name] = entry
     return result
 

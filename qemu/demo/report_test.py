@@ -119,11 +119,13 @@ class CountTest(unittest.TestCase):
     def test_complete(self):
         run = run_of(sample("f", "main", "_start")
                      + sample("f", "__clone3")
+                     + sample("__clone3", "parent")
+                     + sample("__clone3", "parent", "create")
                      + sample("f", "__GI___clone")
                      + sample("f", "main")
                      + sample("_start", "f")
                      + sample("f", "not_start"))
-        self.assertEqual((run.in_user, run.in_user_complete), (6, 3))
+        self.assertEqual((run.in_user, run.in_user_complete), (8, 4))
 
     def test_kernel_and_user(self):
         run = run_of(sample("f", "_start")
