@@ -96,7 +96,8 @@ static const struct ftrace_record *only_stack(const struct ftrace_log *log)
 	return &log->rec[i];
 }
 
-TEST_F(traced, each_entry_has_one_stack)
+/* To read as many stacks as it has calls takes a slow machine long */
+TEST_F_TIMEOUT(traced, each_entry_has_one_stack, 180)
 {
 	size_t i;
 
