@@ -36,24 +36,34 @@ static void find_text(Elf *elf, uint64_t pgoff, const char *path, GElf_Phdr *phd
 	errx(1, "%s: no segment at offset %#llx", path, (unsigned long long)pgoff);
 }
 
+/* Is it there already? Nothing else may be in its place. */
+static bool is_known(const char *name, const struct object *object)
+{
+	unsigned int i;
+
+	for (i = 0; i < num_objects; i++) {
+		const struct object *other = &objects[i];
+
+		if (object->start >= other->end || object->end <= other->start)
+			continue;
+		if (!strcmp(name, other->name) && object->start == other->start)
+			return true;
+		errx(1, "%s is mapped where %s was", name, other->name);
+	}
+	return false;
+}
+
 void map_add(const char *path, const char *name, uint64_t start, uint64_t len,
 	     uint64_t pgoff)
 {
-	struct object *object;
-	unsigned int i;
+	struct object object = {
+		.start = start,
+		.end = start + len,
+	};
 	GElf_Phdr text;
 	Elf *elf;
 	int fd;
 
-	for (i = 0; i < num_objects; i++) {
-		if (start >= objects[i].end || start + len <= objects[i].start)
-			continue;
-		if (!strcmp(name, objects[i].name) && start == objects[i].start)
-			return;
-		errx(1, "%s is mapped where %s was", name, objects[i].name);
-	}
-	if (num_objects == MAX_OBJECTS)
-		errx(1, "too many objects");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	elf_version(EV_CURRENT);
 	elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
@@ -61,18 +71,21 @@ void map_add(const char *path, const char *name, uint64_t start, uint64_t len,
 		errx(1, "cannot read %s", path);
 
 	find_text(elf, pgoff, path, &text);
-	object = &objects[num_objects++];
-	*object = (struct object){
-		.path = strdup(path),
-		.name = strdup(name),
-		.start = start,
-		.end = start + len,
-		.bias = start - (text.p_vaddr & PAGE_MASK),
-	};
-	/* With the first segment, room is mapped for the whole file */
-	if (object->end > object->bias + text.p_vaddr + text.p_memsz)
-		object->end = object->bias + text.p_vaddr + text.p_memsz;
-	object->table = table_open(elf, object->bias);
+	object.bias = start - (text.p_vaddr & PAGE_MASK);
+	/*
+	 * With the first segment, room is mapped for the whole file. What of it is left
+	 * between two segments is given back, and the vDSO may come to lie there.
+	 */
+	if (object.end > object.bias + text.p_vaddr + text.p_memsz)
+		object.end = object.bias + text.p_vaddr + text.p_memsz;
+	if (!is_known(name, &object)) {
+		if (num_objects == MAX_OBJECTS)
+			errx(1, "too many objects");
+		object.name = strdup(name);
+		object.path = strdup(path);
+		object.table = table_open(elf, object.bias);
+		objects[num_objects++] = object;
+	}
 	elf_end(elf);
 	close(fd);
 }
