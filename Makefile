@@ -49,7 +49,7 @@ help:
 	@echo "ARCH=arm64: kernel, perf, programs, guest, demo, accuracy, bench, check, and its parts but"
 	@echo "            check-series and check-host, which are the same for all; without it, these"
 	@echo "            are x86-64's, and check is of both"
-	@echo "MINUTES=n: check begins with arm64 only where x86-64 took no longer"
+	@echo "MINUTES=n: check begins nothing of arm64 later than that, and skips it"
 
 root:
 	@$(Q)/root.sh

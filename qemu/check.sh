@@ -28,8 +28,8 @@
 # KERNELS=normal leaves the debug kernel out, for a quick look.  With ARCH=arm64, "all"
 # is what differs by architecture, from kunit to big-endian; there,
 # KERNELS='normal debug' takes the debug kernel in, which is slow to build and to run.
-# ARCH='x86_64 arm64' is all of both; with MINUTES=n, the second is only begun where
-# the first took no longer, and skipped in one line else.
+# ARCH='x86_64 arm64' is all of both; with MINUTES=n, nothing of the second begins later
+# than that.  What is left out is skipped, each in one line.
 #
 # Every test prints one line when it did not pass, and those that failed once more
 # at the end, with what is to be seen of each; the last line of all is "N passed,
@@ -67,6 +67,14 @@ try()
 	fi
 }
 
+# in_time NAME - may it still begin?  Else it is skipped
+in_time()
+{
+	[ "$(seconds_left)" -le 0 ] || return 0
+	skip "$1" "no time is left for it"
+	return 1
+}
+
 # tap NAME - count the results of (K)TAP on standard input; those that have
 # sub-tests are counted by these.  No result at all is a failure.
 tap()
@@ -93,6 +101,9 @@ tap()
 	say "$1: $(grep -c ^pass "$RESULTS/tap" || true) passed"
 }
 
+# What a report has in it, whatever the architecture
+REPORT='BUG[: ]|WARNING:|KASAN|UBSAN|Oops|[Cc]all [Tt]race|suspicious RCU|possible recursive|inconsistent lock|INFO: (task|rcu)|rcu: INFO|refcount_t|Uhhuh'
+
 # The kernel's log must hold no report
 kernel_log()
 {
@@ -102,12 +113,12 @@ kernel_log()
 		fail "$1: kernel log: there is none"
 		return
 	fi
-	reports=$(grep -nE 'BUG[: ]|WARNING:|KASAN|UBSAN|Oops|Call Trace|suspicious RCU|possible recursive|inconsistent lock|INFO: task|refcount_t|Uhhuh' "$log" || true)
+	reports=$(grep -nE "$REPORT" "$log" || true)
 	if [ -n "$reports" ]; then
 		# The first is what the others follow from
 		fail "$1: kernel log: ${reports%%$'\n'*}" "see $log"
 		echo "$reports" >&2
-		grep -n -m 1 -A 30 -E 'BUG[: ]|WARNING:|Oops|Call Trace|INFO: task|Uhhuh' "$log" >"$RESULTS/$1.report" || true
+		grep -n -m 1 -A 30 -E "$REPORT" "$log" >"$RESULTS/$1.report" || true
 	else
 		pass "$1: kernel log"
 	fi
@@ -130,7 +141,7 @@ check_round-trip()
 # Of the mails that were made
 check_style()
 {
-	local p f tree=$CACHE/tree
+	local p
 
 	for p in "$REPO"/build/series/*.patch; do
 		[[ $p != *-cover-letter.patch ]] || continue
@@ -149,19 +160,48 @@ check_style()
 				--ignore "FILE_PATH_CHANGES,CAMELCASE,BIT_MACRO$1" - <"$0"' \
 			"/mnt/repo/patches/${p##*/}" "$(ignored_patch "$p")"
 	done
-	# All new files but data, and what has no style of the kernel's
-	for f in $(git -C "$REPO" ls-files -- arch include kernel samples tools Documentation); do
-		[ -e "$tree/$f" ] || continue
-		case $f in */corpus/*|*/.gitignore|*.py) continue ;; esac
-		in_root perl /mnt/cache/tree/scripts/checkpatch.pl --root=/mnt/cache/tree --strict --quiet \
-			$(ignored "$f") -f "/mnt/repo/$f" >"$RESULTS/checkpatch.log" 2>&1 &&
-			{ pass "checkpatch $f"; continue; }
-		fail "checkpatch $f"
-		head -n 12 "$RESULTS/checkpatch.log" >&2
-	done
+	style_of_files
 	try report-tests in_root python3 /mnt/repo/qemu/demo/report_test.py
 	"$Q/docs.sh" kernel-doc maintainers >"$RESULTS/docs.out" || true
 	tap docs <"$RESULTS/docs.out"
+}
+
+# checkpatch FLAGS FILE... - of new files
+checkpatch_files()
+{
+	local flags=$1
+	shift
+	# shellcheck disable=SC2086 # several flags
+	in_root perl /mnt/cache/tree/scripts/checkpatch.pl --root=/mnt/cache/tree --strict --quiet \
+		$flags -f "${@/#//mnt/repo/}" >"$RESULTS/checkpatch.log" 2>&1
+}
+
+# All new files but data, and what has no style of the kernel's: those with the same
+# flags at once, as checkpatch takes longer to begin than for most files, and one by one
+# where something is wrong
+style_of_files()
+{
+	local f flags tree=$CACHE/tree
+	local -A groups=()
+	local -a files
+
+	for f in $(git -C "$REPO" ls-files -- arch include kernel samples tools Documentation); do
+		[ -e "$tree/$f" ] || continue
+		case $f in */corpus/*|*/.gitignore|*.py) continue ;; esac
+		groups[$(ignored "$f")]+=" $f"
+	done
+	for flags in "${!groups[@]}"; do
+		read -ra files <<<"${groups[$flags]}"
+		checkpatch_files "$flags" "${files[@]}" && {
+			printf 'pass checkpatch %s\n' "${files[@]}" >>"$RESULTS/results"
+			continue
+		}
+		for f in "${files[@]}"; do
+			checkpatch_files "$flags" "$f" && { pass "checkpatch $f"; continue; }
+			fail "checkpatch $f"
+			head -n 12 "$RESULTS/checkpatch.log" >&2
+		done
+	done
 }
 
 check_series-quick()
@@ -246,6 +286,7 @@ check_kunit()
 
 	for k in $(kernels "$ARCH"); do
 		need kernel-$k
+		in_time "kunit-$k" || continue
 		APPEND=kunit.enable=1 guest "kunit-$k" $k true || fail "kunit-$k" "the guest failed"
 		kunit_results "kunit-$k"
 		kernel_log "kunit-$k"
@@ -263,6 +304,7 @@ kunit_results()
 check_big-endian()
 {
 	need root kernel-be
+	in_time big-endian || return 0
 	DMESG=$RESULTS/kunit-be.dmesg "$Q/big-endian.sh" >"$RESULTS/big-endian.out" ||
 		fail big-endian "the guest failed"
 	tap big-endian <"$RESULTS/big-endian.out"
@@ -277,6 +319,7 @@ check_selftests()
 	need programs
 	for k in $(kernels "$ARCH"); do
 		need kernel-$k
+		in_time "selftests-$k" || continue
 		# On a slow machine; each program has a limit of its own
 		TIMEOUT=3600 guest "selftests-$k" $k "$(settings $k) sh /mnt/repo/qemu/selftests.sh $SELFTESTS $(selftest_programs)" || true
 		tap "selftests-$k" <"$RESULTS/selftests-$k.out"
@@ -292,6 +335,7 @@ selftests_unsigned()
 {
 	local name=selftests-$1-unsigned
 
+	in_time "$name" || return 0
 	CPU=max,pauth=off guest "$name" "$1" \
 		"$(settings "$1") sh /mnt/repo/qemu/selftests.sh $SELFTESTS stacks signals_arm64 single_step" || true
 	tap "$name" <"$RESULTS/$name.out"
@@ -317,12 +361,13 @@ settings()
 		"UNWIND_STRESS_REQUESTS=${STRESS_REQUESTS:-$requests}" \
 		"UNWIND_PERF_SAMPLES=${PERF_SAMPLES:-$samples}" \
 		"UNWIND_STRESS_RATE=$rate" \
-		"UNWIND_STEP_SECONDS=$seconds"
+		"UNWIND_STEP_SECONDS=$seconds" "SECONDS_LEFT=$(seconds_left)"
 }
 
 # stress_again NAME KERNEL CPUS - the stress tests alone, with another number of CPUs
 stress_again()
 {
+	in_time "$1" || return 0
 	CPUS=$3 guest "$1" "$2" \
 		"$(settings "$2") sh /mnt/repo/qemu/selftests.sh $SELFTESTS nmi_stress perf_cookies" || true
 	tap "$1" <"$RESULTS/$1.out"
@@ -358,6 +403,7 @@ selftest_programs()
 check_perf()
 {
 	need kernel-normal programs perf
+	in_time perf || return 0
 	guest perf normal "PERF=/mnt/cache/$BUILT/perf/perf sh /mnt/repo/qemu/perf-check.sh" || true
 	tap perf <"$RESULTS/perf.out"
 	kernel_log perf
@@ -369,6 +415,7 @@ check_in-place()
 
 	[ "$GUEST_ROOT" = "$CACHE/root" ] || guest=/mnt/cache/${GUEST_ROOT##*/}
 	need kernel-normal programs
+	in_time in-place || return 0
 	step "building a program to profile" in_root env TRIPLET="${TRIPLET:-}" GUEST="$guest" \
 		sh /mnt/repo/qemu/in-place/build.sh "$programs"
 	# bcc brings a compiler, which an emulator is slow to run: with all the rest, on
@@ -383,6 +430,7 @@ check_in-place()
 check_demo()
 {
 	need kernel-normal programs perf
+	in_time demo || return 0
 	if ! "$Q/demo.sh" >"$RESULTS/demo.out" 2>"$RESULTS/demo.err"; then
 		tail -n 20 "$RESULTS/demo.err" >&2
 		fail demo "see $RESULTS/demo.err"
@@ -419,6 +467,7 @@ check_demo_page()
 		return
 	fi
 	need browser
+	in_time demo-page || return 0
 	# It runs as root, which its sandbox is not made for, on a file of our own
 	in_root sh -euc '
 		HOME=$(mktemp -d)
@@ -436,6 +485,7 @@ check_same()
 	local figures=$REPO/build/accuracy
 
 	need kernel-normal programs
+	in_time same || return 0
 	[ "$ARCH" = x86_64 ] || figures+=-$ARCH
 	if ! "$Q/accuracy.sh" quick >"$RESULTS/same.out" 2>&1; then
 		tail -n 20 "$RESULTS/same.out" >&2
@@ -461,16 +511,14 @@ run_part()
 
 check_all()
 {
-	local arch
+	local arch until=
 
+	[ -z "${MINUTES:-}" ] || until=$(($(date +%s) + MINUTES * 60))
 	rm -rf "$RESULTS"/*/
 	build_ahead "$RESULTS/ahead" "$ARCHES"
 	for arch in $ARCHES; do
-		if [ "$arch" != "$ARCH" ] && [ $SECONDS -gt $((${MINUTES:-10000} * 60)) ]; then
-			skip "$arch" "it is $((SECONDS / 60)) minutes already, and was to begin within $MINUTES"
-			continue
-		fi
 		ARCH=$arch check_arch
+		export UNTIL=$until
 	done
 	cat "$RESULTS"/*/results | grep -v '^end$' >>"$RESULTS/results"
 }

@@ -55,8 +55,18 @@ build_perf() { build_root && "$Q/perf.sh"; }
 # For the demo's page
 build_browser() { build_root && root_packages chromium-headless-shell; }
 
+# seconds_left - until nothing is begun any more (UNTIL, a time)
+seconds_left()
+{
+	local left=1000000
+
+	[ -z "${UNTIL:-}" ] || left=$((UNTIL - $(date +%s)))
+	echo $((left > 0 ? left : 0))
+}
+
 # need WHAT... - have it built, here or by build_ahead(), whose process has said what
-# was wrong if something was
+# was wrong if something was.  Where it is too late to begin with anything, it may not be
+# there yet.
 need()
 {
 	local what
@@ -66,7 +76,8 @@ need()
 			"build_$what"
 			continue
 		fi
-		flock -s "$UNWIND_AHEAD/$ARCH-$what" true
+		flock -s -w "$(seconds_left)" "$UNWIND_AHEAD/$ARCH-$what" true ||
+			[ "$(seconds_left)" -gt 0 ] || return 0
 		[ -s "$UNWIND_AHEAD/$ARCH-$what" ] || die "$what could not be built."
 	done
 }
