@@ -24,6 +24,7 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/smp.h>
 #include <linux/unwind_deferred.h>
 #include <linux/wait.h>
@@ -162,13 +163,24 @@ static void hold_on(struct stress_client *client, u64 cookie)
 	atomic_set(&holder, 0);
 }
 
+/*
+ * Can the end of the load be the end of the wait?  Not for a task that is about to
+ * exit: it has had its fatal signal, and no other would wake it.
+ */
+static bool can_be_killed(void)
+{
+	return !(current->flags & PF_EXITING) &&
+	       !(READ_ONCE(current->signal->flags) & SIGNAL_GROUP_EXIT);
+}
+
 /* Not in the session's leader, without whom there may be no others */
 static void sleep_at_times(struct stress_client *client, u64 cookie)
 {
 	int pid = task_pid_nr(current);
 
 	if (READ_ONCE(stress_hold)) {
-		if (pid != stress_session && !atomic_cmpxchg(&holder, 0, pid))
+		if (pid != stress_session && can_be_killed() &&
+		    !atomic_cmpxchg(&holder, 0, pid))
 			hold_on(client, cookie);
 	} else if (!(stress_random() % 64)) {
 		schedule_timeout_uninterruptible(1);
