@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "asleep.h"
 #include "entries_code.h"
 #include "whole.h"
 #include "../kselftest_harness.h"
@@ -276,13 +277,12 @@ TEST(entry_that_is_restarted)
 	};
 	struct records recs = {};
 	struct sampler sampler;
-	char filter[64], sleeps[16], c;
+	char filter[64], c;
 	unsigned long read_pipe[5] = { SYS_read, (unsigned long)&c, 1 };
 	pid_t pid, parent = getpid();
 	unsigned int i;
 	int status;
 
-	snprintf(sleeps, sizeof(sleeps), "%d ", SYS_read);
 	ASSERT_EQ(0, pipe(pipes));
 	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
 	read_pipe[4] = pipes[0];
@@ -293,17 +293,13 @@ TEST(entry_that_is_restarted)
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		char path[64], line[128];
+		int nr;
 
-		/* When it sleeps in the system call */
-		snprintf(path, sizeof(path), "/proc/%d/syscall", parent);
 		do {
-			FILE *file = fopen(path, "r");
-
-			if (!file || !fgets(line, sizeof(line), file))
+			nr = sleeps_in(parent);
+			if (nr == -2)
 				_exit(1);
-			fclose(file);
-		} while (strncmp(line, sleeps, strlen(sleeps)));
+		} while (nr != SYS_read);
 		_exit(kill(parent, SIGUSR1));
 	}
 	whole_run(system_call, read_pipe, NULL);

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "asleep.h"
 #include "code.h"
 #include "ftrace.h"
 #include "whole.h"
@@ -413,24 +414,6 @@ static void before_sleep(void *arg)
 {
 	whole_note_ra();
 	go_to_sleep(arg);
-}
-
-/* The system call that it sleeps in; -1: in none, -2: it is gone */
-static int sleeps_in(pid_t pid)
-{
-	char path[64], line[512];
-	FILE *file;
-	int nr = -1;
-
-	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
-	file = fopen(path, "r");
-	if (!file)
-		return -2;
-	/* "running" has no number */
-	if (fgets(line, sizeof(line), file))
-		sscanf(line, "%d", &nr);
-	fclose(file);
-	return nr;
 }
 
 /* A child that sleeps, and whose switches are traced */

@@ -311,12 +311,17 @@ FIXTURE_TEARDOWN(stress)
 	check_free(&self->check);
 }
 
+/*
+ * The session last: without one nothing asks but the borrower, which is to do so
+ * before all requests are made, however long this task has to wait in between.
+ */
 static bool start(pid_t session, unsigned long requests)
 {
-	return module_set("session", session) &&
+	return module_set("session", 0) &&
 	       module_set("rate", setting("UNWIND_STRESS_RATE", RATE)) &&
 	       module_set("requests", requests) && module_set("run", 1) &&
-	       module_set("clients", ALL) && module_set("borrow", 1);
+	       module_set("clients", ALL) && module_set("borrow", 1) &&
+	       module_set("session", session);
 }
 
 static bool finish(struct check *check)

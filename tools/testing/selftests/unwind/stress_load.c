@@ -17,9 +17,11 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "asleep.h"
 #include "stress_load.h"
 #include "../kselftest.h"
 
@@ -91,6 +93,17 @@ static void lead(void)
 	}
 }
 
+/* The leader's first one is that of load_go()'s word */
+static bool wait_for_read(pid_t pid)
+{
+	int nr;
+
+	do {
+		nr = sleeps_in(pid);
+	} while (nr != SYS_read && nr != -2);
+	return nr == SYS_read;
+}
+
 pid_t load_start(void)
 {
 	int go[2];
@@ -105,6 +118,13 @@ pid_t load_start(void)
 	fflush(NULL);
 	pid = fork();
 	if (pid) {
+		/*
+		 * What it does on its way there is not to be asked about: a test may
+		 * count on a load that has not started.  And as long as it has work to
+		 * do, nobody is to be preferred to it.
+		 */
+		if (pid > 0 && !wait_for_read(pid))
+			return -1;
 		/* What controls it shall not have to wait for it */
 		setpriority(PRIO_PROCESS, 0, -20);
 		close(go[0]);
