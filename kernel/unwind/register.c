@@ -48,27 +48,32 @@ static int read_attr(struct unwind_table_attr *attr,
 	return 0;
 }
 
-/* Both ends of a range are addresses, and it is not empty */
-static int check_range(u64 start, u64 size)
+/*
+ * Both ends of a range are addresses, and it is not empty.  A tag of the address is no
+ * part of it, where the process has asked for that (arm64's tagged address ABI).
+ */
+static int check_range(__u64 *start, u64 size)
 {
 	u64 end;
 
-	if (!size || check_add_overflow(start, size, &end))
+	if (access_ok(u64_to_user_ptr(*start), size))
+		*start = unwind_user_untag(*start);
+	if (!size || check_add_overflow(*start, size, &end))
 		return -EINVAL;
 	return end <= TASK_SIZE ? 0 : -EFAULT;
 }
 
-static int check_attr(const struct unwind_table_attr *attr)
+static int check_attr(struct unwind_table_attr *attr)
 {
 	int ret;
 
 	if (attr->format != UNWIND_FORMAT_SFRAME)
 		return -EINVAL;
 	/* Both first, so that what makes no sense is told from what is not there */
-	ret = check_range(attr->table_start, attr->table_size);
+	ret = check_range(&attr->table_start, attr->table_size);
 	if (ret == -EINVAL)
 		return ret;
-	return check_range(attr->text_start, attr->text_size) ?: ret;
+	return check_range(&attr->text_start, attr->text_size) ?: ret;
 }
 
 static int add_table(const struct unwind_table_attr *attr)
@@ -96,7 +101,7 @@ static int add_table(const struct unwind_table_attr *attr)
 	return ret;
 }
 
-static int table_add(const struct unwind_table_attr *attr)
+static int table_add(struct unwind_table_attr *attr)
 {
 	int ret;
 

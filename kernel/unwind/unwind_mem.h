@@ -10,6 +10,9 @@
  *
  * For many reads in one place, user memory is opened once: unwind_read_begin().
  *
+ * Memory may have tags (arm64's MTE), which addresses here do not have: they are not
+ * compared.
+ *
  * Every accessor reads the value once.  What it returns is hostile: it may be
  * anything, and the next read of the same address may return something else.
  */
@@ -19,15 +22,26 @@
 #include <linux/errno.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
+#include <asm/unwind_user.h>
 
 static __always_inline int unwind_read_u32(u32 *val, unsigned long addr)
 {
-	return get_user(*val, (const u32 __user *)addr);
+	int ret;
+
+	unwind_user_tags_off();
+	ret = get_user(*val, (const u32 __user *)addr);
+	unwind_user_tags_on();
+	return ret;
 }
 
 static __always_inline int unwind_read_u64(u64 *val, unsigned long addr)
 {
-	return get_user(*val, (const u64 __user *)addr);
+	int ret;
+
+	unwind_user_tags_off();
+	ret = get_user(*val, (const u64 __user *)addr);
+	unwind_user_tags_on();
+	return ret;
 }
 
 /**
@@ -54,11 +68,15 @@ static __always_inline bool unwind_read_begin(unsigned long start,
 					      unsigned long size)
 {
 	might_fault();
-	return user_read_access_begin((const void __user *)start, size);
+	if (!user_read_access_begin((const void __user *)start, size))
+		return false;
+	unwind_user_tags_off();
+	return true;
 }
 
 static __always_inline void unwind_read_end(void)
 {
+	unwind_user_tags_on();
 	user_read_access_end();
 }
 

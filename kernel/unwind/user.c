@@ -116,7 +116,6 @@ static int read_word(const struct unwind_user_state *state, unsigned long addr,
 	u32 val32 = 0;
 	int ret;
 
-	unwind_user_tags_off();
 	if (state->word_size == sizeof(u32)) {
 		ret = unwind_read_u32(&val32, addr);
 		*word = val32;
@@ -124,7 +123,6 @@ static int read_word(const struct unwind_user_state *state, unsigned long addr,
 		ret = unwind_read_u64(&val64, addr);
 		*word = unwind_user_untag(val64);
 	}
-	unwind_user_tags_on();
 	return ret;
 }
 

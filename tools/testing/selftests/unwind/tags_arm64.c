@@ -2,7 +2,7 @@
 /*
  * Stacks on arm64 whose addresses have a tag: the hardware ignores it, or compares it
  * with that of the memory (MTE). Either way the stack is the whole one, by addresses
- * that have none.
+ * that have none. So it is with tables.
  */
 #include <asm/hwcap.h>
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "code.h"
 #include "whole.h"
 #include "../kselftest_harness.h"
 
@@ -85,16 +86,22 @@ FIXTURE_VARIANT_ADD(tags, compared_in_handler) {
 	.fn = sampled_in_handler, .checked = true,
 };
 
-/* All of the stack's memory has the tag; an access with another is a fault at once */
-static int compare_tags(char *stack)
+/* The kernel takes addresses with tags, compares them with memory's, or neither */
+static int set_tags(unsigned long how)
 {
-	uintptr_t at = (uintptr_t)stack - WHOLE_STACK;
+	return prctl(PR_SET_TAGGED_ADDR_CTRL, how, 0, 0, 0);
+}
 
-	if (prctl(PR_SET_TAGGED_ADDR_CTRL, PR_TAGGED_ADDR_ENABLE | PR_MTE_TCF_SYNC |
-		  0xfffeUL << PR_MTE_TAG_SHIFT, 0, 0, 0) ||
-	    mprotect((void *)at, WHOLE_STACK, PROT_READ | PROT_WRITE | PROT_MTE))
+/* All of the memory has the tag; an access with another is a fault at once */
+static int compare_tags(char *memory, size_t size)
+{
+	uintptr_t at = (uintptr_t)memory, end = at + size;
+
+	if (set_tags(PR_TAGGED_ADDR_ENABLE | PR_MTE_TCF_SYNC |
+		     0xfffeUL << PR_MTE_TAG_SHIFT) ||
+	    mprotect(memory, size, PROT_READ | PROT_WRITE | PROT_MTE))
 		return -1;
-	for (; at < (uintptr_t)stack; at += GRANULE)
+	for (; at < end; at += GRANULE)
 		asm volatile(".arch_extension memtag\n\t"
 			     "stg	%0, [%0]"
 			     : : "r"(at | TAG << TAG_SHIFT) : "memory");
@@ -115,10 +122,9 @@ FIXTURE_SETUP(tags)
 	whole_raise_init();
 	/* Or the kernel would lay down no signal's frame by such an address */
 	if (variant->fn == sampled_in_handler)
-		ASSERT_EQ(0, prctl(PR_SET_TAGGED_ADDR_CTRL, PR_TAGGED_ADDR_ENABLE,
-				   0, 0, 0));
+		ASSERT_EQ(0, set_tags(PR_TAGGED_ADDR_ENABLE));
 	if (variant->checked)
-		ASSERT_EQ(0, compare_tags(self->stack));
+		ASSERT_EQ(0, compare_tags(self->stack - WHOLE_STACK, WHOLE_STACK));
 }
 
 FIXTURE_TEARDOWN(tags)
@@ -140,6 +146,69 @@ TEST_F(tags, are_no_part_of_the_stack)
 	}
 	whole_run(variant->fn, NULL, top);
 	EXPECT_TRUE(whole_is_right(&self->sampler));
+}
+
+/*
+ * Tables
+ */
+
+#define KEY	0x1001
+
+/* The same range, by addresses with a tag */
+static void tag_attr(struct unwind_table_attr *attr)
+{
+	attr->table_start |= TAG << TAG_SHIFT;
+	attr->text_start |= TAG << TAG_SHIFT;
+}
+
+FIXTURE(table)
+{
+	struct sampler sampler;
+	struct unwind_table_attr attr;
+	struct code code;
+};
+
+FIXTURE_SETUP(table)
+{
+	if (sampler_open(&self->sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+	ASSERT_EQ(0, code_map(&self->code, 1));
+	code_attr(&self->attr, &self->code, KEY);
+}
+
+FIXTURE_TEARDOWN(table)
+{
+	code_unmap(&self->code);
+	sampler_close(&self->sampler);
+}
+
+/* As with every system call: once the process has asked for that */
+TEST_F(table, by_addresses_with_a_tag)
+{
+	tag_attr(&self->attr);
+	EXPECT_EQ(-EFAULT, unwind_table_add(&self->attr));
+	ASSERT_EQ(0, set_tags(PR_TAGGED_ADDR_ENABLE));
+	ASSERT_EQ(0, unwind_table_add(&self->attr));
+	/* It is the same text */
+	EXPECT_EQ(-EEXIST, code_register(&self->code, KEY + 1));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&self->code, 0)));
+	/* And is gone with its table */
+	ASSERT_EQ(0, munmap(self->code.table, self->code.table_mapped));
+	EXPECT_EQ(THROUGH_NOT, code_through(&self->sampler, code_fn(&self->code, 0)));
+}
+
+/* What is read of it is read whatever the tag is */
+TEST_F(table, in_memory_with_a_tag)
+{
+	if (!(getauxval(AT_HWCAP2) & HWCAP2_MTE))
+		SKIP(return, "the processor has no tags for memory");
+	ASSERT_EQ(0, compare_tags(self->code.table, self->code.table_mapped));
+	ASSERT_EQ(0, unwind_table_add(&self->attr));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&self->code, 0)));
+	ASSERT_EQ(0, unwind_table_del(KEY));
+	tag_attr(&self->attr);
+	ASSERT_EQ(0, unwind_table_add(&self->attr));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&self->code, 0)));
 }
 
 TEST_HARNESS_MAIN

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Of the architecture's part, what reads user memory: that of the harness has no tags. */
+#ifndef _UNWIND_TEST_ASM_UNWIND_USER_H
+#define _UNWIND_TEST_ASM_UNWIND_USER_H
+
+#define unwind_user_tags_off()	((void)0)
+#define unwind_user_tags_on()	((void)0)
+
+#endif /* _UNWIND_TEST_ASM_UNWIND_USER_H */
