@@ -55,6 +55,8 @@ struct unwind_rule {
  * @outermost: there is no caller; the rules are not valid
  * @signal: this is a signal frame: the caller was interrupted, its address is
  *	that of the next instruction and not of one after a call
+ * @at_end: the address is the last one of its function: what returns behind it may
+ *	return to something else, such as a signal's trampoline
  * @mangled_ra: the return address carries pointer authentication bits
  * @pauth_key_b: they were made with key B, not A
  */
@@ -65,6 +67,7 @@ struct unwind_row {
 	u32			looked;
 	bool			outermost;
 	bool			signal;
+	bool			at_end;
 	bool			mangled_ra;
 	bool			pauth_key_b;
 };

@@ -69,6 +69,7 @@
 #define HOW_SIGNAL		BIT(25)
 #define HOW_MANGLED_RA		BIT(26)
 #define HOW_PAUTH_KEY_B		BIT(27)
+#define HOW_AT_END		BIT(29)
 
 void unwind_rows_init(struct unwind_rows *rows)
 {
@@ -230,7 +231,9 @@ static u32 pack_simple(const struct unwind_row *row)
 {
 	u32 how = UNWIND_KEPT_SIMPLE | pack_signature(row);
 
-	if (row->outermost || row->signal || row->cfa.deref || !saved_from_cfa(&row->ra))
+	/* Where a function ends there is more to be tried than its row */
+	if (row->outermost || row->signal || row->at_end || row->cfa.deref ||
+	    !saved_from_cfa(&row->ra))
 		return 0;
 	if (row->cfa.base == UNWIND_RULE_FP)
 		how |= UNWIND_KEPT_CFA_FP;
@@ -249,7 +252,8 @@ static u32 pack_rules(const struct unwind_row *row)
 	       pack_rule(&row->fp, 2) |
 	       (u32)row->cfa.reg << HOW_CFA_REG_SHIFT |
 	       (row->outermost ? HOW_OUTERMOST : 0) |
-	       (row->signal ? HOW_SIGNAL : 0) | pack_signature(row);
+	       (row->signal ? HOW_SIGNAL : 0) |
+	       (row->at_end ? HOW_AT_END : 0) | pack_signature(row);
 }
 
 /**
@@ -314,6 +318,7 @@ void unwind_rows_unpack(struct unwind_row *row,
 		.fp = unpack_rule(kept->how, 2, kept->fp),
 		.outermost = kept->how & HOW_OUTERMOST,
 		.signal = kept->how & HOW_SIGNAL,
+		.at_end = kept->how & HOW_AT_END,
 		.mangled_ra = kept->how & HOW_MANGLED_RA,
 		.pauth_key_b = kept->how & HOW_PAUTH_KEY_B,
 	};

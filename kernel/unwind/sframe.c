@@ -806,6 +806,7 @@ static __always_inline int find_row(const struct sframe_section *sec,
 	row->looked = func->looked;
 	if (ret)
 		return ret;
+	row->at_end = func->offset == func->size - 1;
 	if (func->info & (SFRAME_FDE_SIGNAL | SFRAME_FDE_PAUTH_KEY_B)) {
 		row->signal = func->info & SFRAME_FDE_SIGNAL;
 		row->pauth_key_b = sec->aarch64 &&

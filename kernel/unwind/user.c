@@ -21,8 +21,9 @@
  *   1. A table describes the address (tables.c) and has a row for it (sframe.c):
  *      apply that (row.h).
  *   2. The address is a signal's trampoline, and there is no row, or one that is
- *      marked as that of such: the kernel knows the frame that it has laid down itself
- *      (arch/.../kernel/unwind_signal.c).  A marked row is used where that fails only.
+ *      marked as that of such, or the last of the function that lies before it: the
+ *      kernel knows the frame that it has laid down itself
+ *      (arch/.../kernel/unwind_signal.c).  A row is used where that fails only.
  *   3. A function was interrupted that has no frame record yet, or no longer, and that
  *      can be seen by its instructions: the return address is in the link register
  *      (arch/.../kernel/unwind_link.c).
@@ -573,23 +574,55 @@ int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs,
 	return 0;
 }
 
+/*
+ * Does a function return to what begins like a signal's trampoline?  One that lies right
+ * behind another function has its last row: what is looked up is ip - 1.
+ */
+static bool may_be_trampoline(struct unwind_user_state *state,
+			      const struct unwind_row *row)
+{
+	u32 insns;
+
+	if (!row->at_end || state->exact_ip)
+		return false;
+	if (!unwind_read_u32(&insns, state->ip))
+		return unwind_user_maybe_trampoline(insns);
+	note_unread(state, state->ip);
+	return false;
+}
+
+/* By signal frame, where there may be one: UNWIND_STOP_NO_FRAME if there is none */
+static enum unwind_user_stop try_signal(struct unwind_user_state *state,
+					const struct unwind_row *row,
+					struct unwind_user_frame *next)
+{
+	enum unwind_user_stop stop;
+
+	if (row && !row->signal) {
+		/* The row's function may have called what returns there */
+		return may_be_trampoline(state, row) && !next_by_signal(state, next) ?
+		       UNWIND_STOP_NONE : UNWIND_STOP_NO_FRAME;
+	}
+	stop = next_by_signal(state, next);
+	/* A record beside the frame leads past what was interrupted */
+	return UNWIND_USER_SIGNAL_RECORD || !stop ? stop : UNWIND_STOP_NO_FRAME;
+}
+
 static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 					const struct unwind_kept_row *kept,
 					struct unwind_user_frame *next)
 {
-	enum unwind_user_stop stop, signal_stop, fp_stop;
+	enum unwind_user_stop stop, other;
 	struct unwind_row row;
 
 	/* A program of a kind whose frames cannot be found */
 	if (!state->word_size)
 		return UNWIND_STOP_NO_FRAME;
 	stop = find_row(state, kept, &row);
-	if (stop == UNWIND_STOP_NO_FRAME || (!stop && row.signal)) {
-		signal_stop = next_by_signal(state, next);
-		/* A record beside the frame leads past what was interrupted */
-		if (!signal_stop || (UNWIND_USER_SIGNAL_RECORD &&
-				     signal_stop != UNWIND_STOP_NO_FRAME))
-			return signal_stop;
+	if (!stop || stop == UNWIND_STOP_NO_FRAME) {
+		other = try_signal(state, stop ? NULL : &row, next);
+		if (other != UNWIND_STOP_NO_FRAME)
+			return other;
 	}
 	if (!stop) {
 		stop = next_by_row(state, &row, next);
@@ -604,13 +637,13 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 			return stop;
 	}
 	if (UNWIND_USER_LINK_REG >= 0 && state->exact_ip && stop == UNWIND_STOP_NO_FRAME) {
-		fp_stop = next_by_link(state, next);
-		if (fp_stop != UNWIND_STOP_NO_FRAME)
-			return fp_stop;
+		other = next_by_link(state, next);
+		if (other != UNWIND_STOP_NO_FRAME)
+			return other;
 	}
-	fp_stop = next_by_fp(state, next);
+	other = next_by_fp(state, next);
 	/* What was wrong with the table says more than that no FP is kept */
-	return fp_stop && stop != UNWIND_STOP_NO_FRAME ? stop : fp_stop;
+	return other && stop != UNWIND_STOP_NO_FRAME ? stop : other;
 }
 
 /* Go on to the caller's frame; @kept is what describes the current one, if known */

@@ -391,7 +391,7 @@ static bool rule_fits(const struct unwind_rule *rule)
 
 static bool simple_by_hand(const struct unwind_row *row)
 {
-	return !row->outermost && !row->signal &&
+	return !row->outermost && !row->signal && !row->at_end &&
 	       (row->cfa.base == UNWIND_RULE_SP || row->cfa.base == UNWIND_RULE_FP) &&
 	       !row->cfa.deref &&
 	       row->ra.base == UNWIND_RULE_CFA && row->ra.deref &&
@@ -408,15 +408,16 @@ static void rows_packed(struct kunit *test)
 	unsigned int i, simple = 0;
 	bool fits;
 
-	for (i = 0; i < nr * nr * nr * 16; i++) {
+	for (i = 0; i < nr * nr * nr * 32; i++) {
 		row = (struct unwind_row){
-			.cfa = rules[i / 16 % nr],
-			.ra = rules[i / 16 / nr % nr],
-			.fp = rules[i / 16 / nr / nr],
+			.cfa = rules[i / 32 % nr],
+			.ra = rules[i / 32 / nr % nr],
+			.fp = rules[i / 32 / nr / nr],
 			.outermost = i & 1,
 			.signal = i & 2,
 			.mangled_ra = i & 4,
 			.pauth_key_b = i & 8,
+			.at_end = i & 16,
 		};
 		fits = unwind_rows_pack(&kept, &row);
 		/* A row that says nothing at all need not be kept */
@@ -430,6 +431,7 @@ static void rows_packed(struct kunit *test)
 		unwind_rows_unpack(&back, &kept);
 		KUNIT_EXPECT_TRUE_MSG(test, row_equal(&back, &row), "%s: %s",
 				      row_string(&row), row_string(&back));
+		KUNIT_EXPECT_EQ(test, back.at_end, row.at_end);
 
 		KUNIT_EXPECT_FALSE(test, kept.how & UNWIND_KEPT_NONE);
 		KUNIT_EXPECT_EQ(test, !!(kept.how & UNWIND_KEPT_SIMPLE),

@@ -186,6 +186,23 @@ static void signal_nested(struct kunit *test)
 		     t->text + INTERRUPTED, t->text + CALLER);
 }
 
+/* The table of all text, as start() has left it */
+static void use_funcs(struct kunit *test, const struct sfb_func *funcs, unsigned int nr)
+{
+	const struct sfb_table table = {
+		.version = 3, .flags = SFB_SORTED, .abi = UNWIND_USER_SFRAME_ABI,
+		.funcs = funcs, .num_funcs = nr,
+	};
+	struct user_test *t = test->priv;
+	struct sfb_image img = {};
+
+	KUNIT_ASSERT_EQ(test, sfb_build(&img, &table), 0);
+	KUNIT_EXPECT_EQ(test, copy_to_user((void __user *)t->section, img.bytes,
+					   img.size), 0);
+	use_table_of(test, img.size, UNWIND_USER_SFRAME_ABI);
+	sfb_free(&img);
+}
+
 /* All registers of what was interrupted are known, the link register too */
 static void signal_leaf(struct kunit *test)
 {
@@ -194,13 +211,8 @@ static void signal_leaf(struct kunit *test)
 		{ .start = PAGE_SIZE + INTERRUPTED, .size = INSN, SFB_ROWS(rows) },
 		{ .start = PAGE_SIZE + CALLER - INSN, .size = 2 * INSN },
 	};
-	const struct sfb_table table = {
-		.version = 3, .flags = SFB_SORTED, .abi = UNWIND_USER_SFRAME_ABI,
-		SFB_FUNCS(funcs),
-	};
 	struct sigcontext *sc = interrupted(test);
 	struct user_test *t = test->priv;
-	struct sfb_image img = {};
 
 	/* Tags in registers do not count */
 	sc->sp |= 0xa5UL << 56;
@@ -208,17 +220,48 @@ static void signal_leaf(struct kunit *test)
 	sc->regs[30] = t->text + CALLER;
 	put_frame(test, FRAME, sc);
 	start_in_handler(test);
-
-	KUNIT_ASSERT_EQ(test, sfb_build(&img, &table), 0);
-	KUNIT_EXPECT_EQ(test, copy_to_user((void __user *)t->section, img.bytes,
-					   img.size), 0);
-	use_table_of(test, img.size, UNWIND_USER_SFRAME_ABI);
-	sfb_free(&img);
+	use_funcs(test, funcs, ARRAY_SIZE(funcs));
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + HANDLER,
 		     t->text + TRAMPOLINE, t->text + INTERRUPTED,
 		     t->text + CALLER);
 	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, OUTSIDE));
 	KUNIT_EXPECT_EQ(test, t->state.fp, 0);
+}
+
+/*
+ * Right behind a function that has a table, whose last row is that of the address which
+ * is looked up: with the function's frame there, or without
+ */
+static void signal_behind_function(struct kunit *test)
+{
+	static const struct sfb_row returns[] = { SFB_ROW(0, SFB_SP, 0, 0) };
+	static const struct sfb_row calls[] = { SFB_ROW(0, SFB_SP, 0, 32, -24, -32) };
+	const struct sfb_func funcs[][1] = {
+		{ { .start = PAGE_SIZE + TRAMPOLINE - 2 * INSN, .size = 2 * INSN,
+		    SFB_ROWS(returns) } },
+		{ { .start = PAGE_SIZE + TRAMPOLINE - 2 * INSN, .size = 2 * INSN,
+		    SFB_ROWS(calls) } },
+	};
+	struct user_test *t = test->priv;
+	unsigned int i;
+
+	interrupted(test);
+	for (i = 0; i < ARRAY_SIZE(funcs); i++) {
+		start_in_handler(test);
+		use_funcs(test, funcs[i], 1);
+		EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + HANDLER,
+			     t->text + TRAMPOLINE, t->text + INTERRUPTED,
+			     t->text + CALLER);
+	}
+
+	/* The function itself, in its last call: there is no frame of a signal */
+	put_word(test, FRAME - 12, word_addr(t, RECORD + 2));
+	put_word(test, RECORD + 2, 0);
+	put_word(test, RECORD + 3, t->text + CALLER);
+	start(test);
+	use_funcs(test, funcs[1], 1);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + HANDLER,
+		     t->text + TRAMPOLINE, t->text + CALLER);
 }
 
 /* Frames that lie, or are not where they are looked for */
@@ -268,6 +311,7 @@ static struct kunit_case signal_cases[] = {
 	KUNIT_CASE(signal_topmost),
 	KUNIT_CASE(signal_nested),
 	KUNIT_CASE(signal_leaf),
+	KUNIT_CASE(signal_behind_function),
 	KUNIT_CASE(signal_hostile),
 	{}
 };

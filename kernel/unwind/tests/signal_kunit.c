@@ -11,6 +11,7 @@
 #include <linux/mman.h>
 #include <linux/uaccess.h>
 
+#include "sframe_build.h"
 #include "sframe_data.h"
 #include "user_fixture.h"
 
@@ -313,6 +314,42 @@ static void signal_marked_row(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->state.method, UNWIND_USER_SIGNAL);
 }
 
+/* Right behind a function that has a table, whose last row is what is looked up */
+static void signal_behind_function(struct kunit *test)
+{
+	static const struct sfb_row rows[] = { SFB_ROW(0, SFB_SP, 0, 8) };
+	const struct sfb_func funcs[] = {
+		{ .start = PAGE_SIZE + TRAMPOLINE - 8, .size = 8, SFB_ROWS(rows) },
+	};
+	const struct sfb_table table = {
+		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64, .fixed_ra = -8,
+		SFB_FUNCS(funcs),
+	};
+	const struct sigcontext_64 none = {};
+	struct user_test *t = test->priv;
+	struct sfb_image img = {};
+
+	KUNIT_ASSERT_EQ(test, sfb_build(&img, &table), 0);
+	KUNIT_EXPECT_EQ(test, copy_to_user((void __user *)t->section, img.bytes,
+					   img.size), 0);
+	/* By the row, that would be a caller */
+	put_word(test, FRAME, t->text + 0xb00);
+	interrupted_by(test, &movq);
+	start_in_handler(test);
+	use_table_of(test, img.size, SFB_AMD64);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + 0x800,
+		     t->text + TRAMPOLINE, t->text + 0x900, t->text + 0xa00);
+
+	/* And it is one, where there is no frame of a signal */
+	put_frame(test, FRAME, &none);
+	put_word(test, FRAME - 2, 0);
+	start(test);
+	use_table_of(test, img.size, SFB_AMD64);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + 0x800,
+		     t->text + TRAMPOLINE, t->text + 0xb00);
+	sfb_free(&img);
+}
+
 /* Frames that lie */
 static void signal_hostile(struct kunit *test)
 {
@@ -487,6 +524,7 @@ static struct kunit_case signal_cases[] = {
 	KUNIT_CASE(signal_nested),
 	KUNIT_CASE(signal_table),
 	KUNIT_CASE(signal_marked_row),
+	KUNIT_CASE(signal_behind_function),
 	KUNIT_CASE(signal_hostile),
 #ifdef CONFIG_IA32_EMULATION
 	KUNIT_CASE(signal_compat),

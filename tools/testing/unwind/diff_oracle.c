@@ -228,6 +228,7 @@ int oracle_find_row(const struct oracle *oracle, s64 offset,
 	if (!func)
 		return -ENOENT;
 	type = SFRAME_V3_FDE_TYPE(func->info2);
+	row->at_end = offset - func->start == (s64)func->size - 1;
 	row->signal = SFRAME_V3_FDE_SIGNAL_P(func->info);
 	row->pauth_key_b = is_aarch64(oracle->ctx) &&
 			   SFRAME_V3_AARCH64_FDE_PAUTH_KEY(func->info);

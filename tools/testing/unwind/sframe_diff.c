@@ -50,15 +50,18 @@ static void compare(const struct sframe_section *sec,
 	want = oracle_find_row(oracle, offset, &theirs);
 	count.addresses++;
 	count.found += !want;
-	if (ret == want && !broken && (ret || row_equal(&ours, &theirs)))
+	if (ret == want && !broken &&
+	    (ret || (row_equal(&ours, &theirs) && ours.at_end == theirs.at_end)))
 		return;
 	count.differences++;
 	if (broken)
 		tap_fail("%#llx: %s", (long long)offset, broken);
 	else
-		tap_fail("%#llx: we: %d %s; libsframe: %d %s",
+		tap_fail("%#llx: we: %d %s%s; libsframe: %d %s%s",
 			 (long long)offset, ret, ret ? "" : row_string(&ours),
-			 want, want ? "" : row_string(&theirs));
+			 !ret && ours.at_end ? " at end" : "",
+			 want, want ? "" : row_string(&theirs),
+			 !want && theirs.at_end ? " at end" : "");
 }
 
 /* What was compared last is not again: rows often start close to each other */

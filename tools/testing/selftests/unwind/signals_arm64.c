@@ -89,6 +89,21 @@ asm(".pushsection .text\n"
 	"	svc	#0\n"
 	".popsection\n");
 
+/* The same, right behind a function that has a table */
+ASM_LABEL(restorer_behind);
+asm(".pushsection .text\n"
+	".type before_restorer, %function\n"
+	"before_restorer:\n"
+	"	.cfi_startproc\n"
+	"	nop\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size before_restorer, . - before_restorer\n"
+	"restorer_behind:\n"
+	"	mov	x8, #139\n"
+	"	svc	#0\n"
+	".popsection\n");
+
 /* struct sigaction as the kernel has it */
 struct kernel_sigaction {
 	const void	*handler;
@@ -123,6 +138,15 @@ FIXTURE_VARIANT_ADD(handler, with_record) {
 
 FIXTURE_VARIANT_ADD(handler, with_record_own_restorer) {
 	.handler = handler_with_record, .restorer = own_restorer,
+};
+
+FIXTURE_VARIANT_ADD(handler, with_table_restorer_behind) {
+	.handler = handler_with_table, .has_table = true,
+	.restorer = restorer_behind,
+};
+
+FIXTURE_VARIANT_ADD(handler, with_record_restorer_behind) {
+	.handler = handler_with_record, .restorer = restorer_behind,
 };
 
 FIXTURE_SETUP(handler)
