@@ -195,6 +195,8 @@ static enum unwind_user_stop check_frame(struct unwind_user_state *state,
 static enum unwind_user_stop check_interrupted(struct unwind_user_state *state,
 					       struct unwind_user_frame *frame)
 {
+	/* It may be what is left of a signed address that was not accepted */
+	frame->ip = unwind_user_strip_ra(frame->ip);
 	/* A uretprobe's trampoline can be interrupted anywhere */
 	if (state->task)
 		unwind_uretprobe_leave(&frame->ip, &frame->sp,
@@ -565,7 +567,7 @@ int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs,
 	state->word_size = word_size;
 
 	state->rows = unwind_table_rows(current->mm);
-	state->ip = instruction_pointer(regs);
+	state->ip = unwind_user_strip_ra(instruction_pointer(regs));
 	state->sp = unwind_user_untag(user_stack_pointer(regs));
 	state->fp = unwind_user_untag(frame_pointer(regs));
 	if (state->task && word_size)

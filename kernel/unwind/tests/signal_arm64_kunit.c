@@ -264,6 +264,27 @@ static void signal_behind_function(struct kunit *test)
 		     t->text + TRAMPOLINE, t->text + CALLER);
 }
 
+/* A signed address that was not accepted: the rest of the stack is still there */
+static void signal_astray(struct kunit *test)
+{
+	struct sigcontext *sc = interrupted(test);
+	struct user_test *t = test->priv;
+
+	sc->pc |= 1UL << 54;
+	put_frame(test, FRAME, sc);
+	start_in_handler(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + HANDLER,
+		     t->text + TRAMPOLINE, t->text + INTERRUPTED,
+		     t->text + CALLER);
+
+	put_word(test, OUTSIDE, 0);
+	put_word(test, OUTSIDE + 1, t->text + CALLER);
+	set_regs(t, t->text + INTERRUPTED + (1UL << 54), word_addr(t, OUTSIDE),
+		 word_addr(t, OUTSIDE));
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + INTERRUPTED, t->text + CALLER);
+}
+
 /* Frames that lie, or are not where they are looked for */
 static void signal_hostile(struct kunit *test)
 {
@@ -312,6 +333,7 @@ static struct kunit_case signal_cases[] = {
 	KUNIT_CASE(signal_nested),
 	KUNIT_CASE(signal_leaf),
 	KUNIT_CASE(signal_behind_function),
+	KUNIT_CASE(signal_astray),
 	KUNIT_CASE(signal_hostile),
 	{}
 };
