@@ -30,7 +30,7 @@
  *   4. The frame pointer points to a frame record: where a function has saved its
  *      caller's frame pointer, beside the return address.
  *
- * A row that is wrong costs its frame only: the frame pointer is tried instead.  But
+ * A row that is wrong costs its frame only: the others are tried instead.  But
  * not where the row says that this is the outermost frame, or needs a register that
  * is not known: there the frame pointer has some other use.
  *
@@ -470,9 +470,11 @@ static enum unwind_user_stop next_by_signal(struct unwind_user_state *state,
 static enum unwind_user_stop next_by_link(struct unwind_user_state *state,
 					  struct unwind_user_frame *next)
 {
-	int pushed = unwind_user_link_holds_ra(state->ip);
 	enum unwind_user_stop stop;
+	bool sp_known = true;
+	int pushed;
 
+	pushed = unwind_user_link_holds_ra(state->ip, &sp_known);
 	if (pushed == -EFAULT)
 		note_unread(state, state->ip);
 	if (pushed < 0)
@@ -483,6 +485,7 @@ static enum unwind_user_stop next_by_link(struct unwind_user_state *state,
 		.word_size = state->word_size,
 		/* The frame pointer comes next, and led to none so far */
 		.method = UNWIND_USER_FP,
+		.sp_is_bound = !sp_known,
 	};
 	if (!known_reg(state, UNWIND_USER_LINK_REG, &next->ip) ||
 	    !cfa_valid(state, next->sp))
@@ -638,7 +641,8 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 		    stop == UNWIND_STOP_NO_REGISTER)
 			return stop;
 	}
-	if (UNWIND_USER_LINK_REG >= 0 && state->exact_ip && stop == UNWIND_STOP_NO_FRAME) {
+	/* Before its function has a frame record, the frame pointer skips its caller */
+	if (UNWIND_USER_LINK_REG >= 0 && state->exact_ip) {
 		other = next_by_link(state, next);
 		if (other != UNWIND_STOP_NO_FRAME)
 			return other;

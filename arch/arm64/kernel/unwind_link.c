@@ -31,10 +31,21 @@
  *	add x16, x16, #...		does when a function is called for the first time
  *	br x17
  *
+ *	adrp x16, ...			a stub that leads to where a branch does not reach
+ *	add x16, x16, #...
+ *	br x16
+ *
  * Other instructions may stand between these, some of which push and pop registers.
  * Nothing is claimed where none of this is near.  So a leaf that has no frame record is
  * known where it begins and not far from its return: elsewhere, to find its caller takes
  * a table.
+ *
+ * How far the stack pointer has moved may be unknown, where it was moved by a register,
+ * or further away than is looked.  The return address is then known all the same, and
+ * the caller's frame by its frame record only.
+ *
+ * Where a uprobe is, there stands a breakpoint.  What it has replaced is known of the
+ * next instruction, and of no other.
  *
  * The instructions are the process's own and may be chosen to mislead: what comes out
  * is an address of that process, in its text.
@@ -45,15 +56,21 @@
 #include <linux/bits.h>
 #include <linux/bitops.h>
 #include <linux/errno.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
+#include <linux/uprobes.h>
+#include <asm/debug-monitors.h>
 #include <asm/insn.h>
+#include <asm/ptrace.h>
 #include <asm/unwind_user.h>
 
 #define INSN_SIZE	4
 
 /* How far is looked, either way */
-#define NEAR		8
+#define NEAR		16
 
 /* An instruction, and what of it is the same for all offsets and registers */
 struct pattern {
@@ -77,6 +94,12 @@ static const struct pattern at_ends[] = {
 
 /* From where on the frame pointer is this frame's: add x29, sp, #; mov x29, sp */
 static const struct pattern sets_fp = { ~ADD_OFFSET, 0x910003fd };
+
+/* What saves both */
+static const struct pattern saves[] = {
+	{ ~PAIR_OFFSET, 0xa9807bfd },		/* stp x29, x30, [sp, #]! */
+	{ ~PAIR_OFFSET, 0xa9007bfd },		/* stp x29, x30, [sp, #] */
+};
 
 /* From where on both are the caller's */
 static const struct pattern restores[] = {
@@ -109,35 +132,84 @@ static const struct pattern tagged_pair = { 0xfe400000, 0x68000000 };
 static const struct pattern in_stubs[] = {
 	{ ~0x80U, 0xd503245f },			/* bti c */
 	{ 0x9f00001f, 0x90000010 },		/* adrp x16, # */
+	{ 0xff00001f, 0x58000010 },		/* ldr x16, # */
 	{ ~ADD_OFFSET, 0xf9400211 },		/* ldr x17, [x16, #] */
 	{ ~ADD_OFFSET, 0x91000210 },		/* add x16, x16, # */
+	{ 0x9f00001f, 0x10000011 },		/* adr x17, # */
+	{ ~0U, 0x8b110210 },			/* add x16, x16, x17 */
 	{ ~0x40U, 0xd503219f },			/* autia1716; autib1716 */
 	{ ~0U, 0xd503201f },			/* nop */
 };
 
 #define STUB_INSNS	5
 
-static const struct pattern br_x17 = { ~0U, 0xd61f0220 };
+/* br x16; br x17 */
+static const struct pattern leaves_stub = { ~0x20U, 0xd61f0200 };
 static const struct pattern push_x16 = { ~0U, 0xa9bf7bf0 };
 
 #define PUSHED_BY_STUB	16
 
-/* @unread: an instruction could not be read, which may have told more */
+/**
+ * struct code - what is looked at
+ * @ip: the next instruction
+ * @unread: an instruction could not be read, which may have told more
+ * @sp_known: how far the stack pointer has moved is known
+ */
 struct code {
 	unsigned long	ip;
 	bool		unread;
+	bool		sp_known;
 };
 
-/* The instruction that is @at instructions after the next one; 0 is none */
+/* An instruction, which may lie in memory that has tags */
+static bool read_insn(unsigned long addr, u32 *insn)
+{
+	__le32 val;
+	int ret;
+
+	unwind_user_tags_off();
+	ret = get_user(val, (const __le32 __user *)addr);
+	unwind_user_tags_on();
+	*insn = ret ? 0 : le32_to_cpu(val);
+	return !ret;
+}
+
+/*
+ * What a uprobe has replaced, where the program is.  While the uprobe's handlers run it
+ * is at hand; after them, the program is about to execute it elsewhere.
+ */
+static u32 replaced_insn(unsigned long ip)
+{
+#ifdef CONFIG_UPROBES
+	const struct uprobe_task *utask = current->utask;
+	u32 insn;
+
+	/* It is changed by the task itself, without precautions against interrupts */
+	if (!in_task() || !utask)
+		return 0;
+	if (utask->auprobe && ip == instruction_pointer(task_pt_regs(current)))
+		return le32_to_cpu(utask->auprobe->insn);
+	if (utask->active_uprobe && ip == utask->vaddr &&
+	    read_insn(utask->xol_vaddr, &insn))
+		return insn;
+#endif
+	return 0;
+}
+
+/* The instruction that is @at instructions after the next one; 0 is none, or unknown */
 static u32 insn_at(struct code *code, int at)
 {
-	__le32 insn;
+	u32 insn;
 
-	if (get_user(insn, (const __le32 __user *)(code->ip + at * INSN_SIZE))) {
+	if (!read_insn(code->ip + at * INSN_SIZE, &insn)) {
 		code->unread = true;
 		return 0;
 	}
-	return le32_to_cpu(insn);
+	if (insn != BRK64_OPCODE_UPROBES)
+		return insn;
+	/* Whatever it is, it may move the stack pointer */
+	code->sp_known = false;
+	return 0;
 }
 
 static bool matches(u32 insn, const struct pattern *pattern)
@@ -197,25 +269,65 @@ static bool ends_code(u32 insn)
 	return !insn || aarch64_insn_is_branch(insn) || aarch64_insn_is_brk(insn);
 }
 
-/* The frame pointer will be set: how far down is the stack pointer by now? */
-static int held_at_begin(struct code *code, u32 insn)
+/* May be passed by: what follows is there to be executed, too */
+static bool is_conditional(u32 insn)
 {
-	int at = 0, by, moved = 0;
+	return aarch64_insn_is_bcond(insn) || aarch64_insn_is_cbz(insn) ||
+	       aarch64_insn_is_cbnz(insn) || aarch64_insn_is_tbz(insn) ||
+	       aarch64_insn_is_tbnz(insn);
+}
 
-	while (!matches(insn, &sets_fp)) {
-		if (ends_code(insn) || ++at == NEAR)
-			return -ENOENT;
-		insn = insn_at(code, at);
-	}
+/* Does what comes after it belong to another function, or is reached from elsewhere? */
+static bool ends_block(u32 insn)
+{
+	return ends_code(insn) && !is_conditional(insn);
+}
+
+/* No function frees more than it has: then it is not what it looks like */
+static int held_below(const struct code *code, int moved)
+{
+	if (!code->sp_known)
+		return 0;
+	return moved < 0 ? -ENOENT : moved;
+}
+
+/* How far down is the stack pointer by now, as far as can be seen? */
+static int moved_so_far(struct code *code, bool *saved)
+{
+	int at, by, moved = 0;
+	u32 insn;
+
 	for (at = -1; at >= -NEAR; at--) {
 		insn = insn_at(code, at);
-		if (ends_code(insn))
-			break;
-		if (!moves_sp(insn, &by))
-			return -ENOENT;
+		if (ends_block(insn))
+			return moved;
+		*saved |= matches_any(insn, saves, ARRAY_SIZE(saves));
+		code->sp_known &= moves_sp(insn, &by);
 		moved -= by;
 	}
-	return moved < 0 ? -ENOENT : moved;
+	/* There may be more of it */
+	code->sp_known = false;
+	return moved;
+}
+
+/*
+ * The frame pointer will be set to where it is saved, or was: how far down is the stack
+ * pointer by now?  Where nothing is saved, the register has another use.
+ */
+static int held_at_begin(struct code *code, u32 insn)
+{
+	bool saved = false;
+	int at = 0, moved;
+
+	while (!matches(insn, &sets_fp)) {
+		saved |= matches_any(insn, saves, ARRAY_SIZE(saves));
+		if (ends_block(insn) || ++at == NEAR)
+			return -ENOENT;
+		insn = insn_at(code, at);
+	}
+	code->sp_known = true;
+	moved = moved_so_far(code, &saved);
+	return saved ? held_below(code, moved) : -ENOENT;
 }
 
 static bool is_fp_or_lr(unsigned int reg)
@@ -228,14 +340,6 @@ static bool writes_fp_or_lr(u32 insn)
 {
 	return is_fp_or_lr(insn & 0x1f) ||
 	       (matches(insn, &loads_pair) && is_fp_or_lr(insn >> 10 & 0x1f));
-}
-
-/* May be passed by: what follows is there to be executed, too */
-static bool is_conditional(u32 insn)
-{
-	return aarch64_insn_is_bcond(insn) || aarch64_insn_is_cbz(insn) ||
-	       aarch64_insn_is_cbnz(insn) || aarch64_insn_is_tbz(insn) ||
-	       aarch64_insn_is_tbnz(insn);
 }
 
 static bool was_restored(struct code *code)
@@ -258,30 +362,32 @@ static int held_at_end(struct code *code, u32 insn)
 {
 	int at = 0, by, moved = 0;
 
-	for (; !ends_code(insn) || is_conditional(insn); insn = insn_at(code, at)) {
+	code->sp_known = true;
+	for (; !ends_block(insn); insn = insn_at(code, at)) {
 		if (++at == NEAR)
 			return -ENOENT;
 		if (is_conditional(insn))
 			continue;
-		if (writes_fp_or_lr(insn) || !moves_sp(insn, &by))
+		if (writes_fp_or_lr(insn))
 			return -ENOENT;
+		code->sp_known &= moves_sp(insn, &by);
 		moved += by;
 	}
-	if (moved < 0)
-		return -ENOENT;
 	if (matches_any(insn, returns, ARRAY_SIZE(returns)))
-		return moved;
+		return held_below(code, moved);
 	/* Other branches may lead back into the function */
-	return aarch64_insn_is_branch(insn) && was_restored(code) ? moved : -ENOENT;
+	return aarch64_insn_is_branch(insn) && was_restored(code) ?
+	       held_below(code, moved) : -ENOENT;
 }
 
 static int held_in_stub(struct code *code, u32 insn)
 {
 	int at = 0;
 
+	code->sp_known = true;
 	while (at < STUB_INSNS && matches_any(insn, in_stubs, ARRAY_SIZE(in_stubs)))
 		insn = insn_at(code, ++at);
-	if (!matches(insn, &br_x17))
+	if (!matches(insn, &leaves_stub))
 		return -ENOENT;
 	/* Such a jump alone may be any function's */
 	insn = insn_at(code, -1);
@@ -293,15 +399,32 @@ static int held_in_stub(struct code *code, u32 insn)
 	return matches(insn, &push_x16) ? PUSHED_BY_STUB : 0;
 }
 
+static int held(struct code *code, u32 insn)
+{
+	int ret;
+
+	code->sp_known = true;
+	if (matches_any(insn, at_ends, ARRAY_SIZE(at_ends)))
+		return 0;
+	ret = held_at_begin(code, insn);
+	if (ret == -ENOENT)
+		ret = held_at_end(code, insn);
+	if (ret == -ENOENT)
+		ret = held_in_stub(code, insn);
+	return ret;
+}
+
 /**
  * unwind_user_link_holds_ra - whether a return address is still in the link register
  * @ip: the next instruction of what was interrupted, of which no table tells
+ * @sp_known: on success, whether the stack pointer is known as well
  *
  * Context: as unwind_user_start().
- * Return: how many bytes the stack pointer is below that of the caller; -ENOENT if
- * nothing is known; -EFAULT if nothing is known as not all could be read.
+ * Return: how many bytes the stack pointer is below that of the caller, and 0 where that
+ * is not known; -ENOENT if nothing is known; -EFAULT if nothing is known as not all
+ * could be read.
  */
-int unwind_user_link_holds_ra(unsigned long ip)
+int unwind_user_link_holds_ra(unsigned long ip, bool *sp_known)
 {
 	struct code code = { .ip = ip };
 	u32 insn;
@@ -309,13 +432,10 @@ int unwind_user_link_holds_ra(unsigned long ip)
 
 	if (!IS_ALIGNED(ip, INSN_SIZE))
 		return -ENOENT;
-	insn = insn_at(&code, 0);
-	if (matches_any(insn, at_ends, ARRAY_SIZE(at_ends)))
-		return 0;
-	ret = held_at_begin(&code, insn);
+	insn = insn_at(&code, 0) ?: replaced_insn(ip);
+	ret = held(&code, insn);
 	if (ret == -ENOENT)
-		ret = held_at_end(&code, insn);
-	if (ret == -ENOENT)
-		ret = held_in_stub(&code, insn);
-	return ret == -ENOENT && code.unread ? -EFAULT : ret;
+		return code.unread ? -EFAULT : -ENOENT;
+	*sp_known = code.sp_known;
+	return ret;
 }

@@ -273,7 +273,7 @@ static void arm64_record_then_none(struct kunit *test)
 
 static const struct link_code {
 	const char	*what;
-	u32		insns[7];
+	u32		insns[14];
 	u8		at;		/* of these, the next one */
 	u16		pushed;		/* words */
 } link_codes[] = {
@@ -323,9 +323,34 @@ static const struct link_code {
 	  { 0xd503245f, 0xa9bf7bf0, 0xf00000f0, 0xf947fe11, 0x913fe210, 0xd61f0220 }, 2, 2 },
 	{ "first stub: br",
 	  { 0xd503245f, 0xa9bf7bf0, 0xf00000f0, 0xf947fe11, 0x913fe210, 0xd61f0220 }, 5, 2 },
+	{ "before cbz, stp and mov x29, sp", { 0xb4000080, 0xa9be7bfd, 0x910003fd }, 0, 0 },
+	{ "between sub, cbz and stp",
+	  { 0xd10103ff, 0xb4000080, 0xa9027bfd, 0x910083fd }, 2, 8 },
+	{ "pairs between stp and add x29, sp, #160",
+	  { 0xd102c3ff, 0xa90a7bfd, 0x6d0027e8, 0x6d0127e8, 0x6d0227e8, 0x6d0327e8,
+	    0xa9046ffc, 0xa90567fa, 0xa9065ff8, 0xa90757f6, 0xa9084ff4, 0x910283fd }, 11, 22 },
+	{ "veneer: adrp", { 0x90000010, 0x91002210, 0xd61f0200 }, 0, 0 },
+	{ "veneer: br x16", { 0x90000010, 0x91002210, 0xd61f0200 }, 2, 0 },
+	{ "veneer of a literal: ldr", { 0x58000050, 0xd61f0200 }, 0, 0 },
+	{ "veneer of a literal: add",
+	  { 0x58000090, 0x10000011, 0x8b110210, 0xd61f0200 }, 2, 0 },
 	{ "stub after the padding of the first",
 	  { 0xd61f0220, 0xd503201f, 0xd503201f, 0x90000010, 0xf9400611, 0x91002210,
 	    0xd61f0220 }, 3, 0 },
+};
+
+/* Of these the return address is known, and not where the caller's frame begins */
+static const struct link_code no_sp_codes[] = {
+	{ "sub sp, sp, x9 before", { 0xcb2963ff, 0xa9be7bfd, 0x910003fd }, 2, 0 },
+	{ "sub sp, sp, x12; stp x29, x30, [sp]",
+	  { 0xd282020c, 0xcb2c63ff, 0xa9007bfd, 0x910003fd }, 2, 0 },
+	{ "before add sp, sp, x12",
+	  { 0xa9407bfd, 0xd282020c, 0x8b2c63ff, 0xd65f03c0 }, 1, 0 },
+	{ "before mov sp, x29", { 0x910003bf, 0xd65f03c0 }, 0, 0 },
+	{ "before addvl sp, sp, #1", { 0xa9427bfd, 0x043f503f, 0xd65f03c0 }, 1, 0 },
+	{ "after addpl sp, sp, #-1", { 0x047f57ff, 0xa9be7bfd, 0x910003fd }, 2, 0 },
+	{ "after a uprobe", { 0xd42000a0, 0xa9be7bfd, 0x910003fd }, 1, 0 },
+	{ "after a uprobe's stp", { 0xd42000a0, 0xa9be7bfd, 0x910003fd }, 2, 0 },
 };
 
 /* Of these nothing is known, as they stand there */
@@ -338,10 +363,9 @@ static const struct link_code no_link_codes[] = {
 	{ "before ldp x29, x30, [sp], #32", { 0xd2800000, 0xa8c27bfd, 0xd65f03c0 }, 0, 0 },
 	{ "before ldr x30, [sp], #16", { 0xd2800000, 0xf84107fe, 0xd65f03c0 }, 0, 0 },
 	{ "before mov x30, x11", { 0xaa0b03fe, 0xd65f03c0 }, 0, 0 },
-	{ "sub sp, sp, x9 before", { 0xcb2963ff, 0xa9be7bfd, 0x910003fd }, 2, 0 },
-	{ "before mov sp, x29", { 0x910003bf, 0xd65f03c0 }, 0, 0 },
-	{ "before addvl sp, sp, #1", { 0xa9427bfd, 0x043f503f, 0xd65f03c0 }, 1, 0 },
-	{ "after addpl sp, sp, #-1", { 0x047f57ff, 0xa9be7bfd, 0x910003fd }, 2, 0 },
+	{ "add x29, sp, #16 for something else", { 0x94000040, 0x910043fd }, 1, 0 },
+	{ "a uprobe", { 0xd42000a0, 0xa9be7bfd, 0x910003fd }, 0, 0 },
+	{ "a uprobe before mov x29, sp", { 0xa9be7bfd, 0xd42000a0, 0x910003fd }, 0, 0 },
 	{ "before a call", { 0xd2800000, 0x94000040, 0xd65f03c0 }, 0, 0 },
 	{ "a jump before ret", { 0xd2800000, 0x14000040, 0xd65f03c0 }, 0, 0 },
 	{ "a call before mov x29, sp", { 0xa9be7bfd, 0x94000040, 0x910003fd }, 0, 0 },
@@ -382,6 +406,22 @@ static void arm64_link_register(struct kunit *test)
 	}
 }
 
+/* Then the caller's own record tells */
+static void arm64_link_register_no_sp(struct kunit *test)
+{
+	const struct link_code *code;
+	struct user_test *t = test->priv;
+
+	for (code = no_sp_codes; code < no_sp_codes + ARRAY_SIZE(no_sp_codes); code++) {
+		kunit_info(test, "%s\n", code->what);
+		at_code(test, code, sign(t->text + MID + BODY));
+		EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE + code->at * 4,
+			     t->text + MID + BODY, t->text + OUTER + BODY + 4);
+		KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 30 + FRAME_WORDS));
+		KUNIT_EXPECT_EQ(test, t->state.fp, word_addr(t, 40));
+	}
+}
+
 static void arm64_link_register_unknown(struct kunit *test)
 {
 	const struct link_code *code;
@@ -393,6 +433,31 @@ static void arm64_link_register_unknown(struct kunit *test)
 		EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE + code->at * 4,
 			     t->text + OUTER + BODY + 4);
 	}
+}
+
+/* A row that is wrong costs no caller where the instructions tell of one */
+static void arm64_link_register_bad_row(struct kunit *test)
+{
+	static const struct sfb_row rows[] = { SFB_ROW(0, SFB_SP, 0, 4) };
+	const struct sfb_func funcs[] = {
+		{ .start = PAGE_SIZE + MID, .size = FUNC_SIZE, SFB_ROWS(mid_rows) },
+		{ .start = PAGE_SIZE + OUTER, .size = FUNC_SIZE },
+		{ .start = PAGE_SIZE + NOWHERE, .size = FUNC_SIZE, SFB_ROWS(rows) },
+	};
+	const struct sfb_table table = {
+		.version = 3, .flags = SFB_SORTED, .abi = ABI, SFB_FUNCS(funcs),
+	};
+	struct user_test *t = test->priv;
+	struct sfb_image img = {};
+
+	at_code(test, &link_codes[0], t->text + MID + BODY);
+	KUNIT_ASSERT_EQ(test, sfb_build(&img, &table), 0);
+	KUNIT_EXPECT_EQ(test, copy_to_user((void __user *)t->section, img.bytes,
+					   img.size), 0);
+	use_table_of(test, img.size, UNWIND_USER_SFRAME_ABI);
+	sfb_free(&img);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE, t->text + MID + BODY,
+		     t->text + OUTER + BODY);
 }
 
 /* What was in the register is not the program's: the frame record is all that there is */
@@ -431,7 +496,9 @@ static struct kunit_case user_arm64_cases[] = {
 	KUNIT_CASE(arm64_record_then_table),
 	KUNIT_CASE(arm64_record_then_none),
 	KUNIT_CASE(arm64_link_register),
+	KUNIT_CASE(arm64_link_register_no_sp),
 	KUNIT_CASE(arm64_link_register_unknown),
+	KUNIT_CASE(arm64_link_register_bad_row),
 	KUNIT_CASE(arm64_link_register_wrong),
 	KUNIT_CASE(arm64_compat),
 	{}

@@ -139,7 +139,7 @@ int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
 			  unsigned long *val);
 
 /* There is no link register */
-static inline int unwind_user_link_holds_ra(unsigned long ip)
+static inline int unwind_user_link_holds_ra(unsigned long ip, bool *sp_known)
 {
 	return -ENOENT;
 }

@@ -170,6 +170,14 @@ ASM_LABEL(first_pad_next);
 ASM_LABEL(first_nop_next);
 ASM_LABEL(first_jump_next);
 ASM_LABEL(first_branch_next);
+ASM_LABEL(first_record_next);
+
+/* That the return address is in its register, the instructions tell */
+ASM_FUNCTION_NO_TABLE(first_record,
+		      "	stp	x29, x30, [sp, #-16]!\n"
+		      "first_record_next:\n"
+		      "	mov	x29, sp\n"
+		      "	ldp	x29, x30, [sp], #16\n");
 
 ASM_FUNCTION(first_push,
 	     "	stp	x29, x30, [sp, #-16]!\n"
@@ -276,6 +284,10 @@ FIXTURE_VARIANT_ADD(first, branch) {
 	.fn = first_branch, .next = first_branch_next,
 };
 
+FIXTURE_VARIANT_ADD(first, record) {
+	.fn = first_record, .next = first_record_next,
+};
+
 #endif
 
 FIXTURE_SETUP(first)
@@ -310,6 +322,34 @@ TEST_F(first, instruction_keeps_the_caller)
 	ASSERT_LT(0, stack.nr);
 	EXPECT_TRUE(stack_is(&stack, stack.ip[0] == before.ip[0] ? &before :
 								  &after));
+}
+
+/* In the probe's handler, before the instruction; once the tables were found */
+TEST_F(first, instruction_keeps_the_caller_in_place)
+{
+	const struct record *last = NULL;
+	struct records recs = {};
+	struct perf_event_attr attr;
+	struct sampler sampler;
+	size_t i, nr;
+
+	ASSERT_EQ(0, probe_attr(&attr, (unsigned long)variant->fn, 0));
+	attr.defer_callchain = 0;
+	attr.defer_output = 0;
+	ASSERT_EQ(0, sampler_open_attr(&sampler, &attr, 0, NULL));
+	for (i = 0; i < 3; i++)
+		whole_run(variant->fn, NULL, NULL);
+	ASSERT_EQ(0, event_disable(sampler.fd));
+	ASSERT_EQ(0, records_read(&recs, &sampler.ring));
+	nr = records_count(&recs, PERF_RECORD_SAMPLE);
+	ASSERT_EQ(3, nr);
+	last = records_get(&recs, PERF_RECORD_SAMPLE, nr - 1);
+	ASSERT_EQ(3, last->nr);
+	EXPECT_EQ(PERF_CONTEXT_USER, last->ips[0]);
+	EXPECT_EQ((unsigned long)variant->fn, last->ips[1]);
+	EXPECT_EQ((unsigned long)whole_end, last->ips[2]);
+	records_free(&recs);
+	sampler_close(&sampler);
 }
 
 /*

@@ -39,6 +39,17 @@ asm(".pushsection .text\n"						\
 	".size " #name ", . - " #name "\n"				\
 	".popsection\n")
 
+/* The same, of which no table tells */
+#define ASM_FUNCTION_NO_TABLE(name, insns)				\
+void name(void *arg);							\
+asm(".pushsection .text\n"						\
+	".type " #name ", %function\n"					\
+	#name ":\n"							\
+	insns								\
+	"	ret\n"							\
+	".size " #name ", . - " #name "\n"				\
+	".popsection\n")
+
 extern struct notes whole;
 ASM_LABEL(whole_end);
 
