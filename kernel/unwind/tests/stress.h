@@ -15,6 +15,8 @@ int stress_log_start(u32 requests);
 void stress_log_free(void);
 struct unwind_stress_event *stress_log_event(u8 type);
 struct unwind_stress_event *stress_log_request(void);
+bool stress_log_complete(void);
+void stress_log_stop(void);
 int stress_log_wait(void);
 ssize_t stress_log_read(char __user *buf, size_t size, loff_t *pos);
 
@@ -26,6 +28,7 @@ extern u32 stress_hold_changes;
 u32 stress_random(void);
 void stress_ask_some(u8 context, u64 addr);
 int stress_set_clients(unsigned long mask);
+void stress_wake_holder(void);
 int stress_borrow_mm(void);
 
 /* stress_fire.c */

@@ -16,6 +16,7 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/errno.h>
 #include <linux/hash.h>
 #include <linux/kthread.h>
 #include <linux/mutex.h>
@@ -147,9 +148,15 @@ static bool held_enough(void)
 	       atomic_read(&changes) >= READ_ONCE(stress_hold_changes);
 }
 
+void stress_wake_holder(void)
+{
+	wake_up_all(&hold_wait);
+}
+
 /*
  * Wait until other tasks have been served, and other clients cancelled, which they
- * must be meanwhile
+ * must be meanwhile: as long as there are requests.  After the last one there may be
+ * no other task.
  */
 static void hold_on(struct stress_client *client, u64 cookie)
 {
@@ -158,7 +165,9 @@ static void hold_on(struct stress_client *client, u64 cookie)
 	atomic_set(&others, 0);
 	atomic_set(&changes, 0);
 	log_wait(client, UNWIND_STRESS_HELD, cookie, 0);
-	ret = wait_event_killable(hold_wait, held_enough());
+	ret = wait_event_killable(hold_wait, held_enough() || stress_log_complete());
+	if (!ret && !held_enough())
+		ret = -ECANCELED;
 	log_wait(client, UNWIND_STRESS_AWAKE, cookie, ret);
 	atomic_set(&holder, 0);
 }
@@ -205,7 +214,7 @@ static void tell_holder(void)
 		return;
 	atomic_inc(&others);
 	if (held_enough())
-		wake_up_all(&hold_wait);
+		stress_wake_holder();
 }
 
 static void called(struct unwind_work *work, struct unwind_stacktrace *trace,
@@ -310,7 +319,7 @@ int stress_set_clients(unsigned long mask)
 			return ret;
 	}
 	atomic_inc(&changes);
-	wake_up_all(&hold_wait);
+	stress_wake_holder();
 	return 0;
 }
 

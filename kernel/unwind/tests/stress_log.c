@@ -37,6 +37,7 @@ static DECLARE_WAIT_QUEUE_HEAD(requests_made);
 static void all_made(struct irq_work *work)
 {
 	wake_up_all(&requests_made);
+	stress_wake_holder();
 }
 
 static DEFINE_IRQ_WORK(all_made_work, all_made);
@@ -111,11 +112,23 @@ struct unwind_stress_event *stress_log_request(void)
 	return stress_log_event(UNWIND_STRESS_REQUEST);
 }
 
+/* Are all requests made, so that nothing is to be waited for but what they bring? */
+bool stress_log_complete(void)
+{
+	return !atomic_read(&requests_left);
+}
+
+/* Make no more of them */
+void stress_log_stop(void)
+{
+	atomic_set(&requests_left, 0);
+	irq_work_queue(&all_made_work);
+}
+
 /* Until all requests are made */
 int stress_log_wait(void)
 {
-	return wait_event_interruptible(requests_made,
-					!atomic_read(&requests_left));
+	return wait_event_interruptible(requests_made, stress_log_complete());
 }
 
 ssize_t stress_log_read(char __user *buf, size_t size, loff_t *pos)

@@ -50,6 +50,7 @@ static void stop(void)
 {
 	if (running)
 		stress_fire_stop();
+	stress_log_stop();
 	running = false;
 }
 

@@ -340,7 +340,7 @@ static void check_hold(struct check *check,
 		return;
 	}
 	check->holder = 0;
-	/* Killed while it waited */
+	/* Killed while it waited, or nothing more would have come */
 	if (event->ret)
 		return;
 	check->holds++;
