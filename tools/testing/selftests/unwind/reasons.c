@@ -262,16 +262,21 @@ ASM_FUNCTION(bad_frame,
 	     "	.cfi_restore 29\n"
 	     "	.cfi_restore 30\n"
 	     "	.cfi_def_cfa sp, 0\n");
-/* What it pushes is where a return address should be */
+/*
+ * What it pushes is where a return address should be. That is elsewhere, and as far as
+ * the instructions tell, the register need not have it any more.
+ */
 ASM_FUNCTION(not_text,
-	     "	stp	x29, x0, [sp, #-16]!\n"
-	     "	.cfi_def_cfa_offset 16\n"
-	     "	.cfi_offset 29, -16\n"
-	     "	.cfi_offset 30, -8\n"
+	     "	stp	x29, x0, [sp, #-32]!\n"
+	     "	.cfi_def_cfa_offset 32\n"
+	     "	.cfi_offset 29, -32\n"
+	     "	.cfi_offset 30, -24\n"
+	     "	str	x30, [sp, #16]\n"
 	     "	mov	x8, #173\n"
 	     "	svc	#0\n"
 	     "not_text_at:\n"
-	     "	add	sp, sp, #16\n"
+	     "	ldr	x30, [sp, #16]\n"
+	     "	add	sp, sp, #32\n"
 	     "	.cfi_restore 29\n"
 	     "	.cfi_restore 30\n"
 	     "	.cfi_def_cfa sp, 0\n");
