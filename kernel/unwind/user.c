@@ -603,12 +603,12 @@ static enum unwind_user_stop try_signal(struct unwind_user_state *state,
 {
 	enum unwind_user_stop stop;
 
-	if (row && !row->signal) {
-		/* The row's function may have called what returns there */
-		return may_be_trampoline(state, row) && !next_by_signal(state, next) ?
-		       UNWIND_STOP_NONE : UNWIND_STOP_NO_FRAME;
-	}
+	if (row && !row->signal && !may_be_trampoline(state, row))
+		return UNWIND_STOP_NO_FRAME;
 	stop = next_by_signal(state, next);
+	/* The row's function may have called what returns there */
+	if (row && !row->signal)
+		return stop == UNWIND_STOP_UNREADABLE ? UNWIND_STOP_NO_FRAME : stop;
 	/* A record beside the frame leads past what was interrupted */
 	return UNWIND_USER_SIGNAL_RECORD || !stop ? stop : UNWIND_STOP_NO_FRAME;
 }

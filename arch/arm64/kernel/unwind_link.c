@@ -154,11 +154,13 @@ static const struct pattern push_x16 = { ~0U, 0xa9bf7bf0 };
  * @ip: the next instruction
  * @unread: an instruction could not be read, which may have told more
  * @sp_known: how far the stack pointer has moved is known
+ * @probed: the instruction that was looked at last is a uprobe's
  */
 struct code {
 	unsigned long	ip;
 	bool		unread;
 	bool		sp_known;
+	bool		probed;
 };
 
 /* An instruction, which may lie in memory that has tags */
@@ -178,18 +180,22 @@ static bool read_insn(unsigned long addr, u32 *insn)
  * What a uprobe has replaced, where the program is.  While the uprobe's handlers run it
  * is at hand; after them, the program is about to execute it elsewhere.
  */
-static u32 replaced_insn(unsigned long ip)
+static u32 replaced_insn(struct code *code)
 {
 #ifdef CONFIG_UPROBES
 	const struct uprobe_task *utask = current->utask;
 	u32 insn;
 
 	/* It is changed by the task itself, without precautions against interrupts */
-	if (!in_task() || !utask)
+	if (!in_task()) {
+		code->unread = true;
 		return 0;
-	if (utask->auprobe && ip == instruction_pointer(task_pt_regs(current)))
+	}
+	if (!utask)
+		return 0;
+	if (utask->auprobe && code->ip == instruction_pointer(task_pt_regs(current)))
 		return le32_to_cpu(utask->auprobe->insn);
-	if (utask->active_uprobe && ip == utask->vaddr &&
+	if (utask->active_uprobe && code->ip == utask->vaddr &&
 	    read_insn(utask->xol_vaddr, &insn))
 		return insn;
 #endif
@@ -205,7 +211,8 @@ static u32 insn_at(struct code *code, int at)
 		code->unread = true;
 		return 0;
 	}
-	if (insn != BRK64_OPCODE_UPROBES)
+	code->probed = insn == BRK64_OPCODE_UPROBES;
+	if (!code->probed)
 		return insn;
 	/* Whatever it is, it may move the stack pointer */
 	code->sp_known = false;
@@ -277,6 +284,14 @@ static bool is_conditional(u32 insn)
 	       aarch64_insn_is_tbnz(insn);
 }
 
+/* A branch back: what is between may have been executed any number of times */
+static bool is_loop(u32 insn)
+{
+	const bool tests_bit = aarch64_insn_is_tbz(insn) || aarch64_insn_is_tbnz(insn);
+
+	return is_conditional(insn) && insn & (tests_bit ? BIT(18) : BIT(23));
+}
+
 /* Does what comes after it belong to another function, or is reached from elsewhere? */
 static bool ends_block(u32 insn)
 {
@@ -299,10 +314,13 @@ static int moved_so_far(struct code *code, bool *saved)
 
 	for (at = -1; at >= -NEAR; at--) {
 		insn = insn_at(code, at);
-		if (ends_block(insn))
+		if (ends_block(insn)) {
+			/* Most of all, it is where a function begins that is probed */
+			*saved |= code->probed;
 			return moved;
+		}
 		*saved |= matches_any(insn, saves, ARRAY_SIZE(saves));
-		code->sp_known &= moves_sp(insn, &by);
+		code->sp_known &= moves_sp(insn, &by) && !is_loop(insn);
 		moved -= by;
 	}
 	/* There may be more of it */
@@ -316,16 +334,17 @@ static int moved_so_far(struct code *code, bool *saved)
  */
 static int held_at_begin(struct code *code, u32 insn)
 {
-	bool saved = false;
+	bool saved = false, loops = false;
 	int at = 0, moved;
 
 	while (!matches(insn, &sets_fp)) {
 		saved |= matches_any(insn, saves, ARRAY_SIZE(saves));
+		loops |= is_loop(insn);
 		if (ends_block(insn) || ++at == NEAR)
 			return -ENOENT;
 		insn = insn_at(code, at);
 	}
-	code->sp_known = true;
+	code->sp_known = !loops;
 	moved = moved_so_far(code, &saved);
 	return saved ? held_below(code, moved) : -ENOENT;
 }
@@ -366,8 +385,10 @@ static int held_at_end(struct code *code, u32 insn)
 	for (; !ends_block(insn); insn = insn_at(code, at)) {
 		if (++at == NEAR)
 			return -ENOENT;
-		if (is_conditional(insn))
+		if (is_conditional(insn)) {
+			code->sp_known &= !is_loop(insn);
 			continue;
+		}
 		if (writes_fp_or_lr(insn))
 			return -ENOENT;
 		code->sp_known &= moves_sp(insn, &by);
@@ -432,7 +453,9 @@ int unwind_user_link_holds_ra(unsigned long ip, bool *sp_known)
 
 	if (!IS_ALIGNED(ip, INSN_SIZE))
 		return -ENOENT;
-	insn = insn_at(&code, 0) ?: replaced_insn(ip);
+	insn = insn_at(&code, 0);
+	if (code.probed)
+		insn = replaced_insn(&code);
 	ret = held(&code, insn);
 	if (ret == -ENOENT)
 		return code.unread ? -EFAULT : -ENOENT;

@@ -242,10 +242,10 @@ static void signal_behind_function(struct kunit *test)
 		{ { .start = PAGE_SIZE + TRAMPOLINE - 2 * INSN, .size = 2 * INSN,
 		    SFB_ROWS(calls) } },
 	};
+	struct sigcontext *sc = interrupted(test);
 	struct user_test *t = test->priv;
 	unsigned int i;
 
-	interrupted(test);
 	for (i = 0; i < ARRAY_SIZE(funcs); i++) {
 		start_in_handler(test);
 		use_funcs(test, funcs[i], 1);
@@ -253,6 +253,14 @@ static void signal_behind_function(struct kunit *test)
 			     t->text + TRAMPOLINE, t->text + INTERRUPTED,
 			     t->text + CALLER);
 	}
+
+	/* What was interrupted is no address of a program: the function has not called it */
+	sc->pc = (unsigned long)signal_behind_function;
+	put_frame(test, FRAME, sc);
+	start_in_handler(test);
+	use_funcs(test, funcs[1], 1);
+	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + HANDLER,
+		     t->text + TRAMPOLINE);
 
 	/* The function itself, in its last call: there is no frame of a signal */
 	put_word(test, FRAME - 12, word_addr(t, RECORD + 2));

@@ -350,7 +350,12 @@ static const struct link_code no_sp_codes[] = {
 	{ "before addvl sp, sp, #1", { 0xa9427bfd, 0x043f503f, 0xd65f03c0 }, 1, 0 },
 	{ "after addpl sp, sp, #-1", { 0x047f57ff, 0xa9be7bfd, 0x910003fd }, 2, 0 },
 	{ "after a uprobe", { 0xd42000a0, 0xa9be7bfd, 0x910003fd }, 1, 0 },
-	{ "after a uprobe's stp", { 0xd42000a0, 0xa9be7bfd, 0x910003fd }, 2, 0 },
+	{ "a uprobe before stp", { 0xd42000a0, 0xa9be7bfd, 0x910003fd }, 2, 0 },
+	{ "a uprobe's stp before mov x29, sp", { 0xd42000a0, 0x910003fd }, 1, 0 },
+	{ "in a loop before stp",
+	  { 0xd14043ff, 0xf90003ff, 0xeb2c63ff, 0x54ffffa1, 0xa9007bfd, 0x910003fd }, 1, 0 },
+	{ "after a loop before stp",
+	  { 0xd14043ff, 0xf90003ff, 0xeb2c63ff, 0x54ffffa1, 0xa9007bfd, 0x910003fd }, 5, 0 },
 };
 
 /* Of these nothing is known, as they stand there */

@@ -83,11 +83,12 @@ static inline bool unwind_user_uaccess_okay(void)
 }
 
 /**
- * unwind_user_tags_off - before the stack is read, by an address without its tag
+ * unwind_user_tags_off - before user memory is read, by an address without its tag
  *
  * Where memory has tags (MTE), a read by an address with another tag fails if the
- * program has its own reads checked. What is read here is the stack, by addresses
- * that come from anywhere and are checked by the iterator: tags of memory add nothing.
+ * program has its own reads checked. What is read here is the stack, tables and text,
+ * by addresses that come from anywhere and are checked by the iterator or the decoder:
+ * tags of memory add nothing.
  *
  * Context: any; until unwind_user_tags_on(), to which interrupts and faults come back.
  */
