@@ -319,25 +319,36 @@ check_selftests()
 	need programs
 	for k in $(kernels "$ARCH"); do
 		need kernel-$k
-		in_time "selftests-$k" || continue
+		in_time "selftests-$k" || {
+			skip "selftests-$k" "nor for its tests with other processors"
+			continue
+		}
 		# On a slow machine; each program has a limit of its own
 		TIMEOUT=3600 guest "selftests-$k" $k "$(settings $k) sh /mnt/repo/qemu/selftests.sh $SELFTESTS $(selftest_programs)" || true
 		tap "selftests-$k" <"$RESULTS/selftests-$k.out"
 		kernel_log "selftests-$k"
 		stress_again nmi-stress-$k-4-cpus $k 4
-		[ "$ARCH" = x86_64 ] || selftests_unsigned $k
+		[ "$ARCH" = x86_64 ] || selftests_arm64 $k
 	done
 }
 
-# selftests_unsigned KERNEL - stacks are the same where the same programs sign nothing,
-# as the processor cannot
-selftests_unsigned()
+# selftests_arm64 KERNEL - stacks are the same where the same programs sign nothing,
+# as the processor cannot; and where memory has tags
+selftests_arm64()
 {
-	local name=selftests-$1-unsigned
+	CPU=max,pauth=off some_selftests "selftests-$1-unsigned" "$1" \
+		stacks signals_arm64 single_step
+	MTE=1 some_selftests "selftests-$1-tags" "$1" tags_arm64
+}
 
+# some_selftests NAME KERNEL PROGRAM...
+some_selftests()
+{
+	local name=$1 kernel=$2
+	shift 2
 	in_time "$name" || return 0
-	CPU=max,pauth=off guest "$name" "$1" \
-		"$(settings "$1") sh /mnt/repo/qemu/selftests.sh $SELFTESTS stacks signals_arm64 single_step" || true
+	guest "$name" "$kernel" \
+		"$(settings "$kernel") sh /mnt/repo/qemu/selftests.sh $SELFTESTS $*" || true
 	tap "$name" <"$RESULTS/$name.out"
 	kernel_log "$name"
 }

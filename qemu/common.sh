@@ -130,6 +130,15 @@ host_packages()
 		apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "${missing[@]}"
 }
 
+# seconds_left - until nothing is begun any more (UNTIL, a time)
+seconds_left()
+{
+	local left=1000000
+
+	[ -z "${UNTIL:-}" ] || left=$((UNTIL - $(date +%s)))
+	echo $((left > 0 ? left : 0))
+}
+
 # stamp NAME - the recorded key of a finished step
 stamp() { cat "$CACHE/stamp/$1" 2>/dev/null || true; }
 

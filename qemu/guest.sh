@@ -58,6 +58,10 @@ cmp -s "$REPO/qemu/guest-init" "$GUEST_ROOT/sbin/unwind-init" || {
 	mv "$GUEST_ROOT/sbin/unwind-init.$$" "$GUEST_ROOT/sbin/unwind-init"
 }
 
+# What a check has begun in time is not to last much longer
+limit=$(($(seconds_left) + 900))
+[ "${TIMEOUT:=1200}" -le $limit ] || TIMEOUT=$limit
+
 run=$(mktemp -d "$CACHE/run.XXXXXX")
 qemu='' out='' err=''
 # shellcheck disable=SC2329
@@ -97,7 +101,7 @@ if [ -n "${ONEINSN:-}" ]; then
 fi
 
 # shellcheck disable=SC2046
-timeout --foreground "${TIMEOUT:-1200}" \
+timeout --foreground "$TIMEOUT" \
 	"${machine[@]}" "${accel[@]}" -smp "${CPUS:-2}" -m "${MEM:-4G}" \
 	-nodefaults -no-user-config -display none -no-reboot \
 	-kernel "$image" \
@@ -123,7 +127,7 @@ err=
 
 [ -z "${DMESG:-}" ] || cp "$run/dmesg" "$DMESG" 2>/dev/null || cp "$run/console" "$DMESG"
 if [ ! -s "$run/status" ]; then
-	[ $rc -ne 124 ] || say "the guest did not finish within ${TIMEOUT:-1200} s and was stopped"
+	[ $rc -ne 124 ] || say "the guest did not finish within $TIMEOUT s and was stopped"
 	tail -n 40 "$run/qemu" "$run/console" >&2
 	[ $rc -ne 0 ] || rc=125
 	exit $rc

@@ -55,15 +55,6 @@ build_perf() { build_root && "$Q/perf.sh"; }
 # For the demo's page
 build_browser() { build_root && root_packages chromium-headless-shell; }
 
-# seconds_left - until nothing is begun any more (UNTIL, a time)
-seconds_left()
-{
-	local left=1000000
-
-	[ -z "${UNTIL:-}" ] || left=$((UNTIL - $(date +%s)))
-	echo $((left > 0 ? left : 0))
-}
-
 # need WHAT... - have it built, here or by build_ahead(), whose process has said what
 # was wrong if something was.  Where it is too late to begin with anything, it may not be
 # there yet.

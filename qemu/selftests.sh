@@ -36,9 +36,10 @@ end_all()
 		sleep 0.1
 	done
 	for module in unwind_stress unwind_client; do
-		# It may be waited for, but not by who waits for the command
-		[ ! -d /sys/module/$module ] || rmmod $module &
 		while [ -d /sys/module/$module ]; do
+			# Refused as long as somebody has a file of it; or it waits, which
+			# is not to be waited for
+			pgrep -x rmmod >/dev/null || rmmod $module &
 			[ $((tries -= 1)) -gt 0 ] || return 1
 			sleep 0.1
 		done

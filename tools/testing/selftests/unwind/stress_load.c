@@ -100,8 +100,10 @@ static bool wait_for_read(pid_t pid)
 
 	do {
 		nr = sleeps_in(pid);
-	} while (nr != SYS_read && nr != -2);
-	return nr == SYS_read;
+		if (waitpid(pid, NULL, WNOHANG))
+			return false;
+	} while (nr != SYS_read);
+	return true;
 }
 
 pid_t load_start(void)
