@@ -125,7 +125,8 @@ def trace_cmd_stacks(text):
             files, offsets = numbers(line, "file"), numbers(line, "offset")
             last = "nothing"
             if files and files[-1] in paths:
-                last = load(paths[files[-1]]).function(offsets[-1])
+                path = paths[files[-1]]
+                last = load(path).function(offsets[-1]) or f"{path}+{offsets[-1]:#x}"
             yield Deferred(float(time), [last], numbers(line, "ip"), waiting.pop(task, []))
 
 
