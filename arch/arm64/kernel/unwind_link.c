@@ -207,6 +207,7 @@ static u32 insn_at(struct code *code, int at)
 {
 	u32 insn;
 
+	code->probed = false;
 	if (!read_insn(code->ip + at * INSN_SIZE, &insn)) {
 		code->unread = true;
 		return 0;
