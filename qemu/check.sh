@@ -433,7 +433,7 @@ check_in-place()
 	# one architecture only
 	[ -z "${UNWIND_AHEAD:-}" ] || [ "$ARCH" = x86_64 ] || bcc=no
 	TIMEOUT=3600 guest in-place normal "BCC=$bcc sh /mnt/repo/qemu/in-place/run.sh $programs /mnt/cache/out/$ARCH-normal" || true
-	grep -E '^# .*(complete|taken|had a say|resident|asked)' "$RESULTS/in-place.out" >&2 || true
+	grep -E '^# .*(complete|taken|had a say|resident|asked|came after)' "$RESULTS/in-place.out" >&2 || true
 	tap in-place <"$RESULTS/in-place.out"
 	kernel_log in-place
 }

@@ -8,6 +8,10 @@ its last function is one in which a thread begins.  Stacks of the first second o
 and trace-cmd's are left out; the others were told to.  Exits with 0 if the share is as it
 should be, and there is enough to tell.
 
+Of "perf_deferred", those samples do not count that came once the stack of their entry into
+the kernel had been delivered: perf 7 looks for it behind them only, and shows the cookie.
+How many they are is printed, and they are not to be more than 2 %.
+
 "trace_cmd_deferred" looks at trace-cmd's deferred stacks.  "trace_cmd" looks at those in
 place, which have eight addresses at most: one is complete if it begins as the deferred
 stack of the same entry into the kernel does, that being complete, and has all of it or
@@ -23,6 +27,8 @@ import sys
 
 BEGIN = {"_start", "__clone3", "__GI___clone3", "clone3", "__clone", "thread_start"}
 ENOUGH = 100
+# The share of samples that may come when the stack is already delivered
+LATE = 0.02
 # Of ftrace's user stacks
 IN_PLACE = 8
 
@@ -34,8 +40,8 @@ def bpftrace(text):
         yield [words[1].split("+")[0] for words in lines if words], int(count)
 
 
-def perf(text):
-    """Yields (functions, count)"""
+def perf_samples(text):
+    """Yields (functions, address of the last)"""
     first = None
     for record in text.split("\n\n"):
         lines = record.strip().splitlines()
@@ -45,7 +51,29 @@ def perf(text):
         if first is None:
             first = time
         if time - first > 1:
-            yield [line.split()[1].split("+")[0] for line in lines[1:]], 1
+            functions = [line.split()[1].split("+")[0] for line in lines[1:]]
+            yield functions, int(lines[-1].split()[0], 16) if functions else 0
+
+
+def perf(text):
+    """Yields (functions, count)"""
+    for functions, _ in perf_samples(text):
+        yield functions, 1
+
+
+def perf_deferred(text):
+    """Yields (functions, count)"""
+    late = total = 0
+    for functions, address in perf_samples(text):
+        total += 1
+        # A cookie is any number; of an address, the upper 16 bits are the same
+        if functions and functions[-1] == "[unknown]" and address >> 48 not in (0, 0xffff):
+            late += 1
+        else:
+            yield functions, 1
+    print(f"{late} of {total} samples came after their stack")
+    if late > LATE * total:
+        yield ["a stack that came before"], late
 
 
 def bcc(text):
@@ -152,7 +180,7 @@ def trace_cmd(text):
                 yield ["another stack"] * max(len(ips), 1), 1
 
 
-TOOLS = {"bpftrace": bpftrace, "perf": perf, "perf_deferred": perf, "bcc": bcc, "bcc_off_cpu": bcc,
+TOOLS = {"bpftrace": bpftrace, "perf": perf, "perf_deferred": perf_deferred, "bcc": bcc, "bcc_off_cpu": bcc,
          "trace_cmd": trace_cmd, "trace_cmd_deferred": trace_cmd_deferred}
 
 

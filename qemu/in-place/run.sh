@@ -122,13 +122,7 @@ for tool in bpftrace perf trace_cmd; do
 	watch $tool sqlite3 1 at-least 95
 done
 judge trace_cmd_deferred sqlite3 1 at-least 99.9
-# Where samples are NMIs, some come once the stack has been brought, of which perf 7 does
-# not know any more
-case $(uname -m) in
-aarch64) enough=99 ;;
-*)	enough=99.9 ;;
-esac
-watch perf_deferred sqlite3 1 at-least $enough
+watch perf_deferred sqlite3 1 at-least 99.9
 bcc='bcc bcc_off_cpu'
 [ "${BCC:-yes}" = yes ] || bcc=
 for tool in bpftrace perf $bcc trace_cmd; do
