@@ -319,14 +319,9 @@ check_selftests()
 	need programs
 	for k in $(kernels "$ARCH"); do
 		need kernel-$k
-		in_time "selftests-$k" || {
-			skip "selftests-$k" "nor for its tests with other processors"
-			continue
-		}
 		# On a slow machine; each program has a limit of its own
-		TIMEOUT=3600 guest "selftests-$k" $k "$(settings $k) sh /mnt/repo/qemu/selftests.sh $SELFTESTS $(selftest_programs)" || true
-		tap "selftests-$k" <"$RESULTS/selftests-$k.out"
-		kernel_log "selftests-$k"
+		# shellcheck disable=SC2046 # a list
+		TIMEOUT=3600 some_selftests "selftests-$k" $k $(selftest_programs)
 		stress_again nmi-stress-$k-4-cpus $k 4
 		[ "$ARCH" = x86_64 ] || selftests_arm64 $k
 	done
@@ -441,7 +436,7 @@ check_in-place()
 check_demo()
 {
 	need kernel-normal programs perf
-	in_time demo || return 0
+	in_time demo || { skip demo-page "there is no demo"; return 0; }
 	if ! "$Q/demo.sh" >"$RESULTS/demo.out" 2>"$RESULTS/demo.err"; then
 		tail -n 20 "$RESULTS/demo.err" >&2
 		fail demo "see $RESULTS/demo.err"
