@@ -128,7 +128,9 @@ static void look_up(const struct sframe_section *sec, unsigned long ip,
 
 static bool same_row(const struct answer *a, const struct answer *b)
 {
-	return a->ret == b->ret && (a->ret || row_equal(&a->row, &b->row));
+	return a->ret == b->ret &&
+	       (a->ret || (row_equal(&a->row, &b->row) &&
+			   a->row.at_end == b->row.at_end));
 }
 
 static void note(const struct answer *answer)
