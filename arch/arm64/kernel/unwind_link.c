@@ -184,7 +184,6 @@ static u32 replaced_insn(struct code *code)
 {
 #ifdef CONFIG_UPROBES
 	const struct uprobe_task *utask = current->utask;
-	u32 insn;
 
 	/* It is changed by the task itself, without precautions against interrupts */
 	if (!in_task()) {
@@ -195,9 +194,8 @@ static u32 replaced_insn(struct code *code)
 		return 0;
 	if (utask->auprobe && code->ip == instruction_pointer(task_pt_regs(current)))
 		return le32_to_cpu(utask->auprobe->insn);
-	if (utask->active_uprobe && code->ip == utask->vaddr &&
-	    read_insn(utask->xol_vaddr, &insn))
-		return insn;
+	if (utask->active_uprobe && code->ip == utask->vaddr)
+		return utask->autask.insn;
 #endif
 	return 0;
 }
