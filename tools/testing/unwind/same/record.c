@@ -33,8 +33,8 @@
 #include "same.h"
 
 #define STOP_EVENT	"/sys/kernel/tracing/events/unwind/unwind_stop/"
-/* For five hundred samples on each CPU */
-#define RING_SIZE	(32UL << 20)
+/* For two thousand samples on each CPU: two threads may keep all of them busy */
+#define RING_SIZE	(128UL << 20)
 
 struct ring {
 	struct perf_event_mmap_page	*meta;
