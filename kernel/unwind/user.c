@@ -362,6 +362,56 @@ static enum unwind_user_stop apply_row(struct unwind_user_state *state,
 	return stop;
 }
 
+/*
+ * A function saves its return address in its own frame, thus below the CFA.  Where a row
+ * has it above, the row counts from where the function was entered, and something was
+ * pushed before: so it is in glibc's _dl_runtime_resolve() of arm64, to which the PLT goes
+ * with two registers pushed when a function is called for the first time.  The caller's
+ * stack is above these.  What a row describes for a signal is no call.
+ */
+static void correct_cfa(struct unwind_row *row)
+{
+	const s32 pushed = 2 * sizeof(u64);
+
+	if (UNWIND_USER_LINK_REG < 0 || row->outermost || row->signal)
+		return;
+	if (row->ra.base != UNWIND_RULE_CFA || !row->ra.deref ||
+	    row->ra.offset < 0 || row->ra.offset >= pushed)
+		return;
+	if (row->cfa.deref || row->cfa.offset > S32_MAX - pushed ||
+	    row->fp.offset < S32_MIN + pushed)
+		return;
+
+	row->cfa.offset += pushed;
+	row->ra.offset -= pushed;
+	if (row->fp.base == UNWIND_RULE_CFA)
+		row->fp.offset -= pushed;
+}
+
+/**
+ * unwind_user_find_row - look an address up in the table that the unwind has
+ * @state: where the unwind is; its table is one of SFrame, and covers @ip
+ * @ip: the address
+ * @row: filled in; of @row->looked and the rest as sframe_find_row() does
+ *
+ * Context: as unwind_user_start().
+ * Return: as sframe_find_row().
+ */
+int unwind_user_find_row(struct unwind_user_state *state, unsigned long ip,
+			 struct unwind_row *row)
+{
+	int ret;
+
+	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME))
+		return -ENOENT;
+
+	ret = sframe_find_row(&state->table.sframe, ip, state->access, row);
+	state->looked += row->looked + UNWIND_LOOKUP_LOOKED;
+	if (!ret)
+		correct_cfa(row);
+	return ret;
+}
+
 static int lookup_row(struct unwind_user_state *state,
 		      const struct unwind_kept_row *kept,
 		      struct unwind_row *row)
@@ -381,8 +431,7 @@ static int lookup_row(struct unwind_user_state *state,
 		return -ENOENT;
 	if (state->table.format == UNWIND_TABLE_NONE)
 		return -ENOENT;
-	ret = sframe_find_row(&state->table.sframe, ip, state->access, row);
-	state->looked += row->looked + UNWIND_LOOKUP_LOOKED;
+	ret = unwind_user_find_row(state, ip, row);
 	/* A row that makes no sense makes none with faults either */
 	if (ret && ret != -ENOENT && ret != -EINVAL)
 		state->unsure = true;

@@ -72,6 +72,8 @@ struct unwind_user_state {
 
 int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs,
 		      enum unwind_user_access access);
+int unwind_user_find_row(struct unwind_user_state *state, unsigned long ip,
+			 struct unwind_row *row);
 int unwind_user_next(struct unwind_user_state *state);
 unsigned int unwind_user_next_frames(struct unwind_user_state *state,
 				     unsigned long *ips, unsigned int room);

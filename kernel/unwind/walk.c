@@ -185,10 +185,8 @@ static bool decode_row(struct unwind_user_state *state, unsigned long ip,
 	int ret = -ENOENT;
 	u32 insns;
 
-	if (state->table.format != UNWIND_TABLE_NONE) {
-		ret = sframe_find_row(&state->table.sframe, ip, state->access, &row);
-		state->looked += row.looked + UNWIND_LOOKUP_LOOKED;
-	}
+	if (state->table.format != UNWIND_TABLE_NONE)
+		ret = unwind_user_find_row(state, ip, &row);
 	if (!ret)
 		return unwind_rows_pack(kept, &row);
 	if (ret != -ENOENT)

@@ -4,7 +4,7 @@
  * register, authentication codes, tags, and frame records that do not tell where
  * their frame ends.
  *
- * The text has four functions of FUNC_SIZE bytes.
+ * The text has five functions of FUNC_SIZE bytes.
  *
  *	leaf	never moves the stack pointer
  *	mid	signs its return address, from +4 on, and has a frame of 4 words
@@ -12,6 +12,9 @@
  *	bare	has a frame of 2 words, and saves its return address there, from
  *		+8 on, but no frame pointer
  *	outer	the outermost
+ *	bind	is entered with 2 words pushed, of which its rows know nothing but that
+ *		the return address is the upper one; has a frame of 4 words from +8 on,
+ *		and has popped all of it at +24
  */
 
 #include <asm/pointer_auth.h>
@@ -25,7 +28,8 @@
 #define MID		FUNC_SIZE
 #define BARE		(2 * FUNC_SIZE)
 #define OUTER		(3 * FUNC_SIZE)
-#define NOWHERE		(4 * FUNC_SIZE)
+#define BIND		(4 * FUNC_SIZE)
+#define NOWHERE		(5 * FUNC_SIZE)
 
 /* In the body of a function, after a call */
 #define BODY		16
@@ -50,6 +54,12 @@ static const struct sfb_row bare_rows[] = {
 	SFB_ROW(8, SFB_SP, 0, 16, -8),
 };
 
+static const struct sfb_row bind_rows[] = {
+	SFB_ROW(0, SFB_SP, 0, 0, 8),
+	SFB_ROW(8, SFB_SP, 0, 32, 8),
+	SFB_ROW(24, SFB_SP, 0, -16, 8),
+};
+
 static void free_image(void *img)
 {
 	sfb_free(img);
@@ -63,6 +73,7 @@ static void write_table(struct kunit *test)
 		{ .start = PAGE_SIZE + MID, .size = FUNC_SIZE, SFB_ROWS(mid_rows) },
 		{ .start = PAGE_SIZE + BARE, .size = FUNC_SIZE, SFB_ROWS(bare_rows) },
 		{ .start = PAGE_SIZE + OUTER, .size = FUNC_SIZE },
+		{ .start = PAGE_SIZE + BIND, .size = FUNC_SIZE, SFB_ROWS(bind_rows) },
 	};
 	const struct sfb_table table = {
 		.version = 3, .flags = SFB_SORTED, .abi = ABI, SFB_FUNCS(funcs),
@@ -219,6 +230,38 @@ static void arm64_tags(struct kunit *test)
 	use_table_of(test, PAGE_SIZE, UNWIND_USER_SFRAME_ABI);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + LEAF,
 		     t->text + MID + BODY, t->text + OUTER + BODY);
+}
+
+/*
+ * A return address that lies above the CFA was pushed before the function was entered:
+ * where the caller's stack is, is seen by the caller's caller
+ */
+static void arm64_pushed_before(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	/* Pushed; and what bare has saved */
+	put_word(test, 11, t->text + BARE + BODY);
+	put_word(test, 13, t->text + OUTER + BODY);
+
+	begin(test, BIND + 4, 10, 30, 0);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + BIND + 4,
+		     t->text + BARE + BODY, t->text + OUTER + BODY);
+	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 14));
+	begin(test, BIND + BODY, 6, 30, 0);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + BIND + BODY,
+		     t->text + BARE + BODY, t->text + OUTER + BODY);
+	begin(test, BIND + 24, 12, 30, 0);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + BIND + 24,
+		     t->text + BARE + BODY, t->text + OUTER + BODY);
+
+	/* As it is while another function works for it */
+	put_record(test, 2, 30, t->text + BIND + BODY);
+	begin(test, MID + 8, 2, 30, 0);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + MID + 8, t->text + BIND + BODY,
+		     t->text + BARE + BODY, t->text + OUTER + BODY);
+	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 14));
+	KUNIT_EXPECT_EQ(test, t->state.fp, word_addr(t, 30));
 }
 
 /*
@@ -447,6 +490,7 @@ static void arm64_link_register_bad_row(struct kunit *test)
 	const struct sfb_func funcs[] = {
 		{ .start = PAGE_SIZE + MID, .size = FUNC_SIZE, SFB_ROWS(mid_rows) },
 		{ .start = PAGE_SIZE + OUTER, .size = FUNC_SIZE },
+		{ .start = PAGE_SIZE + BIND, .size = FUNC_SIZE, SFB_ROWS(bind_rows) },
 		{ .start = PAGE_SIZE + NOWHERE, .size = FUNC_SIZE, SFB_ROWS(rows) },
 	};
 	const struct sfb_table table = {
@@ -498,6 +542,7 @@ static struct kunit_case user_arm64_cases[] = {
 	KUNIT_CASE(arm64_signed),
 	KUNIT_CASE(arm64_signed_kernel),
 	KUNIT_CASE(arm64_tags),
+	KUNIT_CASE(arm64_pushed_before),
 	KUNIT_CASE(arm64_record_then_table),
 	KUNIT_CASE(arm64_record_then_none),
 	KUNIT_CASE(arm64_link_register),
