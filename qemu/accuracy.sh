@@ -32,7 +32,8 @@ DATA=$CACHE/$BUILT/accuracy
 ALL=$(. "$Q/accuracy/programs.sh" && echo "$PROGRAMS")
 PROGRAMS=${PROGRAMS:-$ALL}
 # Of arm64, the C library's tables are wrong where it binds a function when that is first
-# called: by what the PLT has pushed.  It is a small part of a run that is long enough
+# called: by what the PLT has pushed.  The kernel corrects that, libdw does not; it is a
+# small part of a run that is long enough
 [ "$ARCH" = x86_64 ] || SIZE=${SIZE:-20}
 SIZE=${SIZE:-10}
 mkdir -p "$RESULTS"

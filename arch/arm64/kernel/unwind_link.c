@@ -26,6 +26,11 @@
  *	ldp x29, x30, [sp], #N		what restores both, and
  *	b / br				goes on in another function
  *
+ *	bti c				a function without a frame, which keeps its return
+ *	mov xN, x30			address in another register while it calls what
+ *	bl ...				leaves that alone; and has it back, as glibc's setjmp()
+ *	mov x30, xN
+ *
  *	adrp x16, ...			a stub, all of it.  The first of them has pushed
  *	ldr x17, [x16, #...]		x16 and x30 before, for what the dynamic linker
  *	add x16, x16, #...		does when a function is called for the first time
@@ -71,6 +76,8 @@
 
 /* How far is looked, either way */
 #define NEAR		16
+/* And where a function begins that has no frame */
+#define FAR		32
 
 /* An instruction, and what of it is the same for all offsets and registers */
 struct pattern {
@@ -107,6 +114,10 @@ static const struct pattern restores[] = {
 	{ ~PAIR_OFFSET, 0xa9407bfd },		/* ldp x29, x30, [sp, #] */
 };
 
+/* Into another register, and back */
+static const struct pattern keeps_link = { ~0x1fU, 0xaa1e03e0 };
+static const struct pattern gets_link = { ~0x1f0000U, 0xaa0003fe };
+
 /* To the link register */
 static const struct pattern returns[] = {
 	{ ~0U, 0xd65f03c0 },			/* ret */
@@ -115,6 +126,8 @@ static const struct pattern returns[] = {
 
 /* Loads of two registers, by any addressing */
 static const struct pattern loads_pair = { 0xfe400000, 0xa8400000 };
+/* A store of two, which changes neither them nor the base */
+static const struct pattern stores_pair = { 0xffc00000, 0xa9000000 };
 
 /* What moves the stack pointer, whatever is pushed or popped */
 static const struct pattern moves_by_pair = { 0x3a8003e0, 0x288003e0 };
@@ -400,6 +413,36 @@ static int held_at_end(struct code *code, u32 insn)
 	       held_below(code, moved) : -ENOENT;
 }
 
+/* Is @insn, which is @at instructions after the next one, where the register is got back? */
+static bool gets_kept_link(struct code *code, u32 insn, int at)
+{
+	if (!matches(insn, &gets_link) || !aarch64_insn_is_bl(insn_at(code, at - 1)))
+		return false;
+	if (insn_at(code, at - 2) != (keeps_link.insn | (insn >> 16 & 0x1f)))
+		return false;
+	return matches_any(insn_at(code, at - 3), at_ends, ARRAY_SIZE(at_ends));
+}
+
+/* Neither is written since it was got back: how far down is the stack pointer by now? */
+static int held_again(struct code *code)
+{
+	int at, by, moved = 0;
+	u32 insn;
+
+	code->sp_known = true;
+	for (at = -1; at >= -FAR; at--) {
+		insn = insn_at(code, at);
+		if (gets_kept_link(code, insn, at))
+			return held_below(code, moved);
+		if (ends_block(insn) ||
+		    (writes_fp_or_lr(insn) && !matches(insn, &stores_pair)))
+			break;
+		code->sp_known &= moves_sp(insn, &by) && !is_loop(insn);
+		moved -= by;
+	}
+	return -ENOENT;
+}
+
 static int held_in_stub(struct code *code, u32 insn)
 {
 	int at = 0;
@@ -429,6 +472,8 @@ static int held(struct code *code, u32 insn)
 	ret = held_at_begin(code, insn);
 	if (ret == -ENOENT)
 		ret = held_at_end(code, insn);
+	if (ret == -ENOENT)
+		ret = held_again(code);
 	if (ret == -ENOENT)
 		ret = held_in_stub(code, insn);
 	return ret;
