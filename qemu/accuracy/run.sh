@@ -51,6 +51,9 @@ same() {
 	program=$1
 	"run_$program" "$SIZE" "$BUILT/same/same_record" "$WORK/$program" "$PERIOD" \
 		>"$program.result" 2>"$program.log" || { cat "$program.log" >&2; die "$program failed"; }
+	# What a program prints may go through a pipe, which has a status of its own
+	tail -n 1 "$program.log" | grep -q ', 0 lost$' ||
+		{ cat "$program.log" >&2; die "$program: records were lost"; }
 	check_result "$program" "$program.result"
 	rm -rf "${OUT:?}/$program"
 	cp -r "$program" "$OUT/$program"

@@ -24,6 +24,7 @@
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -33,8 +34,8 @@
 #include "same.h"
 
 #define STOP_EVENT	"/sys/kernel/tracing/events/unwind/unwind_stop/"
-/* For two thousand samples on each CPU: two threads may keep all of them busy */
-#define RING_SIZE	(128UL << 20)
+/* For five hundred samples on each CPU */
+#define RING_SIZE	(32UL << 20)
 
 struct ring {
 	struct perf_event_mmap_page	*meta;
@@ -345,6 +346,9 @@ int main(int argc, char **argv)
 	out = create(argv[1], "records");
 	header.num_cpus = num_cpus;
 	header.pid = start(argv + 3);
+	/* It comes first: the program may have threads for all CPUs, and waits for nobody */
+	if (setpriority(PRIO_PROCESS, 0, -20))
+		die("no priority");
 	for (cpu = 0; cpu < num_cpus; cpu++) {
 		poll_fd[cpu].fd = open_cpu(cpu, strtoul(argv[2], NULL, 10), max);
 		poll_fd[cpu].events = POLLIN;
