@@ -69,8 +69,15 @@ need()
 		fi
 		flock -s -w "$(seconds_left)" "$UNWIND_AHEAD/$ARCH-$what" true ||
 			[ "$(seconds_left)" -gt 0 ] || return 0
-		[ -s "$UNWIND_AHEAD/$ARCH-$what" ] || die "$what could not be built."
+		[ -s "$UNWIND_AHEAD/$ARCH-$what" ] || not_built "$what"
 	done
+}
+
+# not_built WHAT - what its builder said last is to be seen at the end of all, too
+not_built()
+{
+	tail -n 40 "$UNWIND_AHEAD/$ARCH-$1.log" >"$RESULTS/$1.report" || true
+	die "$1 could not be built."
 }
 
 # build_ahead DIR ARCHES - build in the background what all tests need
@@ -104,7 +111,7 @@ build_ahead()
 # builder ARCHES - build_ahead()'s other process, which has its locks
 builder()
 {
-	local arch what fd child=
+	local arch what fd rc child=
 
 	trap '[ -z "$child" ] || kill -- "-$child" 2>/dev/null; exit 143' TERM
 	trap - EXIT
@@ -113,7 +120,13 @@ builder()
 			build_one "$arch" "$what" &
 			child=$!
 			fd=${locks[$arch-$what]}
-			! wait "$child" || echo built >&"$fd"
+			rc=0
+			wait "$child" || rc=$?
+			if [ $rc = 0 ]; then
+				echo built >&"$fd"
+			else
+				echo "ended with status $rc" >>"$UNWIND_AHEAD/$arch-$what.log"
+			fi
 			child=
 			exec {fd}>&-
 		done
@@ -124,10 +137,15 @@ builder()
 # that is left behind has them
 build_one()
 {
+	local fd log=$UNWIND_AHEAD/$1-$2.log
+
+	: >"$log"
 	for fd in "${locks[@]}"; do exec {fd}>&-; done
 	export ARCH=$1
 	unset UNWIND_AHEAD
-	exec setsid "$Q/needs.sh" "$2" </dev/null > >(sed -u "s/^/ahead: $1: /" >&2) 2>&1
+	# What it said is in the log as soon as it is over
+	tail -n +1 -s 0.2 -f --pid="$BASHPID" "$log" 2>/dev/null | sed -u "s/^/ahead: $1: /" >&2 &
+	exec setsid "$Q/needs.sh" "$2" </dev/null >>"$log" 2>&1
 }
 
 # Without weight beside others: neither of its own nor, if the scheduler groups
