@@ -19,6 +19,7 @@
  * precautions against an interrupt that looks at them meanwhile.
  */
 
+#include <linux/limits.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 #include <linux/uprobes.h>
@@ -39,8 +40,9 @@ unsigned long unwind_uprobe_ip(unsigned long ip)
 
 	if (likely(!utask || !utask->active_uprobe))
 		return ip;
+	/* Behind it, if it has been executed: it may fill its slot */
 	if (ip < utask->xol_vaddr ||
-	    ip - utask->xol_vaddr >= UPROBE_XOL_SLOT_BYTES)
+	    ip - utask->xol_vaddr > UPROBE_XOL_SLOT_BYTES)
 		return ip;
 	return utask->vaddr + (ip - utask->xol_vaddr);
 }
@@ -74,19 +76,35 @@ bool unwind_uretprobe_ra(unsigned long *ra, unsigned long cfa,
 	return false;
 }
 
+static const struct return_instance *
+first_between(const struct return_instance *ri, unsigned long from, unsigned long to)
+{
+	for (; ri; ri = ri->next) {
+		unsigned long stack = unwind_user_untag(ri->stack);
+
+		if (stack >= from && stack <= to)
+			return ri;
+	}
+	return NULL;
+}
+
 /**
  * unwind_uretprobe_record_ra - the same, where a frame record is all that is known
  * @ra: return address as the record has it; replaced by the true one
  * @sp: end of the record, which lies in the frame of the function that returns;
  *	replaced by where that frame ends
+ * @fp: the caller's frame pointer, which the record has
  *
  * The list's first entry from there on is that of the function: those of functions
- * that it has called, and which were left behind, are further in.
+ * that it has called, and which were left behind, are further in.  So is that of a
+ * signal's handler, which may have a stack of its own further up: then it does not end
+ * before the caller's record, if the caller has one.
  *
  * Context: task, for itself.
  * Return: false if it is the trampoline's, and belongs to no uretprobe of the task.
  */
-bool unwind_uretprobe_record_ra(unsigned long *ra, unsigned long *sp)
+bool unwind_uretprobe_record_ra(unsigned long *ra, unsigned long *sp,
+				unsigned long fp)
 {
 	const struct uprobe_task *utask = current->utask;
 	const struct return_instance *ri;
@@ -94,14 +112,15 @@ bool unwind_uretprobe_record_ra(unsigned long *ra, unsigned long *sp)
 	if (likely(!utask || *ra != uprobe_get_trampoline_vaddr()))
 		return true;
 
-	for (ri = utask->return_instances; ri; ri = ri->next) {
-		if (unwind_user_untag(ri->stack) < *sp)
-			continue;
-		*ra = unwind_user_strip_ra(ri->orig_ret_vaddr);
-		*sp = unwind_user_untag(ri->stack);
-		return true;
-	}
-	return false;
+	ri = first_between(utask->return_instances, *sp, fp);
+	/* What the caller keeps in the register may be anything */
+	if (!ri)
+		ri = first_between(utask->return_instances, *sp, ULONG_MAX);
+	if (!ri)
+		return false;
+	*ra = unwind_user_strip_ra(ri->orig_ret_vaddr);
+	*sp = unwind_user_untag(ri->stack);
+	return true;
 }
 
 /**

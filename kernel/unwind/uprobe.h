@@ -40,7 +40,8 @@ static inline bool unwind_uretprobes_hidden(void)
 unsigned long unwind_uprobe_ip(unsigned long ip);
 bool unwind_uretprobe_ra(unsigned long *ra, unsigned long cfa,
 			 unsigned int word_size);
-bool unwind_uretprobe_record_ra(unsigned long *ra, unsigned long *sp);
+bool unwind_uretprobe_record_ra(unsigned long *ra, unsigned long *sp,
+				unsigned long fp);
 void unwind_uretprobe_leave(unsigned long *ip, unsigned long *sp,
 			    unsigned int word_size);
 
@@ -68,7 +69,8 @@ static inline bool unwind_uretprobe_ra(unsigned long *ra, unsigned long cfa,
 }
 
 static inline bool unwind_uretprobe_record_ra(unsigned long *ra,
-					      unsigned long *sp)
+					      unsigned long *sp,
+					      unsigned long fp)
 {
 	return true;
 }

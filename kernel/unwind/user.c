@@ -169,7 +169,8 @@ static bool undo_uretprobe(struct unwind_user_frame *frame)
 	if (UNWIND_USER_FP_CFA_EXACT || !frame->sp_is_bound)
 		return unwind_uretprobe_ra(&frame->ip, frame->sp,
 					   frame->word_size);
-	return unwind_uretprobe_record_ra(&frame->ip, &frame->sp);
+	return unwind_uretprobe_record_ra(&frame->ip, &frame->sp,
+					  unwind_user_untag(frame->fp));
 }
 
 /* May this be the caller's frame? */

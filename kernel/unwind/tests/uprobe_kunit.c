@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of what uprobes have changed (uprobe.c), with a state of the task that is made
+ * up: in a real one, the moments that matter are few instructions long.
+ */
+
+#include <kunit/test.h>
+#include <linux/sched.h>
+#include <linux/uprobes.h>
+
+#include "../uprobe.h"
+#include "user_fixture.h"
+
+#define COPY	0x700000UL
+#define PROBED	0x400100UL
+
+/* As long as it has this state, the task enters no user space */
+static unsigned long probed_ip(struct uprobe_task *utask, unsigned long ip)
+{
+	unsigned long ret;
+
+	current->utask = utask;
+	ret = unwind_uprobe_ip(ip);
+	current->utask = NULL;
+	return ret;
+}
+
+/* The copy of an instruction, and where that goes on if it fills its slot */
+static void uprobe_copy(struct kunit *test)
+{
+	struct uprobe_task utask = {
+		.active_uprobe = (void *)1,
+		.xol_vaddr = COPY,
+		.vaddr = PROBED,
+	};
+
+	KUNIT_ASSERT_NULL(test, current->utask);
+	KUNIT_EXPECT_EQ(test, probed_ip(&utask, COPY), PROBED);
+	KUNIT_EXPECT_EQ(test, probed_ip(&utask, COPY + 4), PROBED + 4);
+	KUNIT_EXPECT_EQ(test, probed_ip(&utask, COPY + UPROBE_XOL_SLOT_BYTES),
+			PROBED + UPROBE_XOL_SLOT_BYTES);
+	KUNIT_EXPECT_EQ(test, probed_ip(&utask, COPY + UPROBE_XOL_SLOT_BYTES + 1),
+			COPY + UPROBE_XOL_SLOT_BYTES + 1);
+	KUNIT_EXPECT_EQ(test, probed_ip(&utask, COPY - 1), COPY - 1);
+	KUNIT_EXPECT_EQ(test, probed_ip(&utask, PROBED), PROBED);
+
+	utask.active_uprobe = NULL;
+	KUNIT_EXPECT_EQ(test, probed_ip(&utask, COPY), COPY);
+	KUNIT_EXPECT_EQ(test, probed_ip(NULL, COPY), COPY);
+}
+
+/* Whose return address it is, and where its frame ends; 0 if it is nobody's */
+static unsigned long record_ra(struct uprobe_task *utask, unsigned long *sp,
+			       unsigned long fp)
+{
+	unsigned long ra = uprobe_get_trampoline_vaddr();
+	bool found;
+
+	current->utask = utask;
+	found = unwind_uretprobe_record_ra(&ra, sp, fp);
+	current->utask = NULL;
+	return found ? ra : 0;
+}
+
+static void expect_frame(struct kunit *test, struct uprobe_task *utask,
+			 unsigned long sp, unsigned long fp,
+			 unsigned long ra, unsigned long end)
+{
+	KUNIT_EXPECT_EQ(test, record_ra(utask, &sp, fp), ra);
+	KUNIT_EXPECT_EQ(test, sp, end);
+}
+
+/*
+ * A handler, and the function that it has interrupted: the handler's stack is another
+ * one, which lies above
+ */
+static void uretprobe_two_stacks(struct kunit *test)
+{
+	struct return_instance interrupted = { .stack = 0x10080, .orig_ret_vaddr = 0x4000 };
+	struct return_instance handler = {
+		.stack = 0x20080,
+		.orig_ret_vaddr = 0x5000,
+		.next = &interrupted,
+	};
+	struct uprobe_task utask = { .return_instances = &handler };
+
+	KUNIT_ASSERT_NULL(test, current->utask);
+	/* The handler's, which a trampoline without a frame of its own has called */
+	expect_frame(test, &utask, 0x20010, 0x20080, 0x5000, 0x20080);
+	expect_frame(test, &utask, 0x20010, 0, 0x5000, 0x20080);
+	/* The other's: its caller's record lies not in the handler's frame */
+	expect_frame(test, &utask, 0x10010, 0x10100, 0x4000, 0x10080);
+	expect_frame(test, &utask, 0x10010, 0x10080, 0x4000, 0x10080);
+	/* That caller keeps something else in the register: the first that may be */
+	expect_frame(test, &utask, 0x10010, 1, 0x5000, 0x20080);
+	/* Nobody's */
+	expect_frame(test, &utask, 0x20090, 0x20100, 0, 0x20090);
+}
+
+/* One that was left behind by longjmp() is further in */
+static void uretprobe_left_behind(struct kunit *test)
+{
+	struct return_instance outer = { .stack = 0x10080, .orig_ret_vaddr = 0x4000 };
+	struct return_instance left = {
+		.stack = 0x10000,
+		.orig_ret_vaddr = 0x5000,
+		.next = &outer,
+	};
+	struct uprobe_task utask = { .return_instances = &left };
+
+	KUNIT_ASSERT_NULL(test, current->utask);
+	expect_frame(test, &utask, 0x10010, 0x10100, 0x4000, 0x10080);
+	expect_frame(test, &utask, 0x10010, 0, 0x4000, 0x10080);
+}
+
+static struct kunit_case uprobe_cases[] = {
+	KUNIT_CASE(uprobe_copy),
+	KUNIT_CASE(uretprobe_two_stacks),
+	KUNIT_CASE(uretprobe_left_behind),
+	{}
+};
+
+static struct kunit_suite uprobe_suite = {
+	.name = "unwind_uprobe",
+	.init = user_test_init,
+	.test_cases = uprobe_cases,
+};
+
+kunit_test_suite(uprobe_suite);
