@@ -10,6 +10,21 @@
 #define _LINUX_UNWIND_USER_ARCH_H
 
 /**
+ * struct unwind_user_link - of a function whose return address is in the link register
+ * @pushed: how many bytes the stack pointer is below that of the caller; 0 if that is
+ *	not known
+ * @sp_known: whether it is
+ * @looked: how many instructions were read to find out
+ * @unread: the address of one that could not be, and may have told more; 0 if all could
+ */
+struct unwind_user_link {
+	unsigned int	pushed;
+	unsigned int	looked;
+	unsigned long	unread;
+	bool		sp_known;
+};
+
+/**
  * struct unwind_user_interrupted - what a signal interrupted
  * @ip: its next instruction
  * @sp: its stack pointer

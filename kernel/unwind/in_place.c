@@ -64,21 +64,16 @@
 
 /*
  * Reads of user memory that one sample may make, plus those of one frame and of the
- * stack of some: 41,000 in all; on arm64 70,000, for one that is made of signal frames
- * and nothing else.  A stack of 127 frames, none of whose rows is kept, may
+ * stack of some: 41,000 in all.  A stack of 127 frames, none of whose rows is kept, may
  * so have 92 rows in each function, and one of 20 frames 782; one whose rows are kept
  * may have 2,048 frames.
  */
 #define UNWIND_IN_PLACE_READS	32768
 
-/*
- * Of one frame: of the stack, of registers that a signal saved, and of instructions; of
- * a signal's frame and what it interrupted up to 34 on average, where that has no table
- * and instructions are looked at (arm64)
- */
+/* Of one frame: of the stack, of registers that a signal saved, and of instructions */
 #define FRAME_READS		16
 
-/* Of an entry or row of the table */
+/* Of an entry or row of the table, or of an instruction where there is none (arm64) */
 #define LOOKED_READS		2
 
 /* Frames that are gone on by before it is seen what there is left */

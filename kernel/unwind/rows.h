@@ -47,6 +47,8 @@ struct unwind_kept_row {
 #define UNWIND_KEPT_NONE	BIT(3)
 /* And, perhaps, that no signal's trampoline begins behind it, where a call returns to */
 #define UNWIND_KEPT_CALL	BIT(28)
+/* And, perhaps, that who is interrupted there has its caller's frame by a frame record */
+#define UNWIND_KEPT_NO_LINK	BIT(30)
 /* Neither of the two: the other bits have the rules, see unwind_rows_unpack() */
 
 /**

@@ -517,25 +517,46 @@ static enum unwind_user_stop next_by_signal(struct unwind_user_state *state,
  * By link register
  */
 
+/* Is the return address in the link register? */
+static int find_link(struct unwind_user_state *state,
+		     const struct unwind_kept_row *kept,
+		     struct unwind_user_link *link)
+{
+	unsigned long ra;
+	int ret;
+
+	/* Its instructions were looked at before */
+	if (kept->how & UNWIND_KEPT_NONE && kept->how & UNWIND_KEPT_NO_LINK)
+		return -ENOENT;
+	/* Nothing was executed there: it was called, or returned to, by mistake */
+	if (!is_text(state, state->ip)) {
+		*link = (struct unwind_user_link){ .sp_known = true };
+		return known_reg(state, UNWIND_USER_LINK_REG, &ra) && ra &&
+		       unwind_user_strip_ra(ra) != state->ip ? 0 : -ENOENT;
+	}
+	ret = unwind_user_link_holds_ra(state->ip, link);
+	state->looked += link->looked;
+	if (link->unread)
+		note_unread(state, link->unread);
+	return ret;
+}
+
 static enum unwind_user_stop next_by_link(struct unwind_user_state *state,
+					  const struct unwind_kept_row *kept,
 					  struct unwind_user_frame *next)
 {
+	struct unwind_user_link link;
 	enum unwind_user_stop stop;
-	bool sp_known = true;
-	int pushed;
 
-	pushed = unwind_user_link_holds_ra(state->ip, &sp_known);
-	if (pushed == -EFAULT)
-		note_unread(state, state->ip);
-	if (pushed < 0)
+	if (find_link(state, kept, &link))
 		return UNWIND_STOP_NO_FRAME;
 	*next = (struct unwind_user_frame){
-		.sp = state->sp + pushed,
+		.sp = state->sp + link.pushed,
 		.fp = state->fp,
 		.word_size = state->word_size,
 		/* The frame pointer comes next, and led to none so far */
 		.method = UNWIND_USER_FP,
-		.sp_is_bound = !sp_known,
+		.sp_is_bound = !link.sp_known,
 	};
 	if (!known_reg(state, UNWIND_USER_LINK_REG, &next->ip) ||
 	    !cfa_valid(state, next->sp))
@@ -693,7 +714,7 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 	}
 	/* Before its function has a frame record, the frame pointer skips its caller */
 	if (UNWIND_USER_LINK_REG >= 0 && state->exact_ip) {
-		other = next_by_link(state, next);
+		other = next_by_link(state, kept, next);
 		if (other != UNWIND_STOP_NO_FRAME)
 			return other;
 	}

@@ -173,17 +173,35 @@ static const struct unwind_kept_row no_row = {
 };
 
 /*
+ * What the instructions tell of an address without a row: whether a signal's trampoline
+ * begins behind it, where a caller goes on, and whether it is known that a function that
+ * is interrupted there has its return address in the link register.
+ */
+static u32 look_at_text(struct unwind_user_state *state, unsigned long ip)
+{
+	struct unwind_user_link link;
+	u32 insns, how = 0;
+
+	if (!unwind_read_u32(&insns, ip + 1) && !unwind_user_maybe_trampoline(insns))
+		how |= UNWIND_KEPT_CALL;
+	if (UNWIND_USER_LINK_REG < 0 || !state->exact_ip)
+		return how;
+	if (unwind_user_link_holds_ra(ip, &link) == -ENOENT && !link.unread)
+		how |= UNWIND_KEPT_NO_LINK;
+	state->looked += link.looked;
+	return how;
+}
+
+/*
  * What the table says of an address, if it says anything that can be kept. That there
- * is no row is kept with what it takes to follow the frame pointer of a caller, which
- * goes on behind this address: whether a signal's trampoline begins there. Where text
- * was made at run time, and may be written anew, that is looked at each time.
+ * is no row is kept with what it takes to follow the frame pointer. Where text was made
+ * at run time, and may be written anew, its instructions are looked at each time.
  */
 static bool decode_row(struct unwind_user_state *state, unsigned long ip,
 		       struct unwind_kept_row *kept)
 {
 	struct unwind_row row;
 	int ret = -ENOENT;
-	u32 insns;
 
 	if (state->table.format != UNWIND_TABLE_NONE)
 		ret = unwind_user_find_row(state, ip, &row);
@@ -192,9 +210,8 @@ static bool decode_row(struct unwind_user_state *state, unsigned long ip,
 	if (ret != -ENOENT)
 		return false;
 	*kept = no_row;
-	if (state->table.from_file && !unwind_read_u32(&insns, ip + 1) &&
-	    !unwind_user_maybe_trampoline(insns))
-		kept->how |= UNWIND_KEPT_CALL;
+	if (state->table.from_file)
+		kept->how |= look_at_text(state, ip);
 	return true;
 }
 

@@ -52,6 +52,9 @@
  * Where a uprobe is, there stands a breakpoint.  What it has replaced is known of the
  * next instruction, and of no other.
  *
+ * That nothing is known takes longest to find out.  It is kept for the next time (walk.c),
+ * but where breakpoints are, which are gone some day.
+ *
  * The instructions are the process's own and may be chosen to mislead: what comes out
  * is an address of that process, in its text.
  */
@@ -78,6 +81,9 @@
 #define NEAR		16
 /* And where a function begins that has no frame */
 #define FAR		32
+
+/* brk #0: what debuggers take as a breakpoint */
+#define BRK_OF_DEBUGGERS	0xd4200000
 
 /* An instruction, and what of it is the same for all offsets and registers */
 struct pattern {
@@ -138,6 +144,10 @@ static const struct pattern adds_const = { 0xbf80001f, 0x9100001f };
 static const struct pattern adds_reg = { 0xbfe0001f, 0x8b20001f };
 /* Of the vectors' length, or the predicates' */
 static const struct pattern adds_vectors = { 0xffa0f01f, 0x0420501f };
+/* By some vectors that are loaded or stored; to a multiple, with and; not by ands */
+static const struct pattern moves_by_vectors = { 0xbe8003e0, 0x0c8003e0 };
+static const struct pattern aligns = { 0x1f80001f, 0x1200001f };
+static const struct pattern tests_bits = { 0x7f80001f, 0x7200001f };
 /* A pair that is stored with tags, which loads and stores of 32 bits are not */
 static const struct pattern tagged_pair = { 0xfe400000, 0x68000000 };
 
@@ -165,15 +175,19 @@ static const struct pattern push_x16 = { ~0U, 0xa9bf7bf0 };
 /**
  * struct code - what is looked at
  * @ip: the next instruction
- * @unread: an instruction could not be read, which may have told more
+ * @looked: how many instructions were read
+ * @unread: an address that could not be read, which may have told more; 0 if all could
  * @sp_known: how far the stack pointer has moved is known
  * @probed: the instruction that was looked at last is a uprobe's
+ * @patched: one of them was a uprobe's, or a debugger's
  */
 struct code {
 	unsigned long	ip;
-	bool		unread;
+	unsigned int	looked;
+	unsigned long	unread;
 	bool		sp_known;
 	bool		probed;
+	bool		patched;
 };
 
 /* An instruction, which may lie in memory that has tags */
@@ -200,7 +214,7 @@ static u32 replaced_insn(struct code *code)
 
 	/* It is changed by the task itself, without precautions against interrupts */
 	if (!in_task()) {
-		code->unread = true;
+		code->unread = code->ip;
 		return 0;
 	}
 	if (!utask)
@@ -216,14 +230,17 @@ static u32 replaced_insn(struct code *code)
 /* The instruction that is @at instructions after the next one; 0 is none, or unknown */
 static u32 insn_at(struct code *code, int at)
 {
+	const unsigned long addr = code->ip + at * INSN_SIZE;
 	u32 insn;
 
 	code->probed = false;
-	if (!read_insn(code->ip + at * INSN_SIZE, &insn)) {
-		code->unread = true;
+	code->looked++;
+	if (!read_insn(addr, &insn)) {
+		code->unread = addr;
 		return 0;
 	}
 	code->probed = insn == BRK64_OPCODE_UPROBES;
+	code->patched |= code->probed || insn == BRK_OF_DEBUGGERS;
 	if (!code->probed)
 		return insn;
 	/* Whatever it is, it may move the stack pointer */
@@ -277,9 +294,9 @@ static bool moves_sp(u32 insn, int *moved)
 	else if (matches(insn, &adds_const) && (insn >> 5 & 0x1f) == 31)
 		*moved = add_offset(insn);
 	else if (matches(insn, &adds_const) || matches(insn, &adds_reg) ||
-		 matches(insn, &adds_vectors))
+		 matches(insn, &adds_vectors) || matches(insn, &moves_by_vectors))
 		return false;
-	return true;
+	return !matches(insn, &aligns) || matches(insn, &tests_bits);
 }
 
 /* None is, or another function's: what follows is not reached from what is before */
@@ -482,27 +499,31 @@ static int held(struct code *code, u32 insn)
 /**
  * unwind_user_link_holds_ra - whether a return address is still in the link register
  * @ip: the next instruction of what was interrupted, of which no table tells
- * @sp_known: on success, whether the stack pointer is known as well
+ * @link: filled in; its stack pointer only if the return address is there
  *
  * Context: as unwind_user_start().
- * Return: how many bytes the stack pointer is below that of the caller, and 0 where that
- * is not known; -ENOENT if nothing is known; -EFAULT if nothing is known as not all
- * could be read.
+ * Return: 0 if it is there; -ENOENT if nothing is known; -EAGAIN if nothing is known while
+ * there is a breakpoint near.  Where @link has an address that could not be read, more may
+ * be known another time.
  */
-int unwind_user_link_holds_ra(unsigned long ip, bool *sp_known)
+int unwind_user_link_holds_ra(unsigned long ip, struct unwind_user_link *link)
 {
 	struct code code = { .ip = ip };
 	u32 insn;
 	int ret;
 
+	*link = (struct unwind_user_link){};
 	if (!IS_ALIGNED(ip, INSN_SIZE))
 		return -ENOENT;
 	insn = insn_at(&code, 0);
 	if (code.probed)
 		insn = replaced_insn(&code);
 	ret = held(&code, insn);
-	if (ret == -ENOENT)
-		return code.unread ? -EFAULT : -ENOENT;
-	*sp_known = code.sp_known;
-	return ret;
+	link->unread = code.unread;
+	link->looked = code.looked;
+	if (ret < 0)
+		return code.patched ? -EAGAIN : ret;
+	link->pushed = ret;
+	link->sp_known = code.sp_known;
+	return 0;
 }

@@ -299,12 +299,20 @@ static void signal_hostile(struct kunit *test)
 	struct sigcontext *sc = interrupted(test);
 	struct user_test *t = test->priv;
 
-	/* To have gone astray may be why there was a signal */
+	/* To have gone astray may be why there was a signal: by a jump, or by a call */
 	sc->pc = 0x111;
+	sc->regs[30] = 0;
 	put_frame(test, FRAME, sc);
 	start_in_handler(test);
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + HANDLER,
 		     t->text + TRAMPOLINE, 0x111, t->text + CALLER);
+	sc->regs[30] = t->text + CALLER + 4;
+	put_frame(test, FRAME, sc);
+	start_in_handler(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + HANDLER,
+		     t->text + TRAMPOLINE, 0x111, t->text + CALLER + 4,
+		     t->text + CALLER);
+	sc->regs[30] = t->text + NEVER;
 
 	sc->pc = (unsigned long)signal_hostile;
 	put_frame(test, FRAME, sc);

@@ -20,6 +20,7 @@
 #include <asm/pointer_auth.h>
 #include <asm/unwind_user.h>
 
+#include "../rows.h"
 #include "sframe_build.h"
 #include "user_fixture.h"
 
@@ -130,6 +131,34 @@ static void arm64_leaf(struct kunit *test)
 		     t->text + MID + BODY, t->text + OUTER + BODY);
 	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 10 + FRAME_WORDS));
 	KUNIT_EXPECT_EQ(test, t->state.fp, word_addr(t, 20));
+}
+
+/* So has what is no function, but was called */
+static void arm64_no_text(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	const unsigned long ips[] = {
+		0, 8, 0x111, TASK_SIZE - 4, (unsigned long)arm64_leaf,
+	};
+	unsigned int i;
+
+	put_record(test, 10, 20, t->text + OUTER + BODY);
+	put_word(test, 20, 0);
+	put_word(test, 21, t->text + OUTER);
+	for (i = 0; i < ARRAY_SIZE(ips); i++) {
+		/* No table is known any more once one was looked for there */
+		begin(test, ips[i] - t->text, 10, 10, sign(t->text + MID + BODY));
+		EXPECT_STACK(test, UNWIND_STOP_END_FP, ips[i], t->text + MID + BODY,
+			     t->text + OUTER + BODY, t->text + OUTER);
+
+		/* Where it was returned to, the register tells nothing new */
+		begin(test, ips[i] - t->text, 10, 10, ips[i]);
+		EXPECT_STACK(test, UNWIND_STOP_END_FP, ips[i],
+			     t->text + OUTER + BODY, t->text + OUTER);
+		begin(test, ips[i] - t->text, 10, 10, 0);
+		EXPECT_STACK(test, UNWIND_STOP_END_FP, ips[i],
+			     t->text + OUTER + BODY, t->text + OUTER);
+	}
 }
 
 /* So has each instruction of a prologue */
@@ -319,6 +348,7 @@ static const struct link_code {
 	u32		insns[14];
 	u8		at;		/* of these, the next one */
 	u16		pushed;		/* words */
+	u8		between;	/* so many others come just before it */
 } link_codes[] = {
 	{ "bti c", { 0xd503245f }, 0, 0 },
 	{ "paciasp", { 0xd503233f }, 0, 0 },
@@ -341,6 +371,8 @@ static const struct link_code {
 	{ "before add sp, sp, #64",
 	  { 0xa9427bfd, 0xf9400bf3, 0x910103ff, 0xd65f03c0 }, 1, 8 },
 	{ "in a leaf, before ret", { 0xc8e0fc41, 0xd65f03c0 }, 0, 0 },
+	{ "in a leaf, before tst x9, #-32", { 0xf27be93f, 0xd65f03c0 }, 0, 0 },
+	{ "in a leaf, before ld1 { v8.8b-v11.8b }, [sp]", { 0x0c4023e8, 0xd65f03c0 }, 0, 0 },
 	{ "in a leaf, before cbz", { 0x39400210, 0x34000070, 0xc8e0fc41, 0xd65f03c0 }, 0, 0 },
 	{ "before ldr x19, [sp], #16", { 0xa8c27bfd, 0xf84107f3, 0xd65f03c0 }, 1, 2 },
 	{ "before st2g sp, [sp], #32", { 0xa9427bfd, 0xd9a027ff, 0xd65f03c0 }, 1, 4 },
@@ -388,6 +420,11 @@ static const struct link_code {
 	{ "stub after the padding of the first",
 	  { 0xd61f0220, 0xd503201f, 0xd503201f, 0x90000010, 0xf9400611, 0x91002210,
 	    0xd61f0220 }, 3, 0 },
+	/* What these leave behind them is not cleared */
+	{ "after mov x13, x30; bl; mov x30, x13 and 31 more",
+	  { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe, 0xd2800000 }, 4, 0, 31 },
+	{ "after that, sub sp, sp, #64 and 30 more",
+	  { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe, 0xd10103ff, 0xd2800000 }, 5, 8, 30 },
 };
 
 /* Of these the return address is known, and not where the caller's frame begins */
@@ -399,6 +436,9 @@ static const struct link_code no_sp_codes[] = {
 	  { 0xa9407bfd, 0xd282020c, 0x8b2c63ff, 0xd65f03c0 }, 1, 0 },
 	{ "before mov sp, x29", { 0x910003bf, 0xd65f03c0 }, 0, 0 },
 	{ "before addvl sp, sp, #1", { 0xa9427bfd, 0x043f503f, 0xd65f03c0 }, 1, 0 },
+	{ "before ld1 { v8.8b-v11.8b }, [sp], #32", { 0x0cdf23e8, 0xd65f03c0 }, 0, 0 },
+	{ "after st1 { v8.d }[0], [sp], #8", { 0x0d9f87e8, 0xa9be7bfd, 0x910003fd }, 2, 0 },
+	{ "before and sp, x9, #-32", { 0x927be93f, 0xd65f03c0 }, 0, 0 },
 	{ "after addpl sp, sp, #-1", { 0x047f57ff, 0xa9be7bfd, 0x910003fd }, 2, 0 },
 	{ "after a uprobe", { 0xd42000a0, 0xa9be7bfd, 0x910003fd }, 1, 0 },
 	{ "a uprobe before stp", { 0xd42000a0, 0xa9be7bfd, 0x910003fd }, 2, 0 },
@@ -439,21 +479,38 @@ static const struct link_code no_link_codes[] = {
 	{ "stp x19, x20, [sp, #-32]!", { 0xa9be53f3 }, 0, 0 },
 	{ "blr x8", { 0xd63f0100 }, 0, 0 },
 	{ "ret x1", { 0xd65f0020 }, 0, 0 },
+	{ "after mov x13, x30; bl; mov x30, x13 and 32 more",
+	  { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe, 0xd2800000 }, 4, 0, 32 },
 };
+
+static unsigned long next_insn(const struct user_test *t, const struct link_code *code)
+{
+	return t->text + NOWHERE + (code->at + code->between) * 4;
+}
+
+static void put_insns(struct kunit *test, unsigned long to, const u32 *insns, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		KUNIT_ASSERT_EQ(test, put_user(cpu_to_le32(insns[i]),
+					       (__le32 __user *)to + i), 0);
+}
 
 static void at_code(struct kunit *test, const struct link_code *code, unsigned long lr)
 {
-	__le32 insns[ARRAY_SIZE(code->insns)];
+	const u32 other = 0xd2800000;		/* mov x0, #0 */
 	struct user_test *t = test->priv;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(insns); i++)
-		insns[i] = cpu_to_le32(code->insns[i]);
-	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)(t->text + NOWHERE), insns,
-					   sizeof(insns)), 0);
+	put_insns(test, t->text + NOWHERE, code->insns, code->at);
+	for (i = 0; i < code->between; i++)
+		put_insns(test, t->text + NOWHERE + (code->at + i) * 4, &other, 1);
+	put_insns(test, next_insn(t, code), code->insns + code->at,
+		  ARRAY_SIZE(code->insns) - code->at);
 	put_record(test, 10 + code->pushed, 30, t->text + OUTER + BODY);
 	put_record(test, 30, 40, t->text + OUTER + BODY + 4);
-	begin(test, NOWHERE + code->at * 4, 10, 30, lr);
+	begin(test, next_insn(t, code) - t->text, 10, 30, lr);
 }
 
 static void arm64_link_register(struct kunit *test)
@@ -464,7 +521,7 @@ static void arm64_link_register(struct kunit *test)
 	for (code = link_codes; code < link_codes + ARRAY_SIZE(link_codes); code++) {
 		kunit_info(test, "%s\n", code->what);
 		at_code(test, code, sign(t->text + MID + BODY));
-		EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE + code->at * 4,
+		EXPECT_STACK(test, UNWIND_STOP_END, next_insn(t, code),
 			     t->text + MID + BODY, t->text + OUTER + BODY);
 		KUNIT_EXPECT_EQ(test, t->state.sp,
 				word_addr(t, 10 + code->pushed + FRAME_WORDS));
@@ -481,7 +538,7 @@ static void arm64_link_register_no_sp(struct kunit *test)
 	for (code = no_sp_codes; code < no_sp_codes + ARRAY_SIZE(no_sp_codes); code++) {
 		kunit_info(test, "%s\n", code->what);
 		at_code(test, code, sign(t->text + MID + BODY));
-		EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE + code->at * 4,
+		EXPECT_STACK(test, UNWIND_STOP_END, next_insn(t, code),
 			     t->text + MID + BODY, t->text + OUTER + BODY + 4);
 		KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 30 + FRAME_WORDS));
 		KUNIT_EXPECT_EQ(test, t->state.fp, word_addr(t, 40));
@@ -496,8 +553,49 @@ static void arm64_link_register_unknown(struct kunit *test)
 	for (code = no_link_codes; code < no_link_codes + ARRAY_SIZE(no_link_codes); code++) {
 		kunit_info(test, "%s\n", code->what);
 		at_code(test, code, t->text + MID + BODY);
-		EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE + code->at * 4,
+		EXPECT_STACK(test, UNWIND_STOP_END, next_insn(t, code),
 			     t->text + OUTER + BODY + 4);
+	}
+}
+
+/* What is kept of an address, if it is one of a file's text */
+static u32 kept_of(struct kunit *test, const struct link_code *code, bool from_file)
+{
+	struct user_test *t = test->priv;
+	struct unwind_kept_row kept;
+
+	at_code(test, code, t->text + MID + BODY);
+	t->state.table.from_file = from_file;
+	KUNIT_EXPECT_EQ(test, unwind_user_walk(&t->state, &kept, NULL, 0), 0);
+	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_NONE);
+	return kept.how & UNWIND_KEPT_NO_LINK;
+}
+
+/* That the instructions tell nothing is kept, unless they may be others another time */
+static void arm64_link_register_kept(struct kunit *test)
+{
+	static const struct link_code nothing = { "", { 0xd2800000, 0x14000040 }, 0, 0 };
+	static const struct link_code known = { "", { 0xd2800000, 0xd65f03c0 }, 0, 0 };
+	static const struct link_code patched[] = {
+		{ "a uprobe", { 0xd42000a0, 0x14000040 }, 0, 0 },
+		{ "a uprobe behind", { 0xd2800000, 0xd42000a0 }, 0, 0 },
+		{ "a uprobe before", { 0xd42000a0, 0xd2800000, 0x14000040 }, 1, 0 },
+		{ "brk #0 behind", { 0xd2800000, 0xd4200000 }, 0, 0 },
+	};
+	static const struct link_code trap = { "brk #1000", { 0xd2800000, 0xd4207d00 }, 0, 0 };
+	struct user_test *t = test->priv;
+	unsigned int i;
+
+	KUNIT_EXPECT_TRUE(test, kept_of(test, &nothing, true));
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE, t->text + OUTER + BODY + 4);
+	KUNIT_EXPECT_FALSE(test, kept_of(test, &nothing, false));
+	KUNIT_EXPECT_TRUE(test, kept_of(test, &trap, true));
+	KUNIT_EXPECT_FALSE(test, kept_of(test, &known, true));
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
+		     t->text + MID + BODY, t->text + OUTER + BODY);
+	for (i = 0; i < ARRAY_SIZE(patched); i++) {
+		kunit_info(test, "%s\n", patched[i].what);
+		KUNIT_EXPECT_FALSE(test, kept_of(test, &patched[i], true));
 	}
 }
 
@@ -555,6 +653,7 @@ static void arm64_compat(struct kunit *test)
 
 static struct kunit_case user_arm64_cases[] = {
 	KUNIT_CASE(arm64_leaf),
+	KUNIT_CASE(arm64_no_text),
 	KUNIT_CASE(arm64_prologue),
 	KUNIT_CASE(arm64_leaf_in_the_middle),
 	KUNIT_CASE(arm64_signed),
@@ -566,6 +665,7 @@ static struct kunit_case user_arm64_cases[] = {
 	KUNIT_CASE(arm64_link_register),
 	KUNIT_CASE(arm64_link_register_no_sp),
 	KUNIT_CASE(arm64_link_register_unknown),
+	KUNIT_CASE(arm64_link_register_kept),
 	KUNIT_CASE(arm64_link_register_bad_row),
 	KUNIT_CASE(arm64_link_register_wrong),
 	KUNIT_CASE(arm64_compat),

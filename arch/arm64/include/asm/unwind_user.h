@@ -195,6 +195,6 @@ bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 			      struct unwind_user_interrupted *to);
 int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
 			  unsigned long *val);
-int unwind_user_link_holds_ra(unsigned long ip, bool *sp_known);
+int unwind_user_link_holds_ra(unsigned long ip, struct unwind_user_link *link);
 
 #endif /* __ASM_UNWIND_USER_H */

@@ -139,8 +139,10 @@ int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
 			  unsigned long *val);
 
 /* There is no link register */
-static inline int unwind_user_link_holds_ra(unsigned long ip, bool *sp_known)
+static inline int unwind_user_link_holds_ra(unsigned long ip,
+					    struct unwind_user_link *link)
 {
+	*link = (struct unwind_user_link){};
 	return -ENOENT;
 }
 

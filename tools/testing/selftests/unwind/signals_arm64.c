@@ -241,7 +241,7 @@ TEST_F(handler, on_an_alternate_stack_below)
 
 static unsigned int right, wrong;
 
-static void sample_fault(int sig, ucontext_t *context)
+static __always_inline void sample_interrupted(void)
 {
 	whole_note_ra();
 	whole_sample();
@@ -250,6 +250,11 @@ static void sample_fault(int sig, ucontext_t *context)
 	else
 		wrong++;
 	whole_forget(0);
+}
+
+static void sample_fault(int sig, ucontext_t *context)
+{
+	sample_interrupted();
 	context->uc_mcontext.pc += INSN;
 }
 
@@ -285,6 +290,31 @@ TEST_F(handler, of_a_fault_wherever_the_return_address_is)
 	EXPECT_EQ(6, right);
 	EXPECT_EQ(0, wrong);
 	signal(SIGSEGV, SIG_DFL);
+}
+
+/* A call of what is no function is returned from: its caller is the whole stack */
+static void sample_call(int sig, ucontext_t *context)
+{
+	sample_interrupted();
+	context->uc_mcontext.pc = context->uc_mcontext.regs[30];
+}
+
+TEST_F(handler, of_a_call_of_what_is_no_text)
+{
+	void *page = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT_NE(MAP_FAILED, page);
+	body = sample_call;
+	right = 0;
+	wrong = 0;
+	ASSERT_EQ(0, install(SIGSEGV, variant->handler, variant->restorer, 0));
+	whole_run((void *)(uintptr_t)INSN, NULL, NULL);
+	whole_run(page, NULL, NULL);
+	EXPECT_EQ(2, right);
+	EXPECT_EQ(0, wrong);
+	signal(SIGSEGV, SIG_DFL);
+	munmap(page, getpagesize());
 }
 
 /* With vector registers in use */
