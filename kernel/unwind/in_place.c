@@ -85,6 +85,7 @@ enum outcome {
 	UNSURE,
 	BUDGET,
 	UPROBE,
+	SIGRETURN,
 	ASKED,
 	HELPED,
 	NR_OUTCOMES
@@ -153,6 +154,8 @@ static enum outcome start_and_follow(struct pt_regs *regs,
 	if (unwind_user_start(&state, regs, access) ||
 	    state.word_size != sizeof(u64))
 		return NO_TABLE;
+	if (unwind_user_restores_regs(regs))
+		return SIGRETURN;
 	state.known_only = known_only;
 	outcome = follow(&state, entries, max, nr);
 	unwind_count_frames(*nr);
@@ -300,6 +303,7 @@ static const char * const outcome_names[NR_OUTCOMES] = {
 	[UNSURE]	= "not known or not resident",
 	[BUDGET]	= "too much work",
 	[UPROBE]	= "return addresses hidden by uretprobes",
+	[SIGRETURN]	= "while a signal returns",
 	[ASKED]		= "asked for",
 	[HELPED]	= "asked for, and it helped",
 };

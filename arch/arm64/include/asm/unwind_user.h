@@ -156,6 +156,21 @@ static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
 	return true;
 }
 
+/**
+ * unwind_user_restores_regs - are the registers about to be those of another frame?
+ * @regs: with which the task left user space
+ *
+ * rt_sigreturn() writes them one after the other. Nor is the trampoline known by its
+ * instructions once the program counter has left them.
+ *
+ * Context: any.
+ * Return: whether they may be half the one's and half the other's.
+ */
+static inline bool unwind_user_restores_regs(const struct pt_regs *regs)
+{
+	return regs->syscallno == __NR_rt_sigreturn;
+}
+
 /* What a signal's trampoline begins with, where a handler returns to: mov x8, #nr */
 #define UNWIND_USER_TRAMPOLINE		(0xd2800008 | __NR_rt_sigreturn << 5)
 

@@ -5,11 +5,13 @@
 
 #include <linux/errno.h>
 #include <linux/nospec.h>
+#include <linux/preempt.h>
 #include <linux/types.h>
 #include <linux/unwind_user_arch.h>
 #include <asm/ptrace.h>
 #include <asm/segment.h>
 #include <asm/tlbflush.h>
+#include <asm/unistd.h>
 
 /* The SFrame ABI whose tables are used (the value of SFRAME_ABI_AMD64_ENDIAN_LITTLE) */
 #define UNWIND_USER_SFRAME_ABI		3
@@ -107,6 +109,21 @@ static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
 		return true;
 	}
 	return false;
+}
+
+/**
+ * unwind_user_restores_regs - are the registers about to be those of another frame?
+ * @regs: with which the task left user space
+ *
+ * rt_sigreturn() reads all of them before it writes the first, so that it is interrupts
+ * alone that may come between.
+ *
+ * Context: any.
+ * Return: whether they may be half the one's and half the other's.
+ */
+static inline bool unwind_user_restores_regs(const struct pt_regs *regs)
+{
+	return !in_task() && regs->orig_ax == __NR_rt_sigreturn;
 }
 
 /* What a signal's trampoline begins with, where a handler returns to: a mov to %rax, or %eax */

@@ -41,6 +41,7 @@ static const char * const count_names[] = {
 	[UNSURE]	= "not known or not resident",
 	[BUDGET]	= "too much work",
 	[UPROBE]	= "return addresses hidden by uretprobes",
+	[SIGRETURN]	= "while a signal returns",
 	[ASKED]		= "asked for",
 	[HELPED]	= "asked for, and it helped",
 };

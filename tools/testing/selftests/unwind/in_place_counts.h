@@ -15,6 +15,7 @@ enum count {
 	UNSURE,
 	BUDGET,
 	UPROBE,
+	SIGRETURN,
 	ASKED,
 	HELPED,
 	NR_COUNTS
