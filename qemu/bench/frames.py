@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Figures of frames from what the guest printed: frames.py FRAMES
+"""Figures of frames from what the guest printed: frames.py FRAMES [TOPMOST]
 
-FRAMES is what bench/frames printed.  A frame costs what the same stack costs more
-at a depth of 104 than at one of 40, per frame.  First touches have page faults: how
-many is a figure like others, for a stack and per frame.
+FRAMES is what bench/frames printed, TOPMOST what bench/topmost did.  A frame costs
+what the same stack costs more at a depth of 104 than at one of 40, per frame.  First
+touches have page faults: how many is a figure like others, for a stack and per frame.
 """
 
 import json
@@ -29,6 +29,15 @@ def bar(kind, how, state):
     return BARS.get((kind == "fp", how, state))
 
 
+def topmost(path):
+    """What a stack costs by how its topmost frame is found"""
+    counts = {}
+    for how, state, count in read(path, {3}):
+        counts.setdefault(state, {}).setdefault(how, []).append(int(count))
+    return {state: {how: statistics.median(at) for how, at in hows.items()}
+            for state, hows in counts.items()}
+
+
 def main():
     counts = {}
     for kind, how, state, depth, count in read(sys.argv[1], {5}):
@@ -43,7 +52,10 @@ def main():
         if limit:
             point["bar"] = limit
         frames.append(point)
-    json.dump({"unit": "instructions", "frames": frames}, sys.stdout, indent=1)
+    part = {"unit": "instructions", "frames": frames}
+    if len(sys.argv) > 2:
+        part["topmost"] = topmost(sys.argv[2])
+    json.dump(part, sys.stdout, indent=1)
     print()
 
 

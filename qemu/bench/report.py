@@ -77,6 +77,18 @@ def frames(part):
               + ("   missed: " + "; ".join(missed) if missed else ""))
     records(part)
     stacks(part)
+    topmost(part)
+
+
+def topmost(part):
+    """The first frame where no table tells of it, beside one where it does"""
+    states = part.get("topmost", {})
+    for state, counts in states.items():
+        print(f"  a topmost frame without a table, {state}, more than with one: "
+              + ", ".join(f"{count - counts['table']:,.0f} ({how})"
+                          for how, count in counts.items() if how != "table"))
+    if states:
+        print()
 
 
 def records(part):

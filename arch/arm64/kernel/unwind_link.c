@@ -135,6 +135,9 @@ static const struct pattern loads_pair = { 0xfe400000, 0xa8400000 };
 /* A store of two, which changes neither them nor the base */
 static const struct pattern stores_pair = { 0xffc00000, 0xa9000000 };
 
+/* "Branches, exception generating and system instructions" of the Arm ARM */
+static const struct pattern branches = { 0x1c000000, 0x14000000 };
+
 /* What moves the stack pointer, whatever is pushed or popped */
 static const struct pattern moves_by_pair = { 0x3a8003e0, 0x288003e0 };
 static const struct pattern moves_by_single = { 0x3b2007e0, 0x380007e0 };
@@ -281,17 +284,25 @@ static int add_offset(u32 insn)
 	return insn & BIT(30) ? -offset : offset;
 }
 
+static bool is_sp(unsigned int reg)
+{
+	return reg == 31;
+}
+
 /* Bytes by which the stack pointer goes up (negative: down); false: nobody knows */
 static bool moves_sp(u32 insn, int *moved)
 {
 	*moved = 0;
+	/* Most are neither to it nor by it */
+	if (!is_sp(insn & 0x1f) && !is_sp(insn >> 5 & 0x1f))
+		return true;
 	if (matches(insn, &moves_by_pair))
 		*moved = pair_offset(insn);
 	else if (matches(insn, &moves_by_single))
 		*moved = sign_extend32(insn >> 12, 8);
 	else if (matches(insn, &moves_by_tagged))
 		*moved = sign_extend32(insn >> 12, 8) * 16;
-	else if (matches(insn, &adds_const) && (insn >> 5 & 0x1f) == 31)
+	else if (matches(insn, &adds_const) && is_sp(insn >> 5 & 0x1f))
 		*moved = add_offset(insn);
 	else if (matches(insn, &adds_const) || matches(insn, &adds_reg) ||
 		 matches(insn, &adds_vectors) || matches(insn, &moves_by_vectors))
@@ -299,15 +310,25 @@ static bool moves_sp(u32 insn, int *moved)
 	return !matches(insn, &aligns) || matches(insn, &tests_bits);
 }
 
+/* Of the group that has all branches and breakpoints? */
+static bool may_branch(u32 insn)
+{
+	return matches(insn, &branches);
+}
+
 /* None is, or another function's: what follows is not reached from what is before */
 static bool ends_code(u32 insn)
 {
-	return !insn || aarch64_insn_is_branch(insn) || aarch64_insn_is_brk(insn);
+	if (!may_branch(insn))
+		return !insn;
+	return aarch64_insn_is_branch(insn) || aarch64_insn_is_brk(insn);
 }
 
 /* May be passed by: what follows is there to be executed, too */
 static bool is_conditional(u32 insn)
 {
+	if (!may_branch(insn))
+		return false;
 	return aarch64_insn_is_bcond(insn) || aarch64_insn_is_cbz(insn) ||
 	       aarch64_insn_is_cbnz(insn) || aarch64_insn_is_tbz(insn) ||
 	       aarch64_insn_is_tbnz(insn);

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the topmost frame costs where no table tells of it: topmost MODULE
+ *
+ * On arm64 its caller may be in the link register, and whether it is, is known from
+ * the instructions around (arch/arm64/kernel/unwind_link.c), of which is kept that
+ * they tell nothing. The stack of three functions is taken, in a system call of their
+ * own:
+ *
+ *	table	a table tells of it, and nothing is looked at
+ *	near	what comes right before and after says that there is a frame record
+ *	far	it takes the whole distance in both directions to find nothing
+ *
+ * and otherwise they are the same: a frame record, and one caller. It is taken cold,
+ * that is with nothing kept of what was looked at before, and warm, that is once more.
+ * Prints lines of such a name, "cold" or "warm", and instructions of unwind_user()
+ * alone, where it may fault. There are many of each.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "insns.h"
+#include "links.h"
+
+#ifndef __aarch64__
+#error "other machines have no link register"
+#endif
+
+#define BENCH		"/sys/kernel/debug/unwind_bench"
+#define MEASURE		"task faultable"
+#define TIMES		51
+#define WARM_UP		5
+
+/*
+ * long NAME(int fd, const void *buf, size_t len): write(). Each keeps a frame record,
+ * one tells of it in a table.
+ */
+#define ENTER	"stp	x29, x30, [sp, #-16]!\n\t"
+#define SET_FP	"mov	x29, sp\n\t"
+#define CALL	"mov	x8, #64\n\t"	\
+		"svc	#0\n\t"
+#define RETURN	"ldp	x29, x30, [sp], #16\n\t"	\
+		"ret\n\t"
+#define FAR	".rept	40\n\t"		\
+		"add	x9, x9, #1\n\t"	\
+		".endr\n\t"
+
+#define FUNCTION(name, code)			\
+	asm(".pushsection .text\n\t"		\
+	    ".balign 512\n\t"			\
+	    ".type " #name ", %function\n"	\
+	    #name ":\n\t"			\
+	    code				\
+	    ".size " #name ", . - " #name "\n\t"	\
+	    ".popsection");			\
+	long name(int fd, const void *buf, size_t len)
+
+FUNCTION(write_table, ".cfi_startproc\n\t"
+	 ENTER ".cfi_def_cfa_offset 16\n\t.cfi_offset 29, -16\n\t.cfi_offset 30, -8\n\t"
+	 SET_FP ".cfi_def_cfa_register 29\n\t" CALL
+	 RETURN ".cfi_endproc\n\t");
+FUNCTION(write_near, ENTER SET_FP CALL RETURN);
+FUNCTION(write_far, ENTER SET_FP FAR CALL FAR RETURN);
+
+static const struct {
+	const char	*name;
+	long		(*write)(int fd, const void *buf, size_t len);
+} functions[] = {
+	{ "table",	write_table },
+	{ "near",	write_near },
+	{ "far",	write_far },
+};
+
+#define NR_FUNCTIONS	ARRAY_SIZE(functions)
+
+static int module = -1;
+static unsigned long counted[NR_FUNCTIONS][2][TIMES];
+
+static int load(const char *path)
+{
+	int ret, fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	ret = syscall(SYS_finit_module, fd, "", 0);
+	close(fd);
+	if (ret)
+		return -1;
+	module = open(BENCH, O_RDWR | O_CLOEXEC);
+	return module;
+}
+
+/* So many frames, at the most expensive; 0 is a failure */
+static unsigned long measure(unsigned int which, unsigned long *insns)
+{
+	unsigned long frames;
+	char text[128];
+	ssize_t len;
+
+	if (functions[which].write(module, MEASURE, strlen(MEASURE)) < 0)
+		return 0;
+	len = pread(module, text, sizeof(text) - 1, 0);
+	if (len < 0)
+		return 0;
+	text[len] = 0;
+	if (sscanf(text, "frames %lu unwind %lu", &frames, insns) != 2)
+		return 0;
+	return frames;
+}
+
+/* All stacks are of the same functions, but for the topmost */
+static int measure_all(void)
+{
+	unsigned long frames = 0, now;
+	unsigned int which, warm;
+	int i;
+
+	for (which = 0; which < NR_FUNCTIONS; which++) {
+		for (i = -2 * WARM_UP; i < 2 * TIMES; i++) {
+			warm = i & 1;
+			if (!warm)
+				links_forget();
+			now = measure(which, &counted[which][warm][i < 0 ? 0 : i / 2]);
+			if (now < 3 || (frames && now != frames))
+				return -1;
+			frames = now;
+		}
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int which;
+	int i;
+
+	if (argc != 2)
+		return 1;
+	if (!insns_are_counted()) {
+		fprintf(stderr, "topmost: not under qemu -icount shift=0\n");
+		return 1;
+	}
+	if (load(argv[1]) < 0) {
+		perror(argv[1]);
+		return 1;
+	}
+	if (measure_all()) {
+		fprintf(stderr, "topmost: not the same stacks\n");
+		return 1;
+	}
+	for (which = 0; which < NR_FUNCTIONS; which++) {
+		for (i = 0; i < TIMES; i++) {
+			printf("%s cold %lu\n", functions[which].name, counted[which][0][i]);
+			printf("%s warm %lu\n", functions[which].name, counted[which][1][i]);
+		}
+	}
+	return 0;
+}
