@@ -111,26 +111,33 @@ build_ahead()
 # builder ARCHES - build_ahead()'s other process, which has its locks
 builder()
 {
-	local arch what fd rc child=
+	local arch what fd child=
 
 	trap '[ -z "$child" ] || kill -- "-$child" 2>/dev/null; exit 143' TERM
 	trap - EXIT
 	for arch in $1; do
 		for what in $(needed "$arch"); do
-			build_one "$arch" "$what" &
-			child=$!
 			fd=${locks[$arch-$what]}
-			rc=0
-			wait "$child" || rc=$?
-			if [ $rc = 0 ]; then
+			# An archive may not answer, or memory be short: what is done is kept
+			if build_once "$arch" "$what" || build_once "$arch" "$what"; then
 				echo built >&"$fd"
-			else
-				echo "ended with status $rc" >>"$UNWIND_AHEAD/$arch-$what.log"
 			fi
-			child=
 			exec {fd}>&-
 		done
 	done
+}
+
+# build_once ARCH WHAT - wait for it; the builder's $child meanwhile
+build_once()
+{
+	local rc=0
+
+	build_one "$1" "$2" &
+	child=$!
+	wait "$child" || rc=$?
+	child=
+	[ $rc = 0 ] || echo "building $2 ended with status $rc" >>"$UNWIND_AHEAD/$1-$2.log"
+	return $rc
 }
 
 # build_one ARCH WHAT - in a session of its own, without the locks: not even a daemon
@@ -139,12 +146,12 @@ build_one()
 {
 	local fd log=$UNWIND_AHEAD/$1-$2.log
 
-	: >"$log"
+	echo "building $2" >>"$log"
 	for fd in "${locks[@]}"; do exec {fd}>&-; done
 	export ARCH=$1
 	unset UNWIND_AHEAD
 	# What it said is in the log as soon as it is over
-	tail -n +1 -s 0.2 -f --pid="$BASHPID" "$log" 2>/dev/null | sed -u "s/^/ahead: $1: /" >&2 &
+	tail -n 1 -s 0.2 -f --pid="$BASHPID" "$log" 2>/dev/null | sed -u "s/^/ahead: $1: /" >&2 &
 	exec setsid "$Q/needs.sh" "$2" </dev/null >>"$log" 2>&1
 }
 
