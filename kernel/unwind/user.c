@@ -363,18 +363,23 @@ static enum unwind_user_stop apply_row(struct unwind_user_state *state,
 	return stop;
 }
 
-/*
+/**
+ * unwind_user_correct_cfa - of a row that counts from below what was pushed
+ * @row: as it was decoded; changed if that is so
+ *
  * A function saves its return address in its own frame, thus below the CFA.  Where a row
  * has it above, the row counts from where the function was entered, and something was
  * pushed before: so it is in glibc's _dl_runtime_resolve() of arm64, to which the PLT goes
  * with two registers pushed when a function is called for the first time.  The caller's
  * stack is above these.  What a row describes for a signal is no call.
+ *
+ * Context: any.
  */
-static void correct_cfa(struct unwind_row *row)
+void unwind_user_correct_cfa(struct unwind_row *row)
 {
 	const s32 pushed = 2 * sizeof(u64);
 
-	if (UNWIND_USER_LINK_REG < 0 || row->outermost || row->signal)
+	if (row->outermost || row->signal)
 		return;
 	if (row->ra.base != UNWIND_RULE_CFA || !row->ra.deref ||
 	    row->ra.offset < 0 || row->ra.offset >= pushed)
@@ -387,30 +392,6 @@ static void correct_cfa(struct unwind_row *row)
 	row->ra.offset -= pushed;
 	if (row->fp.base == UNWIND_RULE_CFA)
 		row->fp.offset -= pushed;
-}
-
-/**
- * unwind_user_find_row - look an address up in the table that the unwind has
- * @state: where the unwind is; its table is one of SFrame, and covers @ip
- * @ip: the address
- * @row: filled in; of @row->looked and the rest as sframe_find_row() does
- *
- * Context: as unwind_user_start().
- * Return: as sframe_find_row().
- */
-int unwind_user_find_row(struct unwind_user_state *state, unsigned long ip,
-			 struct unwind_row *row)
-{
-	int ret;
-
-	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME))
-		return -ENOENT;
-
-	ret = sframe_find_row(&state->table.sframe, ip, state->access, row);
-	state->looked += row->looked + UNWIND_LOOKUP_LOOKED;
-	if (!ret)
-		correct_cfa(row);
-	return ret;
 }
 
 static int lookup_row(struct unwind_user_state *state,

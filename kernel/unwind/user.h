@@ -10,6 +10,7 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/unwind_user_types.h>
+#include <asm/unwind_user.h>
 
 #include "rows.h"
 #include "tables.h"
@@ -72,8 +73,7 @@ struct unwind_user_state {
 
 int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs,
 		      enum unwind_user_access access);
-int unwind_user_find_row(struct unwind_user_state *state, unsigned long ip,
-			 struct unwind_row *row);
+void unwind_user_correct_cfa(struct unwind_row *row);
 int unwind_user_next(struct unwind_user_state *state);
 unsigned int unwind_user_next_frames(struct unwind_user_state *state,
 				     unsigned long *ips, unsigned int room);
@@ -145,6 +145,30 @@ static inline unsigned long
 unwind_user_lookup_ip(const struct unwind_user_state *state)
 {
 	return state->exact_ip ? state->ip : state->ip - 1;
+}
+
+/**
+ * unwind_user_find_row - look an address up in the table that the unwind has
+ * @state: where the unwind is; its table is one of SFrame, and covers @ip
+ * @ip: the address
+ * @row: filled in; of @row->looked and the rest as sframe_find_row() does
+ *
+ * Context: as unwind_user_start().
+ * Return: as sframe_find_row().
+ */
+static inline int unwind_user_find_row(struct unwind_user_state *state,
+				       unsigned long ip, struct unwind_row *row)
+{
+	int ret;
+
+	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME))
+		return -ENOENT;
+
+	ret = sframe_find_row(&state->table.sframe, ip, state->access, row);
+	state->looked += row->looked + UNWIND_LOOKUP_LOOKED;
+	if (!ret && UNWIND_USER_LINK_REG >= 0)
+		unwind_user_correct_cfa(row);
+	return ret;
 }
 
 #endif /* _KERNEL_UNWIND_USER_H */
