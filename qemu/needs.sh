@@ -144,14 +144,14 @@ build_once()
 # that is left behind has them
 build_one()
 {
-	local fd log=$UNWIND_AHEAD/$1-$2.log
+	local fd log=$UNWIND_AHEAD/$1-$2.log me=$BASHPID
 
 	echo "building $2" >>"$log"
 	for fd in "${locks[@]}"; do exec {fd}>&-; done
 	export ARCH=$1
 	unset UNWIND_AHEAD
 	# What it said is in the log as soon as it is over
-	tail -n 1 -s 0.2 -f --pid="$BASHPID" "$log" 2>/dev/null | sed -u "s/^/ahead: $1: /" >&2 &
+	tail -n 1 -s 0.2 -f --pid="$me" "$log" 2>/dev/null | sed -u "s/^/ahead: $1: /" >&2 &
 	exec setsid "$Q/needs.sh" "$2" </dev/null >>"$log" 2>&1
 }
 
