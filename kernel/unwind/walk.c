@@ -174,8 +174,9 @@ static const struct unwind_kept_row no_row = {
 
 /*
  * What the instructions tell of an address without a row: whether a signal's trampoline
- * begins behind it, where a caller goes on, and whether it is known that a function that
- * is interrupted there has its return address in the link register.
+ * begins behind it, where a caller goes on, and whether they show that a function which
+ * is interrupted there has its return address in the link register: that they do not is
+ * what can be kept.
  */
 static u32 look_at_text(struct unwind_user_state *state, unsigned long ip)
 {

@@ -94,7 +94,7 @@ static int load(const char *path)
 	return module;
 }
 
-/* So many frames, at the most expensive; 0 is a failure */
+/* How many frames the stack has, and what it took to find them; 0 is a failure */
 static unsigned long measure(unsigned int which, unsigned long *insns)
 {
 	unsigned long frames;
