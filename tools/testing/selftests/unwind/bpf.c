@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf_perf_event.h>
 #include <linux/btf.h>
 #include <poll.h>
 #include <stdio.h>
@@ -293,18 +294,24 @@ static int ask_load(union bpf_attr *attr, const struct bpf_asker *asker, int rin
 		MOV_REG(BPF_REG_4, BPF_REG_7),
 		SHR_IMM(BPF_REG_4, 63),
 	};
+	const size_t addr = offsetof(struct bpf_perf_event_data, addr);
+	const uintptr_t about = (uintptr_t)asker->about;
 	const bool hide = asker->hide_flags;
 	const struct bpf_insn insns[] = {
 		MOV_REG(BPF_REG_6, BPF_REG_1),
 		CALL(BPF_FUNC_get_current_pid_tgid),
 		MOV_REG(BPF_REG_7, BPF_REG_0),
 		SHR_IMM(BPF_REG_0, 32),
-		/* To the end, below */
-		/* Both to the end */
-		JNE_IMM(BPF_REG_0, asker->tgid, 22),
+		/* All three to the end */
+		JNE_IMM(BPF_REG_0, asker->tgid, 27),
 		asker->syscall ? LOAD(BPF_REG_2, BPF_REG_6, 8) :
 				 MOV_IMM(BPF_REG_2, 0),
-		JNE_IMM(BPF_REG_2, asker->syscall, 20),
+		JNE_IMM(BPF_REG_2, asker->syscall, 25),
+		LOAD_WIDE(BPF_REG_1, about), WIDE_HIGH(about),
+		about ? LOAD(BPF_REG_2, BPF_REG_6, addr) :
+			MOV_IMM(BPF_REG_2, 0),
+		SUB_REG(BPF_REG_2, BPF_REG_1),
+		JGE_IMM(BPF_REG_2, about ? asker->about_bytes : 1, 20),
 		STORE_IMM(BPF_REG_10, COOKIE, 0),
 		MOV_REG(BPF_REG_1, BPF_REG_6),
 		/* A map takes both of these */

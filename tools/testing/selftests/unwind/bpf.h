@@ -23,6 +23,7 @@
 #define MOV_IMM(d, i)	INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
 #define OR_IMM(d, i)	INSN(BPF_ALU64 | BPF_OR | BPF_K, d, 0, 0, i)
 #define ADD_IMM(d, i)	INSN(BPF_ALU64 | BPF_ADD | BPF_K, d, 0, 0, i)
+#define SUB_REG(d, s)	INSN(BPF_ALU64 | BPF_SUB | BPF_X, d, s, 0, 0)
 #define SHR_IMM(d, i)	INSN(BPF_ALU64 | BPF_RSH | BPF_K, d, 0, 0, i)
 #define STORE(d, o, s)	INSN(BPF_STX | BPF_MEM | BPF_DW, d, s, o, 0)
 #define STORE32(d, o, s) INSN(BPF_STX | BPF_MEM | BPF_W, d, s, o, 0)
@@ -30,11 +31,14 @@
 #define LOAD(d, s, o)	INSN(BPF_LDX | BPF_MEM | BPF_DW, d, s, o, 0)
 #define LOAD32(d, s, o)	INSN(BPF_LDX | BPF_MEM | BPF_W, d, s, o, 0)
 #define JNE_IMM(d, i, o) INSN(BPF_JMP | BPF_JNE | BPF_K, d, 0, o, i)
+#define JGE_IMM(d, i, o) INSN(BPF_JMP | BPF_JGE | BPF_K, d, 0, o, i)
 #define JEQ_IMM(d, i, o) INSN(BPF_JMP | BPF_JEQ | BPF_K, d, 0, o, i)
-/* These are two instructions long, the second of which is WIDE_END */
+/* These are two instructions long, the second of which is WIDE_END or WIDE_HIGH */
 #define LOAD_MAP(d, fd)	INSN(BPF_LD | BPF_DW | BPF_IMM, d, BPF_PSEUDO_MAP_FD, 0, fd)
+#define LOAD_WIDE(d, v)	INSN(BPF_LD | BPF_DW | BPF_IMM, d, 0, 0, (uint32_t)(v))
 #define LOAD_VALUE(d, fd) INSN(BPF_LD | BPF_DW | BPF_IMM, d, BPF_PSEUDO_MAP_VALUE, 0, fd)
 #define WIDE_END	INSN(0, 0, 0, 0, 0)
+#define WIDE_HIGH(v)	INSN(0, 0, 0, 0, (uint64_t)(v) >> 32)
 #define CALL(func)	INSN(BPF_JMP | BPF_CALL, 0, 0, 0, func)
 #define CALL_KERNEL(id)	INSN(BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_KFUNC_CALL, 0, id)
 #define EXIT		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
@@ -122,8 +126,13 @@ struct bpf_asker {
 	}		at;
 	/* A function, a tracepoint (category/name, but for BPF_AT_RAW_TP) */
 	const char	*where;
-	/* Or an event */
+	/*
+	 * Or an event; only if it is about an address of these bytes, as there may be
+	 * others at any time: a program does not know when its pages are looked for
+	 */
 	struct perf_event_attr *event;
+	const void	*about;
+	uint32_t	about_bytes;
 	/* Only in this process; at a system call's entry, only this one if not 0 */
 	pid_t		tgid;
 	unsigned int	syscall;

@@ -135,18 +135,17 @@ FIXTURE_VARIANT_ADD(asks, perf_event) {
 
 FIXTURE_SETUP(asks)
 {
+	const size_t bytes = CALLS * getpagesize();
 	struct bpf_asker asker = variant->asker;
 
 	if (session_open(&self->session)) {
 		ASSERT_EQ(true, errno == ENOENT || errno == EPERM);
 		SKIP(return, "no deferred stacks for BPF, or not root");
 	}
-	self->pages = mmap(NULL, (CALLS + 1) * getpagesize(), PROT_READ | PROT_WRITE,
+	self->pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->pages);
-	madvise(self->pages, (CALLS + 1) * getpagesize(), MADV_NOHUGEPAGE);
-	/* So that nothing but what is meant has page faults */
-	whole_run(call_getppid, NULL, NULL);
+	madvise(self->pages, bytes, MADV_NOHUGEPAGE);
 
 	self->faults = (struct perf_event_attr){
 		.size = sizeof(self->faults),
@@ -156,7 +155,11 @@ FIXTURE_SETUP(asks)
 		.disabled = 1,
 		.exclude_kernel = 1,
 	};
-	asker.event = &self->faults;
+	if (asker.at == BPF_AT_PERF_EVENT) {
+		asker.event = &self->faults;
+		asker.about = self->pages;
+		asker.about_bytes = bytes;
+	}
 	asker.tgid = getpid();
 	asker.flags = DEFER;
 	ASSERT_EQ(0, bpf_asker_open(&self->session.asker, &asker,
