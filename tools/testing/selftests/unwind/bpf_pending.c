@@ -436,6 +436,8 @@ TEST_F(asleep, deleted_elements_stay_so)
 	struct stack stack;
 
 	last_asked(self, &asked);
+	/* On its way back it may be switched away from once more: that would ask anew */
+	bpf_attached_close(&self->map_asker);
 	EXPECT_EQ(0, map_delete(self->map, asked.id));
 	wake(self);
 	waiter_end(&self->waiter);
