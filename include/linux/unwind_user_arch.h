@@ -11,17 +11,22 @@
 
 /**
  * struct unwind_user_link - of a function whose return address is in the link register
+ * @reg: or in another one, for the moment; its DWARF number
  * @pushed: how many bytes the stack pointer is below that of the caller; 0 if that is
  *	not known
  * @sp_known: whether it is
  * @looked: how many instructions were read to find out
  * @unread: the address of one that could not be, and may have told more; 0 if all could
+ * @lasting: what was found out is so each time: all could be read, and none is a
+ *	breakpoint in another's place
  */
 struct unwind_user_link {
+	unsigned int	reg;
 	unsigned int	pushed;
 	unsigned int	looked;
 	unsigned long	unread;
 	bool		sp_known;
+	bool		lasting;
 };
 
 /**

@@ -53,6 +53,8 @@
  * as wide as a word, and do not come round while somebody reads.
  */
 
+#include <linux/align.h>
+#include <linux/bitfield.h>
 #include <linux/hash.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -323,4 +325,42 @@ void unwind_rows_unpack(struct unwind_row *row,
 		.pauth_key_b = kept->how & HOW_PAUTH_KEY_B,
 	};
 	row->cfa.reg = kept->how >> HOW_CFA_REG_SHIFT;
+}
+
+/**
+ * unwind_rows_pack_link - bring where a return address is into the form that is kept
+ * @link: of a function that has it in the link register
+ *
+ * Return: bits of what is kept of an address without a row; 0 if it does not fit.
+ */
+u32 unwind_rows_pack_link(const struct unwind_user_link *link)
+{
+	const unsigned int word = sizeof(u32);
+
+	if (!IS_ALIGNED(link->pushed, word) ||
+	    !FIELD_FIT(UNWIND_KEPT_LINK_REG, link->reg) ||
+	    !FIELD_FIT(UNWIND_KEPT_LINK_WORDS, link->pushed / word))
+		return 0;
+	return UNWIND_KEPT_LINK | (link->sp_known ? UNWIND_KEPT_LINK_SP : 0) |
+	       FIELD_PREP(UNWIND_KEPT_LINK_REG, link->reg) |
+	       FIELD_PREP(UNWIND_KEPT_LINK_WORDS, link->pushed / word);
+}
+
+/**
+ * unwind_rows_unpack_link - where a return address is, that was packed
+ * @link: filled in, if it is in the link register
+ * @how: what is kept of an address without a row
+ *
+ * Return: whether it is known to be there.
+ */
+bool unwind_rows_unpack_link(struct unwind_user_link *link, u32 how)
+{
+	if (!(how & UNWIND_KEPT_LINK))
+		return false;
+	*link = (struct unwind_user_link){
+		.reg = FIELD_GET(UNWIND_KEPT_LINK_REG, how),
+		.pushed = FIELD_GET(UNWIND_KEPT_LINK_WORDS, how) * sizeof(u32),
+		.sp_known = how & UNWIND_KEPT_LINK_SP,
+	};
+	return true;
 }

@@ -13,6 +13,7 @@
 #include <linux/hash.h>
 #include <linux/limits.h>
 #include <linux/types.h>
+#include <linux/unwind_user_arch.h>
 
 #include "row.h"
 
@@ -47,8 +48,16 @@ struct unwind_kept_row {
 #define UNWIND_KEPT_NONE	BIT(3)
 /* And, perhaps, that no signal's trampoline begins behind it, where a call returns to */
 #define UNWIND_KEPT_CALL	BIT(28)
-/* And, perhaps, that who is interrupted there has its caller's frame by a frame record */
+/*
+ * And, perhaps, whether who is interrupted there has its return address in the link
+ * register, or which one; and how many words of 4 bytes the stack pointer is below the
+ * caller's, if that is known
+ */
 #define UNWIND_KEPT_NO_LINK	BIT(30)
+#define UNWIND_KEPT_LINK	BIT(31)
+#define UNWIND_KEPT_LINK_SP	BIT(29)
+#define UNWIND_KEPT_LINK_REG	GENMASK(27, 23)
+#define UNWIND_KEPT_LINK_WORDS	GENMASK(22, 4)
 /* Neither of the two: the other bits have the rules, see unwind_rows_unpack() */
 
 /**
@@ -132,6 +141,8 @@ void unwind_rows_keep(struct unwind_rows *rows, u32 generation,
 		      unsigned long addr, const struct unwind_kept_row *row);
 void unwind_rows_drop(struct unwind_rows *rows);
 
+u32 unwind_rows_pack_link(const struct unwind_user_link *link);
+bool unwind_rows_unpack_link(struct unwind_user_link *link, u32 how);
 bool unwind_rows_pack(struct unwind_kept_row *kept,
 		      const struct unwind_row *row);
 void unwind_rows_unpack(struct unwind_row *row,

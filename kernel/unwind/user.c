@@ -509,9 +509,14 @@ static int find_link(struct unwind_user_state *state,
 	/* Its instructions were looked at before */
 	if (kept->how & UNWIND_KEPT_NONE && kept->how & UNWIND_KEPT_NO_LINK)
 		return -ENOENT;
+	if (kept->how & UNWIND_KEPT_NONE && unwind_rows_unpack_link(link, kept->how))
+		return 0;
 	/* Nothing was executed there: it was called, or returned to, by mistake */
 	if (!is_text(state, state->ip)) {
-		*link = (struct unwind_user_link){ .sp_known = true };
+		*link = (struct unwind_user_link){
+			.reg = UNWIND_USER_LINK_REG,
+			.sp_known = true,
+		};
 		return known_reg(state, UNWIND_USER_LINK_REG, &ra) && ra &&
 		       unwind_user_strip_ra(ra) != state->ip ? 0 : -ENOENT;
 	}
@@ -539,7 +544,7 @@ static enum unwind_user_stop next_by_link(struct unwind_user_state *state,
 		.method = UNWIND_USER_FP,
 		.sp_is_bound = !link.sp_known,
 	};
-	if (!known_reg(state, UNWIND_USER_LINK_REG, &next->ip) ||
+	if (!known_reg(state, link.reg, &next->ip) ||
 	    !cfa_valid(state, next->sp))
 		return UNWIND_STOP_NO_FRAME;
 	stop = check_frame(state, next);

@@ -175,22 +175,23 @@ static const struct unwind_kept_row no_row = {
 /*
  * What the instructions tell of an address without a row: whether a signal's trampoline
  * begins behind it, where a caller goes on, and whether they show that a function which
- * is interrupted there has its return address in the link register: that they do not is
- * what can be kept.
+ * is interrupted there has its return address in the link register.
  */
 static u32 look_at_text(struct unwind_user_state *state, unsigned long ip)
 {
 	struct unwind_user_link link;
 	u32 insns, how = 0;
+	bool held;
 
 	if (!unwind_read_u32(&insns, ip + 1) && !unwind_user_maybe_trampoline(insns))
 		how |= UNWIND_KEPT_CALL;
 	if (UNWIND_USER_LINK_REG < 0 || !state->exact_ip)
 		return how;
-	if (unwind_user_link_holds_ra(ip, &link) == -ENOENT && !link.unread)
-		how |= UNWIND_KEPT_NO_LINK;
+	held = !unwind_user_link_holds_ra(ip, &link);
 	state->looked += link.looked;
-	return how;
+	if (!link.lasting)
+		return how;
+	return how | (held ? unwind_rows_pack_link(&link) : UNWIND_KEPT_NO_LINK);
 }
 
 /*

@@ -41,19 +41,23 @@
  *	br x16
  *
  * Other instructions may stand between these, some of which push and pop registers.
- * Nothing is claimed where none of this is near.  So a leaf that has no frame record is
- * known where it begins and not far from its return: elsewhere, to find its caller takes
- * a table.
+ *
+ * A compiler's code has the return address in one place at each instruction, however
+ * that was come to.  So one way that leads from there to the end of the function without
+ * a write to the register shows that it is there, whether or not it will be taken: ways
+ * are tried at conditional branches until one does.  And so does the way straight back
+ * to the beginning, if nothing on it has saved the register: what has not may come again,
+ * in a loop, after a call.
+ *
+ * Nothing is claimed where none of this is near.  To find the caller of a leaf there that
+ * has no frame record takes a table.
  *
  * How far the stack pointer has moved may be unknown, where it was moved by a register,
  * or further away than is looked.  The return address is then known all the same, and
  * the caller's frame by its frame record only.
  *
- * Where a uprobe is, there stands a breakpoint.  What it has replaced is known of the
- * next instruction, and of no other.
- *
- * That nothing is known takes longest to find out.  It is kept for the next time (walk.c),
- * but where breakpoints are, which are gone some day.
+ * What was found out is kept for the next time (walk.c), but where breakpoints are, which
+ * are gone some day.
  *
  * The instructions are the process's own and may be chosen to mislead: what comes out
  * is an address of that process, in its text.
@@ -61,42 +65,34 @@
 
 #include <linux/align.h>
 #include <linux/array_size.h>
+#include <linux/bitmap.h>
 #include <linux/bits.h>
-#include <linux/bitops.h>
 #include <linux/errno.h>
-#include <linux/preempt.h>
-#include <linux/sched.h>
-#include <linux/sched/task_stack.h>
 #include <linux/types.h>
-#include <linux/uaccess.h>
-#include <linux/uprobes.h>
-#include <asm/debug-monitors.h>
 #include <asm/insn.h>
-#include <asm/ptrace.h>
 #include <asm/unwind_user.h>
 
-#define INSN_SIZE	4
+#include "unwind_code.h"
 
-/* How far is looked, either way */
+/* How far is looked for a frame record, either way */
 #define NEAR		16
-/* And where a function begins that has no frame */
+/* And back to where a function begins that has none */
 #define FAR		32
-
-/* brk #0: what debuggers take as a breakpoint */
-#define BRK_OF_DEBUGGERS	0xd4200000
-
-/* An instruction, and what of it is the same for all offsets and registers */
-struct pattern {
-	u32	mask;
-	u32	insn;
-};
+/* On ways to a function's end: so many instructions on all of them, and so far off */
+#define ON_WAYS		96
+#define OFF		128
+#define WAYS		8
 
 /* Bits of offsets of pairs of registers, and of additions */
 #define PAIR_OFFSET	((u32)GENMASK(21, 15))
 #define ADD_OFFSET	((u32)GENMASK(21, 10))
 
+/*
+ * Instructions
+ */
+
 /* Where a function begins or ends, and nothing but its stack pointer may have changed */
-static const struct pattern at_ends[] = {
+static const struct unwind_insn at_ends[] = {
 	{ ~0x80U, 0xd503245f },			/* bti c; bti jc */
 	{ ~0x40U, 0xd503233f },			/* paciasp; pacibsp */
 	{ ~0x40U, 0xd50323bf },			/* autiasp; autibsp */
@@ -105,57 +101,45 @@ static const struct pattern at_ends[] = {
 	{ ~0U, 0xa9bf7bf0 },			/* stp x16, x30, [sp, #-16]! */
 };
 
+/* Of these, where it begins */
+static const struct unwind_insn begins[] = {
+	{ ~0x80U, 0xd503245f },			/* bti c; bti jc */
+	{ ~0x40U, 0xd503233f },			/* paciasp; pacibsp */
+};
+
 /* From where on the frame pointer is this frame's: add x29, sp, #; mov x29, sp */
-static const struct pattern sets_fp = { ~ADD_OFFSET, 0x910003fd };
+static const struct unwind_insn sets_fp = { ~ADD_OFFSET, 0x910003fd };
 
 /* What saves both */
-static const struct pattern saves[] = {
+static const struct unwind_insn saves[] = {
 	{ ~PAIR_OFFSET, 0xa9807bfd },		/* stp x29, x30, [sp, #]! */
 	{ ~PAIR_OFFSET, 0xa9007bfd },		/* stp x29, x30, [sp, #] */
 };
 
 /* From where on both are the caller's */
-static const struct pattern restores[] = {
+static const struct unwind_insn restores[] = {
 	{ ~PAIR_OFFSET, 0xa8c07bfd },		/* ldp x29, x30, [sp], # */
 	{ ~PAIR_OFFSET, 0xa9407bfd },		/* ldp x29, x30, [sp, #] */
 };
 
 /* Into another register, and back */
-static const struct pattern keeps_link = { ~0x1fU, 0xaa1e03e0 };
-static const struct pattern gets_link = { ~0x1f0000U, 0xaa0003fe };
+static const struct unwind_insn keeps_link = { ~0x1fU, 0xaa1e03e0 };
+static const struct unwind_insn gets_link = { ~0x1f0000U, 0xaa0003fe };
 
 /* To the link register */
-static const struct pattern returns[] = {
+static const struct unwind_insn returns[] = {
 	{ ~0U, 0xd65f03c0 },			/* ret */
 	{ ~0x400U, 0xd65f0bff },		/* retaa; retab */
 };
 
-/* Loads of two registers, by any addressing */
-static const struct pattern loads_pair = { 0xfe400000, 0xa8400000 };
+/* Loads, and stores, of two registers by any addressing */
+static const struct unwind_insn loads_pair = { 0xfe400000, 0xa8400000 };
+static const struct unwind_insn saves_pair = { 0xfe400000, 0xa8000000 };
 /* A store of two, which changes neither them nor the base */
-static const struct pattern stores_pair = { 0xffc00000, 0xa9000000 };
-
-/* "Branches, exception generating and system instructions" of the Arm ARM */
-static const struct pattern branches = { 0x1c000000, 0x14000000 };
-
-/* What moves the stack pointer, whatever is pushed or popped */
-static const struct pattern moves_by_pair = { 0x3a8003e0, 0x288003e0 };
-static const struct pattern moves_by_single = { 0x3b2007e0, 0x380007e0 };
-static const struct pattern moves_by_tagged = { 0xff2007e0, 0xd92007e0 };
-/* An addition to it, or to another register; or of one, so that nobody knows how far */
-static const struct pattern adds_const = { 0xbf80001f, 0x9100001f };
-static const struct pattern adds_reg = { 0xbfe0001f, 0x8b20001f };
-/* Of the vectors' length, or the predicates' */
-static const struct pattern adds_vectors = { 0xffa0f01f, 0x0420501f };
-/* By some vectors that are loaded or stored; to a multiple, with and; not by ands */
-static const struct pattern moves_by_vectors = { 0xbe8003e0, 0x0c8003e0 };
-static const struct pattern aligns = { 0x1f80001f, 0x1200001f };
-static const struct pattern tests_bits = { 0x7f80001f, 0x7200001f };
-/* A pair that is stored with tags, which loads and stores of 32 bits are not */
-static const struct pattern tagged_pair = { 0xfe400000, 0x68000000 };
+static const struct unwind_insn stores_pair = { 0xffc00000, 0xa9000000 };
 
 /* What stubs are made of, before the jump; there are so many at most */
-static const struct pattern in_stubs[] = {
+static const struct unwind_insn in_stubs[] = {
 	{ ~0x80U, 0xd503245f },			/* bti c */
 	{ 0x9f00001f, 0x90000010 },		/* adrp x16, # */
 	{ 0xff00001f, 0x58000010 },		/* ldr x16, # */
@@ -170,207 +154,89 @@ static const struct pattern in_stubs[] = {
 #define STUB_INSNS	5
 
 /* br x16; br x17 */
-static const struct pattern leaves_stub = { ~0x20U, 0xd61f0200 };
-static const struct pattern push_x16 = { ~0U, 0xa9bf7bf0 };
+static const struct unwind_insn leaves_stub = { ~0x20U, 0xd61f0200 };
+static const struct unwind_insn push_x16 = { ~0U, 0xa9bf7bf0 };
 
 #define PUSHED_BY_STUB	16
 
 /**
- * struct code - what is looked at
- * @ip: the next instruction
- * @looked: how many instructions were read
- * @unread: an address that could not be read, which may have told more; 0 if all could
- * @sp_known: how far the stack pointer has moved is known
- * @probed: the instruction that was looked at last is a uprobe's
- * @patched: one of them was a uprobe's, or a debugger's
+ * struct way - from the next instruction on, one of which the rest is to be looked at
+ * @at: so many instructions after the next one it goes on
+ * @moved: bytes by which the stack pointer has gone up until there
+ * @sp_known: whether that is so
+ * @called: there was a system call on it
  */
-struct code {
-	unsigned long	ip;
-	unsigned int	looked;
-	unsigned long	unread;
-	bool		sp_known;
-	bool		probed;
-	bool		patched;
+struct way {
+	int	at;
+	int	moved;
+	bool	sp_known;
+	bool	called;
 };
 
-/* An instruction, which may lie in memory that has tags */
-static bool read_insn(unsigned long addr, u32 *insn)
-{
-	__le32 val;
-	int ret;
-
-	unwind_user_tags_off();
-	ret = get_user(val, (const __le32 __user *)addr);
-	unwind_user_tags_on();
-	*insn = ret ? 0 : le32_to_cpu(val);
-	return !ret;
-}
+/**
+ * struct ways - those that are left
+ * @passed: instructions that some way has passed
+ * @looked_max: enough is looked at by then
+ * @nr: how many are left
+ * @way: they
+ */
+struct ways {
+	DECLARE_BITMAP(passed, 2 * OFF);
+	unsigned int	looked_max;
+	unsigned int	nr;
+	struct way	way[WAYS];
+};
 
 /*
- * What a uprobe has replaced, where the program is.  While the uprobe's handlers run it
- * is at hand; after them, the program is about to execute it elsewhere.
+ * Where a frame record is made
  */
-static u32 replaced_insn(struct code *code)
+
+static bool is_begin(u32 insn)
 {
-#ifdef CONFIG_UPROBES
-	const struct uprobe_task *utask = current->utask;
-
-	/* It is changed by the task itself, without precautions against interrupts */
-	if (!in_task()) {
-		code->unread = code->ip;
-		return 0;
-	}
-	if (!utask)
-		return 0;
-	if (utask->auprobe && code->ip == instruction_pointer(task_pt_regs(current)))
-		return le32_to_cpu(utask->auprobe->insn);
-	if (utask->active_uprobe && code->ip == utask->vaddr)
-		return utask->autask.insn;
-#endif
-	return 0;
-}
-
-/* The instruction that is @at instructions after the next one; 0 is none, or unknown */
-static u32 insn_at(struct code *code, int at)
-{
-	const unsigned long addr = code->ip + at * INSN_SIZE;
-	u32 insn;
-
-	code->probed = false;
-	code->looked++;
-	if (!read_insn(addr, &insn)) {
-		code->unread = addr;
-		return 0;
-	}
-	code->probed = insn == BRK64_OPCODE_UPROBES;
-	code->patched |= code->probed || insn == BRK_OF_DEBUGGERS;
-	if (!code->probed)
-		return insn;
-	/* Whatever it is, it may move the stack pointer */
-	code->sp_known = false;
-	return 0;
-}
-
-static bool matches(u32 insn, const struct pattern *pattern)
-{
-	return (insn & pattern->mask) == pattern->insn;
-}
-
-static bool matches_any(u32 insn, const struct pattern *patterns, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		if (matches(insn, &patterns[i]))
-			return true;
-	return false;
-}
-
-/* An offset of a pair is in units of its registers: of 4, 8 or 16 bytes */
-static int pair_offset(u32 insn)
-{
-	const bool vector = insn & BIT(26);
-	unsigned int size = insn >> 30;
-
-	if (matches(insn, &tagged_pair))
-		return sign_extend32(insn >> 15, 6) * 16;
-	return sign_extend32(insn >> 15, 6) * (4 << (vector ? size : size >> 1));
-}
-
-static int add_offset(u32 insn)
-{
-	int offset = (insn >> 10 & 0xfff) << (insn & BIT(22) ? 12 : 0);
-
-	return insn & BIT(30) ? -offset : offset;
-}
-
-static bool is_sp(unsigned int reg)
-{
-	return reg == 31;
-}
-
-/* Bytes by which the stack pointer goes up (negative: down); false: nobody knows */
-static bool moves_sp(u32 insn, int *moved)
-{
-	*moved = 0;
-	/* Most are neither to it nor by it */
-	if (!is_sp(insn & 0x1f) && !is_sp(insn >> 5 & 0x1f))
-		return true;
-	if (matches(insn, &moves_by_pair))
-		*moved = pair_offset(insn);
-	else if (matches(insn, &moves_by_single))
-		*moved = sign_extend32(insn >> 12, 8);
-	else if (matches(insn, &moves_by_tagged))
-		*moved = sign_extend32(insn >> 12, 8) * 16;
-	else if (matches(insn, &adds_const) && is_sp(insn >> 5 & 0x1f))
-		*moved = add_offset(insn);
-	else if (matches(insn, &adds_const) || matches(insn, &adds_reg) ||
-		 matches(insn, &adds_vectors) || matches(insn, &moves_by_vectors))
-		return false;
-	return !matches(insn, &aligns) || matches(insn, &tests_bits);
-}
-
-/* Of the group that has all branches and breakpoints? */
-static bool may_branch(u32 insn)
-{
-	return matches(insn, &branches);
-}
-
-/* None is, or another function's: what follows is not reached from what is before */
-static bool ends_code(u32 insn)
-{
-	if (!may_branch(insn))
-		return !insn;
-	return aarch64_insn_is_branch(insn) || aarch64_insn_is_brk(insn);
-}
-
-/* May be passed by: what follows is there to be executed, too */
-static bool is_conditional(u32 insn)
-{
-	if (!may_branch(insn))
-		return false;
-	return aarch64_insn_is_bcond(insn) || aarch64_insn_is_cbz(insn) ||
-	       aarch64_insn_is_cbnz(insn) || aarch64_insn_is_tbz(insn) ||
-	       aarch64_insn_is_tbnz(insn);
-}
-
-/* A branch back: what is between may have been executed any number of times */
-static bool is_loop(u32 insn)
-{
-	const bool tests_bit = aarch64_insn_is_tbz(insn) || aarch64_insn_is_tbnz(insn);
-
-	return is_conditional(insn) && insn & (tests_bit ? BIT(18) : BIT(23));
-}
-
-/* Does what comes after it belong to another function, or is reached from elsewhere? */
-static bool ends_block(u32 insn)
-{
-	return ends_code(insn) && !is_conditional(insn);
+	return unwind_insn_may_branch(insn) &&
+	       unwind_insn_is_any(insn, begins, ARRAY_SIZE(begins));
 }
 
 /* No function frees more than it has: then it is not what it looks like */
-static int held_below(const struct code *code, int moved)
+static int held_below(const struct unwind_code *code, int moved)
 {
 	if (!code->sp_known)
 		return 0;
 	return moved < 0 ? -ENOENT : moved;
 }
 
+/* Where it branches: may that have moved the stack pointer? */
+static noinline bool branch_moves_sp(struct unwind_code *code, int at, u32 insn)
+{
+	return unwind_insn_is_conditional(insn) &&
+	       unwind_code_loop_moves_sp(code, at, insn);
+}
+
+/* Is it known how far @insn moves the stack pointer? */
+static __always_inline bool moves_sp(struct unwind_code *code, int at, u32 insn,
+				     int *moved)
+{
+	if (unwind_insn_is_plain(insn))
+		return unwind_insn_moves_sp(insn, moved);
+	*moved = 0;
+	return !branch_moves_sp(code, at, insn);
+}
+
 /* How far down is the stack pointer by now, as far as can be seen? */
-static int moved_so_far(struct code *code, bool *saved)
+static int moved_so_far(struct unwind_code *code, bool *saved)
 {
 	int at, by, moved = 0;
 	u32 insn;
 
 	for (at = -1; at >= -NEAR; at--) {
-		insn = insn_at(code, at);
-		if (ends_block(insn)) {
+		insn = unwind_code_insn(code, at);
+		if (unwind_insn_ends_block(insn)) {
 			/* Most of all, it is where a function begins that is probed */
 			*saved |= code->probed;
 			return moved;
 		}
-		*saved |= matches_any(insn, saves, ARRAY_SIZE(saves));
-		code->sp_known &= moves_sp(insn, &by) && !is_loop(insn);
+		*saved |= unwind_insn_is_any(insn, saves, ARRAY_SIZE(saves));
+		code->sp_known &= moves_sp(code, at, insn, &by);
 		moved -= by;
 	}
 	/* There may be more of it */
@@ -382,17 +248,22 @@ static int moved_so_far(struct code *code, bool *saved)
  * The frame pointer will be set to where it is saved, or was: how far down is the stack
  * pointer by now?  Where nothing is saved, the register has another use.
  */
-static int held_at_begin(struct code *code, u32 insn)
+static int held_at_begin(struct unwind_code *code)
 {
 	bool saved = false, loops = false;
+	u32 insn = code->insn;
 	int at = 0, moved;
 
-	while (!matches(insn, &sets_fp)) {
-		saved |= matches_any(insn, saves, ARRAY_SIZE(saves));
-		loops |= is_loop(insn);
-		if (ends_block(insn) || ++at == NEAR)
+	while (!unwind_insn_is(insn, &sets_fp)) {
+		if (unwind_insn_is_plain(insn))
+			saved |= unwind_insn_is_any(insn, saves, ARRAY_SIZE(saves));
+		else if (unwind_insn_is_conditional(insn))
+			loops |= unwind_code_loop_moves_sp(code, at, insn);
+		else if (unwind_insn_ends_code(insn) || aarch64_insn_is_svc(insn))
 			return -ENOENT;
-		insn = insn_at(code, at);
+		if (++at == NEAR)
+			return -ENOENT;
+		insn = unwind_code_insn(code, at);
 	}
 	code->sp_known = !loops;
 	moved = moved_so_far(code, &saved);
@@ -408,142 +279,361 @@ static bool is_fp_or_lr(unsigned int reg)
 static bool writes_fp_or_lr(u32 insn)
 {
 	return is_fp_or_lr(insn & 0x1f) ||
-	       (matches(insn, &loads_pair) && is_fp_or_lr(insn >> 10 & 0x1f));
+	       (unwind_insn_is(insn, &loads_pair) && is_fp_or_lr(insn >> 10 & 0x1f));
 }
 
-static bool was_restored(struct code *code)
+/* Is it a copy of one of them? From then on the register may have another use. */
+static bool copies_fp_or_lr(u32 insn)
 {
-	u32 insn;
-	int at;
-
-	for (at = -1; at >= -NEAR; at--) {
-		insn = insn_at(code, at);
-		if (ends_code(insn))
-			return false;
-		if (matches_any(insn, restores, ARRAY_SIZE(restores)))
-			return true;
-	}
-	return false;
+	return unwind_insn_is(insn, &keeps_link) ||
+	       (unwind_insn_is(insn, &saves_pair) &&
+		(is_fp_or_lr(insn & 0x1f) || is_fp_or_lr(insn >> 10 & 0x1f)));
 }
 
-/* Neither is written up to the function's end: how far up will the stack pointer go? */
-static int held_at_end(struct code *code, u32 insn)
-{
-	int at = 0, by, moved = 0;
+/*
+ * Since it began
+ */
 
+/*
+ * Is @insn, which is @at instructions after the next one, where the register is got back?
+ * Then from which register, by its number; else -1.
+ */
+static int got_back_from(struct unwind_code *code, u32 insn, int at)
+{
+	const unsigned int reg = insn >> 16 & 0x1f;
+
+	if (!unwind_insn_is(insn, &gets_link) ||
+	    !aarch64_insn_is_bl(unwind_code_insn(code, at - 1)) ||
+	    unwind_code_insn(code, at - 2) != (keeps_link.insn | reg))
+		return -1;
+	return is_begin(unwind_code_insn(code, at - 3)) ? (int)reg : -1;
+}
+
+/* Is that kept in the meantime, for a call?  The register has it until then. */
+static int held_for_call(struct unwind_code *code, unsigned int *reg)
+{
+	const bool is_call = aarch64_insn_is_bl(code->insn);
+	u32 insn = is_call ? unwind_code_insn(code, 1) : code->insn;
+	const int kept = got_back_from(code, insn, is_call);
+
+	if (kept < 0)
+		return -ENOENT;
 	code->sp_known = true;
-	for (; !ends_block(insn); insn = insn_at(code, at)) {
-		if (++at == NEAR)
-			return -ENOENT;
-		if (is_conditional(insn)) {
-			code->sp_known &= !is_loop(insn);
-			continue;
-		}
-		if (writes_fp_or_lr(insn))
-			return -ENOENT;
-		code->sp_known &= moves_sp(insn, &by);
-		moved += by;
-	}
-	if (matches_any(insn, returns, ARRAY_SIZE(returns)))
-		return held_below(code, moved);
-	/* Other branches may lead back into the function */
-	return aarch64_insn_is_branch(insn) && was_restored(code) ?
-	       held_below(code, moved) : -ENOENT;
+	if (!is_call)
+		*reg = kept;
+	return 0;
 }
 
-/* Is @insn, which is @at instructions after the next one, where the register is got back? */
-static bool gets_kept_link(struct code *code, u32 insn, int at)
-{
-	if (!matches(insn, &gets_link) || !aarch64_insn_is_bl(insn_at(code, at - 1)))
-		return false;
-	if (insn_at(code, at - 2) != (keeps_link.insn | (insn >> 16 & 0x1f)))
-		return false;
-	return matches_any(insn_at(code, at - 3), at_ends, ARRAY_SIZE(at_ends));
-}
-
-/* Neither is written since it was got back: how far down is the stack pointer by now? */
-static int held_again(struct code *code)
+/*
+ * Neither is written since the function began, or since it was got back: how far down is
+ * the stack pointer by now?
+ */
+static int held_since(struct unwind_code *code)
 {
 	int at, by, moved = 0;
+	bool copied = false;
 	u32 insn;
 
 	code->sp_known = true;
 	for (at = -1; at >= -FAR; at--) {
-		insn = insn_at(code, at);
-		if (gets_kept_link(code, insn, at))
+		insn = unwind_code_insn(code, at);
+		if (got_back_from(code, insn, at) >= 0 || (!copied && is_begin(insn)))
 			return held_below(code, moved);
-		if (ends_block(insn) ||
-		    (writes_fp_or_lr(insn) && !matches(insn, &stores_pair)))
+		if (unwind_insn_ends_block(insn) ||
+		    (writes_fp_or_lr(insn) && !unwind_insn_is(insn, &stores_pair)))
 			break;
-		code->sp_known &= moves_sp(insn, &by) && !is_loop(insn);
+		copied |= copies_fp_or_lr(insn);
+		code->sp_known &= moves_sp(code, at, insn, &by);
 		moved -= by;
 	}
 	return -ENOENT;
 }
 
-static int held_in_stub(struct code *code, u32 insn)
-{
-	int at = 0;
+/*
+ * Stubs
+ */
 
-	code->sp_known = true;
-	while (at < STUB_INSNS && matches_any(insn, in_stubs, ARRAY_SIZE(in_stubs)))
-		insn = insn_at(code, ++at);
-	if (!matches(insn, &leaves_stub))
-		return -ENOENT;
-	/* Such a jump alone may be any function's */
-	insn = insn_at(code, -1);
-	if (!at && !matches_any(insn, in_stubs, ARRAY_SIZE(in_stubs)))
-		return -ENOENT;
-	for (at = -1; at > -STUB_INSNS; insn = insn_at(code, --at))
-		if (!matches_any(insn, in_stubs, ARRAY_SIZE(in_stubs)))
-			break;
-	return matches(insn, &push_x16) ? PUSHED_BY_STUB : 0;
+/* Is there a stub from @at on, to its end?  So many instructions before the jump, or -1 */
+static int stub_insns(struct unwind_code *code, int at)
+{
+	u32 insn = unwind_code_insn(code, at);
+	int nr = 0;
+
+	while (nr < STUB_INSNS && unwind_insn_is_any(insn, in_stubs, ARRAY_SIZE(in_stubs)))
+		insn = unwind_code_insn(code, at + ++nr);
+	return unwind_insn_is(insn, &leaves_stub) ? nr : -1;
 }
 
-static int held(struct code *code, u32 insn)
+/*
+ * Does a way end with @insn, or has it got to another function?  Behind a system call that
+ * does not return, another function may lie that nobody goes on to.
+ */
+static bool is_out(const struct way *way, u32 insn)
+{
+	return unwind_insn_is_any(insn, returns, ARRAY_SIZE(returns)) ||
+	       (!way->called && is_begin(insn));
+}
+
+/* On to the next instruction, which is executed after @insn, or may be */
+static void pass(struct unwind_code *code, struct way *way, u32 insn)
+{
+	int by;
+
+	way->sp_known &= moves_sp(code, way->at, insn, &by);
+	way->moved += by;
+	way->at++;
+}
+
+/* Where it branches, or is no instruction: does it lead on to the next one? */
+static bool pass_branch(struct unwind_code *code, struct way *way, u32 insn)
+{
+	if (unwind_insn_ends_block(insn))
+		return false;
+	way->called |= aarch64_insn_is_svc(insn);
+	pass(code, way, insn);
+	return true;
+}
+
+/* Is it straight from there to where a record is made? */
+static bool leads_to_record(struct unwind_code *code, const struct way *way, u32 insn)
+{
+	int at = way->at, end = at + NEAR;
+
+	if (way->called)
+		return false;
+	for (; at < end; insn = unwind_code_insn(code, ++at)) {
+		if (unwind_insn_is(insn, &sets_fp))
+			return true;
+		if (unwind_insn_ends_block(insn) || aarch64_insn_is_svc(insn))
+			return false;
+	}
+	return false;
+}
+
+/*
+ * Is it straight from where a jump leads to, with all jumps, to an end, a stub, or a
+ * record?  This may be as far off as jumps lead.
+ */
+static bool leads_straight_out(struct unwind_code *code, struct way *way)
+{
+	bool jumped = true;
+	u32 insn;
+	int nr;
+
+	for (nr = 0; nr < NEAR; nr++) {
+		if (jumped && stub_insns(code, way->at) > 0)
+			return true;
+		insn = unwind_code_insn(code, way->at);
+		if (unwind_insn_is_any(insn, saves, ARRAY_SIZE(saves))) {
+			/* A function begins with it; else, what was pushed is not known of */
+			way->sp_known &= jumped && unwind_insn_is(insn, &saves[0]);
+			return leads_to_record(code, way, insn);
+		}
+		jumped = aarch64_insn_is_b(insn);
+		if (jumped) {
+			way->at += unwind_insn_jumps_by(insn);
+		} else if (unwind_insn_is_plain(insn)) {
+			if (writes_fp_or_lr(insn))
+				return false;
+			pass(code, way, insn);
+		} else {
+			if (is_out(way, insn))
+				return true;
+			if (!pass_branch(code, way, insn))
+				return false;
+		}
+	}
+	return false;
+}
+
+/* Is there something to be seen on a way that no other has passed? */
+static bool may_go_on(const struct unwind_code *code, struct ways *ways, int at)
+{
+	return at >= -OFF && at < OFF && code->looked < ways->looked_max &&
+	       !__test_and_set_bit(at + OFF, ways->passed);
+}
+
+/* A branch may be taken: that is for later, if there is room */
+static void fork_way(struct ways *ways, const struct way *way, u32 insn)
+{
+	struct way *other = &ways->way[ways->nr];
+
+	if (ways->nr == ARRAY_SIZE(ways->way))
+		return;
+	*other = *way;
+	other->at += unwind_insn_jumps_by(insn);
+	ways->nr++;
+}
+
+/* One of the registers is written, or stored: for a record? */
+static bool may_save(struct unwind_code *code, struct way *way, u32 insn)
+{
+	/* What was pushed before is not known of */
+	way->sp_known = false;
+	return unwind_insn_is_any(insn, saves, ARRAY_SIZE(saves)) &&
+	       leads_to_record(code, way, insn);
+}
+
+/* A way jumps: does it lead out, straight from there? */
+static bool jumps_out(struct unwind_code *code, struct way *way, u32 insn)
+{
+	struct way out;
+
+	way->at += unwind_insn_jumps_by(insn);
+	out = *way;
+	if (!leads_straight_out(code, &out))
+		return false;
+	*way = out;
+	return true;
+}
+
+/* Does a way lead out of the function, and neither register is written on it? */
+static bool leads_out(struct unwind_code *code, struct ways *ways, struct way *way)
+{
+	u32 insn;
+
+	while (may_go_on(code, ways, way->at)) {
+		insn = unwind_code_insn(code, way->at);
+		if (unwind_insn_is_plain(insn)) {
+			if (writes_fp_or_lr(insn))
+				return may_save(code, way, insn);
+			pass(code, way, insn);
+			continue;
+		}
+		if (is_out(way, insn))
+			return true;
+		if (aarch64_insn_is_b(insn)) {
+			if (jumps_out(code, way, insn))
+				return true;
+			continue;
+		}
+		if (unwind_insn_is_conditional(insn))
+			fork_way(ways, way, insn);
+		if (!pass_branch(code, way, insn))
+			return false;
+	}
+	return false;
+}
+
+/* One way leads to the function's end: how far up will the stack pointer go on it? */
+static int held_on_the_way(struct unwind_code *code)
+{
+	struct ways ways = {
+		.nr = 1,
+		.way[0].sp_known = true,
+		.looked_max = code->looked + ON_WAYS,
+	};
+	struct way way;
+
+	while (ways.nr) {
+		way = ways.way[--ways.nr];
+		if (!leads_out(code, &ways, &way))
+			continue;
+		code->sp_known = way.sp_known;
+		return held_below(code, way.moved);
+	}
+	return -ENOENT;
+}
+
+static bool was_restored(struct unwind_code *code)
+{
+	u32 insn;
+	int at;
+
+	for (at = -1; at >= -NEAR; at--) {
+		insn = unwind_code_insn(code, at);
+		if (unwind_insn_ends_code(insn))
+			return false;
+		if (unwind_insn_is_any(insn, restores, ARRAY_SIZE(restores)))
+			return true;
+	}
+	return false;
+}
+
+/* Both were restored, and then comes a jump: how far up will the stack pointer go? */
+static int held_before_jump(struct unwind_code *code)
+{
+	int at = 0, by, moved = 0;
+	u32 insn = code->insn;
+
+	if (!was_restored(code))
+		return -ENOENT;
+	code->sp_known = true;
+	for (; !unwind_insn_ends_block(insn); insn = unwind_code_insn(code, at)) {
+		if (writes_fp_or_lr(insn) || at + 1 == NEAR)
+			return -ENOENT;
+		code->sp_known &= moves_sp(code, at++, insn, &by);
+		moved += by;
+	}
+	return unwind_insn_ends_code(insn) && aarch64_insn_is_branch(insn) ?
+	       held_below(code, moved) : -ENOENT;
+}
+
+static int held_in_stub(struct unwind_code *code)
+{
+	int at, nr = stub_insns(code, 0);
+	u32 insn;
+
+	if (nr < 0)
+		return -ENOENT;
+	/* Such a jump alone may be any function's */
+	insn = unwind_code_insn(code, -1);
+	if (!nr && !unwind_insn_is_any(insn, in_stubs, ARRAY_SIZE(in_stubs)))
+		return -ENOENT;
+	code->sp_known = true;
+	for (at = -1; at > -STUB_INSNS; insn = unwind_code_insn(code, --at))
+		if (!unwind_insn_is_any(insn, in_stubs, ARRAY_SIZE(in_stubs)))
+			break;
+	return unwind_insn_is(insn, &push_x16) ? PUSHED_BY_STUB : 0;
+}
+
+/* @reg: where, if it is another register */
+static int held(struct unwind_code *code, unsigned int *reg)
 {
 	int ret;
 
 	code->sp_known = true;
-	if (matches_any(insn, at_ends, ARRAY_SIZE(at_ends)))
+	if (unwind_insn_is_any(code->insn, at_ends, ARRAY_SIZE(at_ends)))
 		return 0;
-	ret = held_at_begin(code, insn);
+	ret = held_for_call(code, reg);
 	if (ret == -ENOENT)
-		ret = held_at_end(code, insn);
+		ret = held_at_begin(code);
 	if (ret == -ENOENT)
-		ret = held_again(code);
+		ret = held_since(code);
 	if (ret == -ENOENT)
-		ret = held_in_stub(code, insn);
+		ret = held_on_the_way(code);
+	if (ret == -ENOENT)
+		ret = held_before_jump(code);
+	if (ret == -ENOENT)
+		ret = held_in_stub(code);
 	return ret;
 }
 
 /**
  * unwind_user_link_holds_ra - whether a return address is still in the link register
  * @ip: the next instruction of what was interrupted, of which no table tells
- * @link: filled in; its stack pointer only if the return address is there
+ * @link: filled in; its stack pointer and register only if the return address is there
  *
  * Context: as unwind_user_start().
- * Return: 0 if it is there; -ENOENT if nothing is known; -EAGAIN if nothing is known while
- * there is a breakpoint near.  Where @link has an address that could not be read, more may
- * be known another time.
+ * Return: 0 if it is there; -ENOENT if nothing is known.  Where @link has an address that
+ * could not be read, more may be known another time.
  */
 int unwind_user_link_holds_ra(unsigned long ip, struct unwind_user_link *link)
 {
-	struct code code = { .ip = ip };
-	u32 insn;
+	struct unwind_code code;
 	int ret;
 
 	*link = (struct unwind_user_link){};
 	if (!IS_ALIGNED(ip, INSN_SIZE))
 		return -ENOENT;
-	insn = insn_at(&code, 0);
-	if (code.probed)
-		insn = replaced_insn(&code);
-	ret = held(&code, insn);
+	unwind_code_start(&code, ip);
+	link->reg = UNWIND_USER_LINK_REG;
+	ret = held(&code, &link->reg);
 	link->unread = code.unread;
 	link->looked = code.looked;
+	link->lasting = !code.unread && !code.patched;
 	if (ret < 0)
-		return code.patched ? -EAGAIN : ret;
+		return ret;
 	link->pushed = ret;
 	link->sp_known = code.sp_known;
 	return 0;

@@ -349,6 +349,7 @@ static const struct link_code {
 	u8		at;		/* of these, the next one */
 	u16		pushed;		/* words */
 	u8		between;	/* so many others come just before it */
+	u8		behind;		/* and just behind it */
 } link_codes[] = {
 	{ "bti c", { 0xd503245f }, 0, 0 },
 	{ "paciasp", { 0xd503233f }, 0, 0 },
@@ -420,7 +421,40 @@ static const struct link_code {
 	{ "stub after the padding of the first",
 	  { 0xd61f0220, 0xd503201f, 0xd503201f, 0x90000010, 0xf9400611, 0x91002210,
 	    0xd61f0220 }, 3, 0 },
-	/* What these leave behind them is not cleared */
+	{ "mov x13, x30; before bl; mov x30, x13",
+	  { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe }, 2, 0 },
+	{ "mov x13, x30 after bti c", { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe }, 1, 0 },
+	/* Ways on: the first that leads out is enough */
+	{ "cbz over a call, to ret", { 0xb4000040, 0x94000040, 0xd65f03c0 }, 0, 0 },
+	{ "tbnz over a call, to ret", { 0x37000040, 0x94000040, 0xd65f03c0 }, 0, 0 },
+	{ "b.eq over a call, to add sp, sp, #64; ret",
+	  { 0xd2800000, 0x54000040, 0x94000040, 0x910103ff, 0xd65f03c0 }, 0, 8 },
+	{ "over two calls", { 0xb4000040, 0x94000040, 0xb4000040, 0x94000040, 0xd65f03c0 }, 0, 0 },
+	{ "b to ret, over a call", { 0x14000002, 0x94000040, 0xd65f03c0 }, 0, 0 },
+	{ "b back, to ret", { 0xd65f03c0, 0xd2800000, 0x17fffffe }, 1, 0 },
+	{ "out of a loop that ends with a jump back",
+	  { 0xb4000060, 0xd2800000, 0x17fffffe, 0x910083ff, 0xd65f03c0 }, 1, 4 },
+	{ "in a loop that leaves sp alone, before add sp, sp, #32",
+	  { 0xd2800000, 0xd2800000, 0x54ffffc1, 0x910083ff, 0xd65f03c0 }, 1, 4 },
+	{ "b to bti c", { 0x14000002, 0x94000040, 0xd503245f }, 0, 0 },
+	{ "cbz to paciasp", { 0xb4000040, 0x94000040, 0xd503233f }, 0, 0 },
+	{ "b to stp x29, x30, [sp, #-32]!; mov x0, #0; mov x29, sp",
+	  { 0x14000002, 0x94000040, 0xa9be7bfd, 0xd2800000, 0x910003fd }, 0, 0 },
+	{ "b to b to ret", { 0x14000002, 0xd65f03c0, 0x17ffffff }, 0, 0 },
+	{ "b to a stub", { 0x14000002, 0x94000040, 0x90000010, 0xf9400611, 0x91002210, 0xd61f0220 },
+	  0, 0 },
+	{ "svc before ret", { 0xd4000001, 0xd65f03c0 }, 0, 0 },
+	{ "b to ret, 200 further", { 0x140000c8, 0xd65f03c0 }, 0, 0, 0, 199 },
+	{ "before ret, 90 further", { 0xd2800000, 0xd65f03c0 }, 0, 0, 0, 89 },
+	/* Straight from where it begins */
+	{ "after bti c, before a call", { 0xd503245f, 0xd2800000, 0x94000040 }, 1, 0 },
+	{ "after paciasp and sub sp, sp, #64, before a call",
+	  { 0xd503233f, 0xd10103ff, 0xd2800000, 0x94000040 }, 2, 8 },
+	{ "after bti c and cbz, before a call",
+	  { 0xd503245f, 0xb4000060, 0xd2800000, 0x94000040 }, 2, 0 },
+	{ "after bti c and stp x19, x20, [sp, #-16]!, before a call",
+	  { 0xd503245f, 0xa9bf53f3, 0xd2800000, 0x94000040 }, 2, 2 },
+	{ "after bti c and 31 more", { 0xd503245f, 0x94000040 }, 1, 0, 31 },
 	{ "after mov x13, x30; bl; mov x30, x13 and 31 more",
 	  { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe, 0xd2800000 }, 4, 0, 31 },
 	{ "after that, sub sp, sp, #64 and 30 more",
@@ -439,6 +473,12 @@ static const struct link_code no_sp_codes[] = {
 	{ "before ld1 { v8.8b-v11.8b }, [sp], #32", { 0x0cdf23e8, 0xd65f03c0 }, 0, 0 },
 	{ "after st1 { v8.d }[0], [sp], #8", { 0x0d9f87e8, 0xa9be7bfd, 0x910003fd }, 2, 0 },
 	{ "before and sp, x9, #-32", { 0x927be93f, 0xd65f03c0 }, 0, 0 },
+	{ "in a loop that moves sp, before ret",
+	  { 0xd10043ff, 0xd2800000, 0x54ffffc1, 0xd65f03c0 }, 1, 0 },
+	{ "cbz to stp x29, x30, [sp, #-32]!; mov x29, sp",
+	  { 0xb4000040, 0x94000040, 0xa9be7bfd, 0x910003fd }, 0, 0 },
+	{ "b to stp x29, x30, [sp, #16]; add x29, sp, #16",
+	  { 0x14000002, 0x94000040, 0xa9017bfd, 0x910043fd }, 0, 0 },
 	{ "after addpl sp, sp, #-1", { 0x047f57ff, 0xa9be7bfd, 0x910003fd }, 2, 0 },
 	{ "after a uprobe", { 0xd42000a0, 0xa9be7bfd, 0x910003fd }, 1, 0 },
 	{ "a uprobe before stp", { 0xd42000a0, 0xa9be7bfd, 0x910003fd }, 2, 0 },
@@ -459,8 +499,30 @@ static const struct link_code no_link_codes[] = {
 	{ "before ldp x29, x30, [sp], #32", { 0xd2800000, 0xa8c27bfd, 0xd65f03c0 }, 0, 0 },
 	{ "before ldr x30, [sp], #16", { 0xd2800000, 0xf84107fe, 0xd65f03c0 }, 0, 0 },
 	{ "before mov x30, x11", { 0xaa0b03fe, 0xd65f03c0 }, 0, 0 },
-	{ "mov x13, x30; bl; mov x30, x13",
-	  { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe }, 3, 0 },
+	{ "cbz to a call", { 0xb4000040, 0x94000040, 0x94000040, 0xd65f03c0 }, 0, 0 },
+	{ "cbz over a call, to ldp x29, x30, [sp], #32",
+	  { 0xb4000040, 0x94000040, 0xa8c27bfd, 0xd65f03c0 }, 0, 0 },
+	{ "b to itself", { 0x14000000, 0xd65f03c0 }, 0, 0 },
+	{ "in a loop without an end", { 0xd2800000, 0x17ffffff, 0xd65f03c0 }, 0, 0 },
+	{ "b to what nobody wrote", { 0x14100000, 0xd65f03c0 }, 0, 0 },
+	{ "b to stp x29, x30, [sp, #16], for something else",
+	  { 0x14000002, 0x94000040, 0xa9017bfd, 0xd2800000, 0x94000040 }, 0, 0 },
+	{ "svc before paciasp", { 0xd4000001, 0xd503233f }, 0, 0 },
+	{ "svc before stp x29, x30, [sp, #-32]!; mov x29, sp",
+	  { 0xd4000001, 0xa9be7bfd, 0x910003fd }, 0, 0 },
+	{ "b to ret, 200 further, after a write of x30",
+	  { 0x140000c8, 0xaa0103fe, 0xd65f03c0 }, 0, 0, 0, 199 },
+	{ "before ret, 120 further", { 0xd2800000, 0xd65f03c0 }, 0, 0, 0, 119 },
+	{ "after bti c and str x30, [sp, #-16]!, before a call",
+	  { 0xd503245f, 0xf81f0ffe, 0xd2800000, 0x94000040 }, 2, 0 },
+	{ "after bti c and stp x29, x30, [sp, #16], before a call",
+	  { 0xd503245f, 0xa9017bfd, 0xd2800000, 0x94000040 }, 2, 0 },
+	{ "after bti c and stp x19, x30, [sp, #-16]!, before a call",
+	  { 0xd503245f, 0xa9bf7bf3, 0xd2800000, 0x94000040 }, 2, 0 },
+	{ "after bti c and mov x9, x30, before a call",
+	  { 0xd503245f, 0xaa1e03e9, 0xd2800000, 0x94000040 }, 2, 0 },
+	{ "after bti c and a call", { 0xd503245f, 0x94000040, 0xd2800000, 0x94000040 }, 2, 0 },
+	{ "after bti c and 32 more", { 0xd503245f, 0x94000040 }, 1, 0, 32 },
 	{ "after mov x12, x30; bl; mov x30, x13",
 	  { 0xd503245f, 0xaa1e03ec, 0x94000040, 0xaa0d03fe, 0xa9005013 }, 4, 0 },
 	{ "after that, not where a function begins",
@@ -503,11 +565,16 @@ static void at_code(struct kunit *test, const struct link_code *code, unsigned l
 	struct user_test *t = test->priv;
 	unsigned int i;
 
+	KUNIT_ASSERT_EQ(test, clear_user((void __user *)(t->text + NOWHERE),
+					 PAGE_SIZE - NOWHERE), 0);
 	put_insns(test, t->text + NOWHERE, code->insns, code->at);
 	for (i = 0; i < code->between; i++)
 		put_insns(test, t->text + NOWHERE + (code->at + i) * 4, &other, 1);
-	put_insns(test, next_insn(t, code), code->insns + code->at,
-		  ARRAY_SIZE(code->insns) - code->at);
+	put_insns(test, next_insn(t, code), code->insns + code->at, 1);
+	for (i = 1; i <= code->behind; i++)
+		put_insns(test, next_insn(t, code) + i * 4, &other, 1);
+	put_insns(test, next_insn(t, code) + i * 4, code->insns + code->at + 1,
+		  ARRAY_SIZE(code->insns) - code->at - 1);
 	put_record(test, 10 + code->pushed, 30, t->text + OUTER + BODY);
 	put_record(test, 30, 40, t->text + OUTER + BODY + 4);
 	begin(test, next_insn(t, code) - t->text, 10, 30, lr);
@@ -558,8 +625,24 @@ static void arm64_link_register_unknown(struct kunit *test)
 	}
 }
 
+/* For a moment it is another register that has it, while a call is made */
+static void arm64_link_register_kept_in_another(struct kunit *test)
+{
+	static const struct link_code code = {
+		"", { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe, 0xd65f03c0 }, 3, 0
+	};
+	struct user_test *t = test->priv;
+
+	at_code(test, &code, t->text + NOWHERE + 12);
+	t->regs.regs[13] = sign(t->text + MID + BODY);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE + 12, t->text + MID + BODY,
+		     t->text + OUTER + BODY);
+	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 10 + FRAME_WORDS));
+}
+
 /* What is kept of an address, if it is one of a file's text */
-static u32 kept_of(struct kunit *test, const struct link_code *code, bool from_file)
+static struct unwind_kept_row kept_of(struct kunit *test, const struct link_code *code,
+				      bool from_file)
 {
 	struct user_test *t = test->priv;
 	struct unwind_kept_row kept;
@@ -568,35 +651,86 @@ static u32 kept_of(struct kunit *test, const struct link_code *code, bool from_f
 	t->state.table.from_file = from_file;
 	KUNIT_EXPECT_EQ(test, unwind_user_walk(&t->state, &kept, NULL, 0), 0);
 	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_NONE);
-	return kept.how & UNWIND_KEPT_NO_LINK;
+	return kept;
 }
 
-/* That the instructions tell nothing is kept, unless they may be others another time */
+/* What the instructions tell is kept, unless they may be others another time */
 static void arm64_link_register_kept(struct kunit *test)
 {
 	static const struct link_code nothing = { "", { 0xd2800000, 0x14000040 }, 0, 0 };
-	static const struct link_code known = { "", { 0xd2800000, 0xd65f03c0 }, 0, 0 };
 	static const struct link_code patched[] = {
 		{ "a uprobe", { 0xd42000a0, 0x14000040 }, 0, 0 },
 		{ "a uprobe behind", { 0xd2800000, 0xd42000a0 }, 0, 0 },
 		{ "a uprobe before", { 0xd42000a0, 0xd2800000, 0x14000040 }, 1, 0 },
 		{ "brk #0 behind", { 0xd2800000, 0xd4200000 }, 0, 0 },
+		{ "a uprobe before stp", { 0xd42000a0, 0xa9be7bfd, 0x910003fd }, 2, 0 },
 	};
 	static const struct link_code trap = { "brk #1000", { 0xd2800000, 0xd4207d00 }, 0, 0 };
+	const u32 bits = UNWIND_KEPT_NO_LINK | UNWIND_KEPT_LINK;
 	struct user_test *t = test->priv;
 	unsigned int i;
 
-	KUNIT_EXPECT_TRUE(test, kept_of(test, &nothing, true));
+	KUNIT_EXPECT_EQ(test, kept_of(test, &nothing, true).how & bits, UNWIND_KEPT_NO_LINK);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE, t->text + OUTER + BODY + 4);
-	KUNIT_EXPECT_FALSE(test, kept_of(test, &nothing, false));
-	KUNIT_EXPECT_TRUE(test, kept_of(test, &trap, true));
-	KUNIT_EXPECT_FALSE(test, kept_of(test, &known, true));
-	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
-		     t->text + MID + BODY, t->text + OUTER + BODY);
+	KUNIT_EXPECT_EQ(test, kept_of(test, &nothing, false).how & bits, 0);
+	KUNIT_EXPECT_EQ(test, kept_of(test, &trap, true).how & bits, UNWIND_KEPT_NO_LINK);
 	for (i = 0; i < ARRAY_SIZE(patched); i++) {
 		kunit_info(test, "%s\n", patched[i].what);
-		KUNIT_EXPECT_FALSE(test, kept_of(test, &patched[i], true));
+		KUNIT_EXPECT_EQ(test, kept_of(test, &patched[i], true).how & bits, 0);
 	}
+}
+
+static void expect_link_kept(struct kunit *test, const struct link_code *code, bool sp_known)
+{
+	const struct unwind_kept_row kept = kept_of(test, code, true);
+	struct unwind_user_link link;
+
+	KUNIT_EXPECT_TRUE(test, unwind_rows_unpack_link(&link, kept.how));
+	KUNIT_EXPECT_FALSE(test, kept.how & UNWIND_KEPT_NO_LINK);
+	KUNIT_EXPECT_EQ(test, link.reg, 30);
+	KUNIT_EXPECT_EQ(test, link.sp_known, sp_known);
+	if (sp_known)
+		KUNIT_EXPECT_EQ(test, link.pushed, code->pushed * 8);
+}
+
+/* The same comes out of what is kept */
+static void arm64_link_register_kept_held(struct kunit *test)
+{
+	static const struct link_code held = { "", { 0x910103ff, 0xd65f03c0 }, 0, 8 };
+	static const struct link_code no_sp = { "", { 0x910003bf, 0xd65f03c0 }, 0, 0 };
+	const u32 other = 0x94000040;		/* bl */
+	struct user_test *t = test->priv;
+	struct unwind_kept_row kept;
+	struct unwind_rows rows;
+
+	expect_link_kept(test, &held, true);
+	expect_link_kept(test, &no_sp, false);
+
+	/* The instructions are not looked at again */
+	kept = kept_of(test, &held, true);
+	unwind_rows_init(&rows);
+	unwind_rows_alloc(&rows);
+	unwind_rows_keep(&rows, unwind_rows_generation(&rows), t->text + NOWHERE, &kept);
+	t->state.rows = &rows;
+	put_insns(test, t->text + NOWHERE, &other, 1);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE, t->text + MID + BODY,
+		     t->text + OUTER + BODY);
+	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 10 + 8 + FRAME_WORDS));
+	KUNIT_EXPECT_NOT_NULL(test, rows.entries);
+	unwind_rows_free(&rows);
+}
+
+/* What does not fit is not kept */
+static void arm64_link_register_not_kept(struct kunit *test)
+{
+	struct unwind_user_link link = { .reg = 30, .pushed = 4 * ((1 << 19) - 1) }, out;
+
+	KUNIT_EXPECT_TRUE(test, unwind_rows_unpack_link(&out, unwind_rows_pack_link(&link)));
+	KUNIT_EXPECT_EQ(test, out.pushed, link.pushed);
+	link.pushed += 4;
+	KUNIT_EXPECT_EQ(test, unwind_rows_pack_link(&link), 0);
+	link.pushed = 2;
+	KUNIT_EXPECT_EQ(test, unwind_rows_pack_link(&link), 0);
 }
 
 /* A row that is wrong costs no caller where the instructions tell of one */
@@ -665,7 +799,10 @@ static struct kunit_case user_arm64_cases[] = {
 	KUNIT_CASE(arm64_link_register),
 	KUNIT_CASE(arm64_link_register_no_sp),
 	KUNIT_CASE(arm64_link_register_unknown),
+	KUNIT_CASE(arm64_link_register_kept_in_another),
 	KUNIT_CASE(arm64_link_register_kept),
+	KUNIT_CASE(arm64_link_register_kept_held),
+	KUNIT_CASE(arm64_link_register_not_kept),
 	KUNIT_CASE(arm64_link_register_bad_row),
 	KUNIT_CASE(arm64_link_register_wrong),
 	KUNIT_CASE(arm64_compat),

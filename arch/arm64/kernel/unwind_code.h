@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Instructions of a user program, as far as they tell where a function's return address
+ * and its caller's frame are: see unwind_code.c.
+ */
+#ifndef __KERNEL_UNWIND_CODE_H
+#define __KERNEL_UNWIND_CODE_H
+
+#include <linux/types.h>
+#include <asm/byteorder.h>
+#include <asm/insn.h>
+
+#define INSN_SIZE	4
+
+/* What is read at once: no line lies in two pages */
+#define LINE_BYTES	64
+#define LINE_INSNS	(LINE_BYTES / INSN_SIZE)
+#define LINES		4
+
+/**
+ * struct unwind_line - instructions that were read
+ * @addr: where they are; no multiple of LINE_BYTES if none were
+ * @insns: as they lie in memory
+ */
+struct unwind_line {
+	unsigned long	addr;
+	__le32		insns[LINE_INSNS] __aligned(8);
+};
+
+/**
+ * struct unwind_code - what is looked at
+ * @ip: the next instruction of what was interrupted
+ * @insn: which that is, also where a uprobe is; 0 if that is not known
+ * @looked: how many instructions were looked at
+ * @unread: an address that could not be read, which may have told more; 0 if all could
+ * @sp_known: how far the stack pointer has moved is known
+ * @probed: the instruction that was looked at last is a uprobe's
+ * @patched: one of them was a uprobe's, or a debugger's
+ * @lines: what was read last
+ */
+struct unwind_code {
+	unsigned long		ip;
+	u32			insn;
+	unsigned int		looked;
+	unsigned long		unread;
+	bool			sp_known;
+	bool			probed;
+	bool			patched;
+	struct unwind_line	lines[LINES];
+};
+
+/* An instruction, and what of it is the same for all offsets and registers */
+struct unwind_insn {
+	u32	mask;
+	u32	insn;
+};
+
+static inline bool unwind_insn_is(u32 insn, const struct unwind_insn *pattern)
+{
+	return (insn & pattern->mask) == pattern->insn;
+}
+
+static inline bool unwind_insn_is_any(u32 insn, const struct unwind_insn *patterns,
+				      unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (unwind_insn_is(insn, &patterns[i]))
+			return true;
+	return false;
+}
+
+/* Of "Branches, exception generating and system instructions" of the Arm ARM? */
+static inline bool unwind_insn_may_branch(u32 insn)
+{
+	return (insn & 0x1c000000) == 0x14000000;
+}
+
+/* As most are: there is one, and it goes on to the next */
+static inline bool unwind_insn_is_plain(u32 insn)
+{
+	return insn && !unwind_insn_may_branch(insn);
+}
+
+/* May be passed by: what follows is there to be executed, too */
+static inline bool unwind_insn_is_conditional(u32 insn)
+{
+	if (!unwind_insn_may_branch(insn))
+		return false;
+	return aarch64_insn_is_bcond(insn) || aarch64_insn_is_cbz(insn) ||
+	       aarch64_insn_is_cbnz(insn) || aarch64_insn_is_tbz(insn) ||
+	       aarch64_insn_is_tbnz(insn);
+}
+
+/* None is, or another function's: what follows is not reached from what is before */
+static inline bool unwind_insn_ends_code(u32 insn)
+{
+	if (!unwind_insn_may_branch(insn))
+		return !insn;
+	return aarch64_insn_is_branch(insn) || aarch64_insn_is_brk(insn);
+}
+
+/* Does what comes after it belong to another function, or is reached from elsewhere? */
+static inline bool unwind_insn_ends_block(u32 insn)
+{
+	return unwind_insn_ends_code(insn) && !unwind_insn_is_conditional(insn);
+}
+
+/* How many instructions further a jump leads, or a conditional branch */
+static inline int unwind_insn_jumps_by(u32 insn)
+{
+	return aarch64_get_branch_offset(insn) / INSN_SIZE;
+}
+
+static inline bool unwind_insn_is_sp(unsigned int reg)
+{
+	return reg == 31;
+}
+
+bool unwind_insn_moves_sp_by(u32 insn, int *moved);
+
+/* Bytes by which the stack pointer goes up (negative: down); false: nobody knows */
+static inline bool unwind_insn_moves_sp(u32 insn, int *moved)
+{
+	*moved = 0;
+	/* Most are neither to it nor by it */
+	if (!unwind_insn_is_sp(insn & 0x1f) && !unwind_insn_is_sp(insn >> 5 & 0x1f))
+		return true;
+	return unwind_insn_moves_sp_by(insn, moved);
+}
+
+void unwind_code_start(struct unwind_code *code, unsigned long ip);
+u32 unwind_code_read_insn(struct unwind_code *code, int at);
+bool unwind_code_loop_moves_sp(struct unwind_code *code, int at, u32 insn);
+
+/**
+ * unwind_code_insn - an instruction
+ * @code: where
+ * @at: so many instructions after the next one, or before it
+ *
+ * Context: as unwind_user_start().
+ * Return: it; 0, which is none, if it is not known.
+ */
+static __always_inline u32 unwind_code_insn(struct unwind_code *code, int at)
+{
+	const unsigned long addr = code->ip + (long)at * INSN_SIZE;
+	const struct unwind_line *line = &code->lines[addr / LINE_BYTES % LINES];
+	u32 insn;
+
+	if (line->addr != (addr & ~(LINE_BYTES - 1UL)))
+		return unwind_code_read_insn(code, at);
+	insn = le32_to_cpu(line->insns[addr % LINE_BYTES / INSN_SIZE]);
+	/* Of a breakpoint there is more to be said */
+	if (aarch64_insn_is_brk(insn))
+		return unwind_code_read_insn(code, at);
+	code->probed = false;
+	code->looked++;
+	return insn;
+}
+
+#endif /* __KERNEL_UNWIND_CODE_H */
