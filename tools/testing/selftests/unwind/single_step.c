@@ -225,6 +225,7 @@ static void print_verdicts(const struct run *run, const struct stepper *stepper,
 		{ "untabled_right", v->other.right },
 		{ "untabled_short", v->other.ended },
 		{ "untabled_skips", v->other.skips },
+		{ "untabled_first_skips", v->other.first_skips },
 		{ "untabled_exceptions", v->other.excepted },
 		{ "untabled_wrong", v->other.wrong },
 		{ "signals", run->nr_sent },
@@ -251,6 +252,8 @@ static bool is_good(const struct program *program, const struct stepper *stepper
 		return false;
 	if (program->lies)
 		return v->unlisted;
+	if (FIRST_IS_KNOWN && v->other.first_skips)
+		return false;
 	/* Something was found out, and the program came to its end */
 	return v->right + v->other.right && !v->unlisted &&
 	       (stepper->cut || !stepper->status);

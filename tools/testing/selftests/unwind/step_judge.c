@@ -162,6 +162,14 @@ static const struct exception *find_exception(const char *name)
 	return NULL;
 }
 
+static bool is_excused(struct code *code, uint64_t ip)
+{
+	char name[NAME_SIZE];
+
+	code_name(code, ip, name, sizeof(name));
+	return find_exception(name);
+}
+
 /* Whose table is wrong, and is that known? */
 static const struct cause *note_cause(struct verdicts *verdicts,
 				      struct code *code,
@@ -235,6 +243,9 @@ static void judge_other(struct verdicts *verdicts, struct code *code,
 	}
 	if (only_skips(task, stack)) {
 		verdicts->other.skips++;
+		if (same == 1 && !is_excused(code, task->regs.ip) &&
+		    verdicts->other.first_skips++ < PRINT_MAX && FIRST_IS_KNOWN)
+			print_stacks(code, task, stack, "caller skipped");
 		return;
 	}
 	cause = find_cause(verdicts, code, task, stack, same);

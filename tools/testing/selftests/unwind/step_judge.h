@@ -12,8 +12,9 @@
  * of the kernel's.
  *
  * Other stacks may end early.  Frame pointers may skip a frame, where a function
- * has not yet or no longer set up its own.  What they contain must be true, unless
- * a table that covers part of the stack is wrong, as above.
+ * has not yet or no longer set up its own.  But where a link register has the first
+ * caller's address (FIRST_IS_KNOWN), that one is not to be skipped.  What they contain
+ * must be true, unless a table that covers part of the stack is wrong, as above.
  */
 #ifndef SELFTEST_UNWIND_STEP_JUDGE_H
 #define SELFTEST_UNWIND_STEP_JUDGE_H
@@ -24,6 +25,12 @@
 #include "step_task.h"
 
 #define JUDGE_CAUSES	256
+
+#ifdef __aarch64__
+#define FIRST_IS_KNOWN	true
+#else
+#define FIRST_IS_KNOWN	false
+#endif
 
 /* A function whose table is wrong; both names are patterns */
 struct exception {
@@ -44,7 +51,10 @@ struct cause {
 	char			row[64];
 };
 
-/* @unlisted: the table is wrong, but not in the list */
+/*
+ * @unlisted: the table is wrong, but not in the list
+ * @first_skips: of @skips, those of the first caller, where the list has no reason
+ */
 struct verdicts {
 	unsigned long	steps;
 	unsigned long	distinct;
@@ -58,6 +68,7 @@ struct verdicts {
 		unsigned long	right;
 		unsigned long	ended;
 		unsigned long	skips;
+		unsigned long	first_skips;
 		unsigned long	excepted;
 		unsigned long	wrong;
 	} other;

@@ -3,15 +3,16 @@
  * What the topmost frame costs where no table tells of it: topmost MODULE
  *
  * On arm64 its caller may be in the link register, and whether it is, is known from
- * the instructions around (arch/arm64/kernel/unwind_link.c), of which is kept that
- * they tell nothing. The stack of three functions is taken, in a system call of their
- * own:
+ * the instructions around (arch/arm64/kernel/unwind_link.c), of which is kept what they
+ * tell. The stack of five functions is taken, in a system call of their own:
  *
  *	table	a table tells of it, and nothing is looked at
  *	near	what comes right before and after says that there is a frame record
  *	far	it takes the whole distance in both directions to find nothing
+ *	ways	likewise, with branches all the way
+ *	leaf	there is no record: it returns by the link register, 60 instructions later
  *
- * and otherwise they are the same: a frame record, and one caller. It is taken cold,
+ * and otherwise they are the same: one caller more than the function. It is taken cold,
  * that is with nothing kept of what was looked at before, and warm, that is once more.
  * Prints lines of such a name, "cold" or "warm", and instructions of unwind_user()
  * alone, where it may fault. There are many of each.
@@ -45,13 +46,19 @@
 		"svc	#0\n\t"
 #define RETURN	"ldp	x29, x30, [sp], #16\n\t"	\
 		"ret\n\t"
-#define FAR	".rept	40\n\t"		\
+#define ADD(n)	".rept	" #n "\n\t"	\
 		"add	x9, x9, #1\n\t"	\
 		".endr\n\t"
+#define FAR	ADD(110)
+#define WAYS	".rept	40\n\t"		\
+		"tbnz	x9, #0, . + 28\n\t"	\
+		"add	x9, x9, #1\n\t"	\
+		".endr\n\t"			\
+		ADD(7)
 
 #define FUNCTION(name, code)			\
 	asm(".pushsection .text\n\t"		\
-	    ".balign 512\n\t"			\
+	    ".balign 1024\n\t"			\
 	    ".type " #name ", %function\n"	\
 	    #name ":\n\t"			\
 	    code				\
@@ -65,6 +72,8 @@ FUNCTION(write_table, ".cfi_startproc\n\t"
 	 RETURN ".cfi_endproc\n\t");
 FUNCTION(write_near, ENTER SET_FP CALL RETURN);
 FUNCTION(write_far, ENTER SET_FP FAR CALL FAR RETURN);
+FUNCTION(write_ways, ENTER SET_FP WAYS CALL WAYS RETURN);
+FUNCTION(write_leaf, CALL ADD(60) "ret\n\t");
 
 static const struct {
 	const char	*name;
@@ -73,6 +82,8 @@ static const struct {
 	{ "table",	write_table },
 	{ "near",	write_near },
 	{ "far",	write_far },
+	{ "ways",	write_ways },
+	{ "leaf",	write_leaf },
 };
 
 #define NR_FUNCTIONS	ARRAY_SIZE(functions)
