@@ -15,8 +15,8 @@
  * @pushed: how many bytes the stack pointer is below that of the caller; 0 if that is
  *	not known
  * @sp_known: whether it is
- * @looked: how many instructions were read to find out
- * @unread: the address of one that could not be, and may have told more; 0 if all could
+ * @looked: how many instructions were looked at to find out
+ * @unread: the address of one that could not be read, and may have told more; 0 if all could
  * @lasting: what was found out is so each time: all could be read, and none is a
  *	breakpoint in another's place
  */

@@ -329,7 +329,7 @@ void unwind_rows_unpack(struct unwind_row *row,
 
 /**
  * unwind_rows_pack_link - bring where a return address is into the form that is kept
- * @link: of a function that has it in the link register
+ * @link: of a function that has it in a register
  *
  * Return: bits of what is kept of an address without a row; 0 if it does not fit.
  */
@@ -348,7 +348,7 @@ u32 unwind_rows_pack_link(const struct unwind_user_link *link)
 
 /**
  * unwind_rows_unpack_link - where a return address is, that was packed
- * @link: filled in, if it is in the link register
+ * @link: filled in, if it is in a register
  * @how: what is kept of an address without a row
  *
  * Return: whether it is known to be there.

@@ -20,6 +20,10 @@
  *	stp x29, x30, [sp, #M]		with the record further up in the frame
  *	add x29, sp, #M
  *
+ *	str x30, [sp, #-N]!		Go's, whose record begins below the frame
+ *	stur x29, [sp, #-8]
+ *	sub x29, sp, #8
+ *
  *	autiasp / ret / retaa		where it returns to the register, which nothing has
  *					written on the way there; so it was there before
  *
@@ -46,8 +50,9 @@
  * that was come to.  So one way that leads from there to the end of the function without
  * a write to the register shows that it is there, whether or not it will be taken: ways
  * are tried at conditional branches until one does.  And so does the way straight back
- * to the beginning, if nothing on it has saved the register: what has not may come again,
- * in a loop, after a call.
+ * to the beginning, if nothing on it has saved the register: what has may come again, in a
+ * loop, after a call.  Instructions that are never executed tell nothing: compilers leave
+ * branches to where nothing is, which is the next function then.
  *
  * Nothing is claimed where none of this is near.  To find the caller of a leaf there that
  * has no frame record takes a table.
@@ -101,19 +106,24 @@ static const struct unwind_insn at_ends[] = {
 	{ ~0U, 0xa9bf7bf0 },			/* stp x16, x30, [sp, #-16]! */
 };
 
-/* Of these, where it begins */
-static const struct unwind_insn begins[] = {
-	{ ~0x80U, 0xd503245f },			/* bti c; bti jc */
-	{ ~0x40U, 0xd503233f },			/* paciasp; pacibsp */
+/* Of these, where it begins: what may be called there, and what signs for a record */
+static const struct unwind_insn landing_pad = { ~0x80U, 0xd503245f };
+static const struct unwind_insn signs_link = { ~0x40U, 0xd503233f };
+/* bti j: where a jump through a register may lead */
+static const struct unwind_insn jump_pad = { ~0U, 0xd503249f };
+
+/* From where on the frame pointer is this frame's */
+static const struct unwind_insn sets_fp[] = {
+	{ ~ADD_OFFSET, 0x910003fd },		/* add x29, sp, #; mov x29, sp */
+	{ ~0U, 0xd10023fd },			/* sub x29, sp, #8: Go's */
 };
 
-/* From where on the frame pointer is this frame's: add x29, sp, #; mov x29, sp */
-static const struct unwind_insn sets_fp = { ~ADD_OFFSET, 0x910003fd };
-
-/* What saves both */
+/* What saves both, or the register, beside which Go saves the other */
 static const struct unwind_insn saves[] = {
 	{ ~PAIR_OFFSET, 0xa9807bfd },		/* stp x29, x30, [sp, #]! */
 	{ ~PAIR_OFFSET, 0xa9007bfd },		/* stp x29, x30, [sp, #] */
+	{ ~0x1ff000U, 0xf8000ffe },		/* str x30, [sp, #]! */
+	{ ~PAIR_OFFSET, 0xa9007a9d },		/* stp x29, x30, [x20, #] */
 };
 
 /* From where on both are the caller's */
@@ -130,6 +140,7 @@ static const struct unwind_insn gets_link = { ~0x1f0000U, 0xaa0003fe };
 static const struct unwind_insn returns[] = {
 	{ ~0U, 0xd65f03c0 },			/* ret */
 	{ ~0x400U, 0xd65f0bff },		/* retaa; retab */
+	{ 0xffc0001f, 0x5500001f },		/* retaasppc #; retabsppc # */
 };
 
 /* Loads, and stores, of two registers by any addressing */
@@ -137,6 +148,8 @@ static const struct unwind_insn loads_pair = { 0xfe400000, 0xa8400000 };
 static const struct unwind_insn saves_pair = { 0xfe400000, 0xa8000000 };
 /* A store of two, which changes neither them nor the base */
 static const struct unwind_insn stores_pair = { 0xffc00000, 0xa9000000 };
+/* And of one */
+static const struct unwind_insn saves_single = { 0x3ac00000, 0x38000000 };
 
 /* What stubs are made of, before the jump; there are so many at most */
 static const struct unwind_insn in_stubs[] = {
@@ -165,12 +178,14 @@ static const struct unwind_insn push_x16 = { ~0U, 0xa9bf7bf0 };
  * @moved: bytes by which the stack pointer has gone up until there
  * @sp_known: whether that is so
  * @called: there was a system call on it
+ * @forked: it has come there by a conditional branch
  */
 struct way {
 	int	at;
 	int	moved;
 	bool	sp_known;
 	bool	called;
+	bool	forked;
 };
 
 /**
@@ -187,14 +202,9 @@ struct ways {
 	struct way	way[WAYS];
 };
 
-/*
- * Where a frame record is made
- */
-
 static bool is_begin(u32 insn)
 {
-	return unwind_insn_may_branch(insn) &&
-	       unwind_insn_is_any(insn, begins, ARRAY_SIZE(begins));
+	return unwind_insn_is(insn, &landing_pad) || unwind_insn_is(insn, &signs_link);
 }
 
 /* No function frees more than it has: then it is not what it looks like */
@@ -222,10 +232,45 @@ static __always_inline bool moves_sp(struct unwind_code *code, int at, u32 insn,
 	return !branch_moves_sp(code, at, insn);
 }
 
-/* How far down is the stack pointer by now, as far as can be seen? */
+static bool is_fp_or_lr(unsigned int reg)
+{
+	return reg == 29 || reg == 30;
+}
+
+/* Does it, or may it?  What has the register's number there writes it, or stores it. */
+static bool writes_fp_or_lr(u32 insn)
+{
+	return is_fp_or_lr(insn & 0x1f) ||
+	       (unwind_insn_is(insn, &loads_pair) && is_fp_or_lr(insn >> 10 & 0x1f));
+}
+
+/* Stores apart: nothing else has that number there, but where it branches */
+static bool overwrites_fp_or_lr(u32 insn)
+{
+	return unwind_insn_is_plain(insn) && writes_fp_or_lr(insn) &&
+	       !unwind_insn_is(insn, &saves_pair) && !unwind_insn_is(insn, &saves_single);
+}
+
+/* Is it a copy of one of them?  From then on the register may have another use. */
+static bool copies_fp_or_lr(u32 insn)
+{
+	return unwind_insn_is(insn, &keeps_link) ||
+	       (unwind_insn_is(insn, &saves_pair) &&
+		(is_fp_or_lr(insn & 0x1f) || is_fp_or_lr(insn >> 10 & 0x1f)));
+}
+
+/*
+ * Where a frame record is made
+ */
+
+/*
+ * How far down is the stack pointer by now, as far as can be seen?  Where one of the two is
+ * written, @saved becomes false: once it is saved, the link register is free.
+ */
 static int moved_so_far(struct unwind_code *code, bool *saved)
 {
 	int at, by, moved = 0;
+	bool before = false;
 	u32 insn;
 
 	for (at = -1; at >= -NEAR; at--) {
@@ -235,8 +280,16 @@ static int moved_so_far(struct unwind_code *code, bool *saved)
 			*saved |= code->probed;
 			return moved;
 		}
-		*saved |= unwind_insn_is_any(insn, saves, ARRAY_SIZE(saves));
-		code->sp_known &= moves_sp(code, at, insn, &by);
+		if (unwind_insn_is_any(insn, saves, ARRAY_SIZE(saves))) {
+			*saved = true;
+			before = true;
+		} else if (!before && overwrites_fp_or_lr(insn)) {
+			*saved = false;
+			return 0;
+		}
+		/* Before a system call that does not return may be another function */
+		code->sp_known &= moves_sp(code, at, insn, &by) &&
+				  !aarch64_insn_is_svc(insn);
 		moved -= by;
 	}
 	/* There may be more of it */
@@ -254,7 +307,7 @@ static int held_at_begin(struct unwind_code *code)
 	u32 insn = code->insn;
 	int at = 0, moved;
 
-	while (!unwind_insn_is(insn, &sets_fp)) {
+	while (!unwind_insn_is_any(insn, sets_fp, ARRAY_SIZE(sets_fp))) {
 		if (unwind_insn_is_plain(insn))
 			saved |= unwind_insn_is_any(insn, saves, ARRAY_SIZE(saves));
 		else if (unwind_insn_is_conditional(insn))
@@ -268,26 +321,6 @@ static int held_at_begin(struct unwind_code *code)
 	code->sp_known = !loops;
 	moved = moved_so_far(code, &saved);
 	return saved ? held_below(code, moved) : -ENOENT;
-}
-
-static bool is_fp_or_lr(unsigned int reg)
-{
-	return reg == 29 || reg == 30;
-}
-
-/* Does it, or may it? What has the register's number there writes it, or stores it. */
-static bool writes_fp_or_lr(u32 insn)
-{
-	return is_fp_or_lr(insn & 0x1f) ||
-	       (unwind_insn_is(insn, &loads_pair) && is_fp_or_lr(insn >> 10 & 0x1f));
-}
-
-/* Is it a copy of one of them? From then on the register may have another use. */
-static bool copies_fp_or_lr(u32 insn)
-{
-	return unwind_insn_is(insn, &keeps_link) ||
-	       (unwind_insn_is(insn, &saves_pair) &&
-		(is_fp_or_lr(insn & 0x1f) || is_fp_or_lr(insn >> 10 & 0x1f)));
 }
 
 /*
@@ -306,7 +339,10 @@ static int got_back_from(struct unwind_code *code, u32 insn, int at)
 	    !aarch64_insn_is_bl(unwind_code_insn(code, at - 1)) ||
 	    unwind_code_insn(code, at - 2) != (keeps_link.insn | reg))
 		return -1;
-	return is_begin(unwind_code_insn(code, at - 3)) ? (int)reg : -1;
+	/* Most of all, it is where a function begins that is probed */
+	if (!is_begin(unwind_code_insn(code, at - 3)) && !code->probed)
+		return -1;
+	return reg;
 }
 
 /* Is that kept in the meantime, for a call?  The register has it until then. */
@@ -314,11 +350,12 @@ static int held_for_call(struct unwind_code *code, unsigned int *reg)
 {
 	const bool is_call = aarch64_insn_is_bl(code->insn);
 	u32 insn = is_call ? unwind_code_insn(code, 1) : code->insn;
-	const int kept = got_back_from(code, insn, is_call);
+	int kept;
 
+	code->sp_known = true;
+	kept = got_back_from(code, insn, is_call);
 	if (kept < 0)
 		return -ENOENT;
-	code->sp_known = true;
 	if (!is_call)
 		*reg = kept;
 	return 0;
@@ -365,13 +402,25 @@ static int stub_insns(struct unwind_code *code, int at)
 }
 
 /*
- * Does a way end with @insn, or has it got to another function?  Behind a system call that
- * does not return, another function may lie that nobody goes on to.
+ * Ways out
  */
-static bool is_out(const struct way *way, u32 insn)
+
+static bool is_return(u32 insn)
 {
-	return unwind_insn_is_any(insn, returns, ARRAY_SIZE(returns)) ||
-	       (!way->called && is_begin(insn));
+	return unwind_insn_is_any(insn, returns, ARRAY_SIZE(returns));
+}
+
+/*
+ * A way has come to where a function begins.  Is that the end of this one, or where it makes
+ * its record at last?  Where it cannot go on, another function may lie that nobody goes on
+ * to: behind a system call that does not return, or where a switch branches to for a value
+ * that it never has.  A jump leads to what it is for.
+ */
+static bool is_out(const struct way *way, u32 insn, bool jumped)
+{
+	if (way->called)
+		return false;
+	return jumped || (!way->forked && unwind_insn_is(insn, &signs_link));
 }
 
 /* On to the next instruction, which is executed after @insn, or may be */
@@ -382,6 +431,8 @@ static void pass(struct unwind_code *code, struct way *way, u32 insn)
 	way->sp_known &= moves_sp(code, way->at, insn, &by);
 	way->moved += by;
 	way->at++;
+	/* No more than a landing pad may be left of what nobody goes to */
+	way->forked &= unwind_insn_is(insn, &jump_pad);
 }
 
 /* Where it branches, or is no instruction: does it lead on to the next one? */
@@ -389,12 +440,15 @@ static bool pass_branch(struct unwind_code *code, struct way *way, u32 insn)
 {
 	if (unwind_insn_ends_block(insn))
 		return false;
-	way->called |= aarch64_insn_is_svc(insn);
 	pass(code, way, insn);
+	if (aarch64_insn_is_svc(insn)) {
+		way->called = true;
+		way->sp_known = false;
+	}
 	return true;
 }
 
-/* Is it straight from there to where a record is made? */
+/* Is it straight from there to where a record is made?  What is saved may be overwritten. */
 static bool leads_to_record(struct unwind_code *code, const struct way *way, u32 insn)
 {
 	int at = way->at, end = at + NEAR;
@@ -402,7 +456,7 @@ static bool leads_to_record(struct unwind_code *code, const struct way *way, u32
 	if (way->called)
 		return false;
 	for (; at < end; insn = unwind_code_insn(code, ++at)) {
-		if (unwind_insn_is(insn, &sets_fp))
+		if (unwind_insn_is_any(insn, sets_fp, ARRAY_SIZE(sets_fp)))
 			return true;
 		if (unwind_insn_ends_block(insn) || aarch64_insn_is_svc(insn))
 			return false;
@@ -429,19 +483,22 @@ static bool leads_straight_out(struct unwind_code *code, struct way *way)
 			way->sp_known &= jumped && unwind_insn_is(insn, &saves[0]);
 			return leads_to_record(code, way, insn);
 		}
-		jumped = aarch64_insn_is_b(insn);
-		if (jumped) {
-			way->at += unwind_insn_jumps_by(insn);
-		} else if (unwind_insn_is_plain(insn)) {
+		if (unwind_insn_is_plain(insn)) {
 			if (writes_fp_or_lr(insn))
 				return false;
 			pass(code, way, insn);
-		} else {
-			if (is_out(way, insn))
-				return true;
-			if (!pass_branch(code, way, insn))
-				return false;
+			jumped = false;
+			continue;
 		}
+		if (is_return(insn))
+			return true;
+		if (is_begin(insn))
+			return is_out(way, insn, jumped);
+		jumped = aarch64_insn_is_b(insn);
+		if (jumped)
+			way->at += unwind_insn_jumps_by(insn);
+		else if (!pass_branch(code, way, insn))
+			return false;
 	}
 	return false;
 }
@@ -462,6 +519,7 @@ static void fork_way(struct ways *ways, const struct way *way, u32 insn)
 		return;
 	*other = *way;
 	other->at += unwind_insn_jumps_by(insn);
+	other->forked = true;
 	ways->nr++;
 }
 
@@ -480,6 +538,7 @@ static bool jumps_out(struct unwind_code *code, struct way *way, u32 insn)
 	struct way out;
 
 	way->at += unwind_insn_jumps_by(insn);
+	way->forked = false;
 	out = *way;
 	if (!leads_straight_out(code, &out))
 		return false;
@@ -500,8 +559,10 @@ static bool leads_out(struct unwind_code *code, struct ways *ways, struct way *w
 			pass(code, way, insn);
 			continue;
 		}
-		if (is_out(way, insn))
+		if (is_return(insn))
 			return true;
+		if (is_begin(insn))
+			return is_out(way, insn, false);
 		if (aarch64_insn_is_b(insn)) {
 			if (jumps_out(code, way, insn))
 				return true;
@@ -586,6 +647,10 @@ static int held_in_stub(struct unwind_code *code)
 			break;
 	return unwind_insn_is(insn, &push_x16) ? PUSHED_BY_STUB : 0;
 }
+
+/*
+ * All of these, those first that are soonest found
+ */
 
 /* @reg: where, if it is another register */
 static int held(struct unwind_code *code, unsigned int *reg)
