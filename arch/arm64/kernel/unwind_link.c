@@ -73,6 +73,7 @@
 #include <linux/bitmap.h>
 #include <linux/bits.h>
 #include <linux/errno.h>
+#include <linux/limits.h>
 #include <linux/types.h>
 #include <asm/insn.h>
 #include <asm/unwind_user.h>
@@ -82,11 +83,13 @@
 /* How far is looked for a frame record, either way */
 #define NEAR		16
 /* And back to where a function begins that has none */
-#define FAR		32
+#define FAR		64
 /* On ways to a function's end: so many instructions on all of them, and so far off */
-#define ON_WAYS		96
-#define OFF		128
+#define ON_WAYS		192
+#define OFF		256
 #define WAYS		8
+/* From the check of a switch to its jump through a table */
+#define DISPATCH	16
 
 /* Bits of offsets of pairs of registers, and of additions */
 #define PAIR_OFFSET	((u32)GENMASK(21, 15))
@@ -136,6 +139,9 @@ static const struct unwind_insn restores[] = {
 static const struct unwind_insn keeps_link = { ~0x1fU, 0xaa1e03e0 };
 static const struct unwind_insn gets_link = { ~0x1f0000U, 0xaa0003fe };
 
+/* b.hi, as where a value is not one of a switch */
+static const struct unwind_insn is_higher = { 0xff00001f, 0x54000008 };
+
 /* To the link register */
 static const struct unwind_insn returns[] = {
 	{ ~0U, 0xd65f03c0 },			/* ret */
@@ -150,6 +156,15 @@ static const struct unwind_insn saves_pair = { 0xfe400000, 0xa8000000 };
 static const struct unwind_insn stores_pair = { 0xffc00000, 0xa9000000 };
 /* And of one */
 static const struct unwind_insn saves_single = { 0x3ac00000, 0x38000000 };
+
+/* Of vectors, whose registers have the same numbers */
+static const struct unwind_insn of_vectors = { 0x0c000000, 0x0c000000 };
+/* But these may write a general register: conversions, fmov; umov, smov */
+static const struct unwind_insn from_vectors[] = {
+	{ 0x5f20fc00, 0x1e200000 },
+	{ 0x5f200000, 0x1e000000 },
+	{ 0x9fe08400, 0x0e000400 },
+};
 
 /* What stubs are made of, before the jump; there are so many at most */
 static const struct unwind_insn in_stubs[] = {
@@ -179,6 +194,7 @@ static const struct unwind_insn push_x16 = { ~0U, 0xa9bf7bf0 };
  * @sp_known: whether that is so
  * @called: there was a system call on it
  * @forked: it has come there by a conditional branch
+ * @checked_at: where that is, if it is one like a switch's; else INT_MIN
  */
 struct way {
 	int	at;
@@ -186,6 +202,7 @@ struct way {
 	bool	sp_known;
 	bool	called;
 	bool	forked;
+	int	checked_at;
 };
 
 /**
@@ -201,6 +218,24 @@ struct ways {
 	unsigned int	nr;
 	struct way	way[WAYS];
 };
+
+static bool is_fp_or_lr(unsigned int reg)
+{
+	return reg == 29 || reg == 30;
+}
+
+/* All of these have one of the two where others have the register that they write */
+static bool makes_fp(u32 insn)
+{
+	return is_fp_or_lr(insn & 0x1f) &&
+	       unwind_insn_is_any(insn, sets_fp, ARRAY_SIZE(sets_fp));
+}
+
+static bool saves_both(u32 insn)
+{
+	return is_fp_or_lr(insn & 0x1f) &&
+	       unwind_insn_is_any(insn, saves, ARRAY_SIZE(saves));
+}
 
 static bool is_begin(u32 insn)
 {
@@ -232,16 +267,13 @@ static __always_inline bool moves_sp(struct unwind_code *code, int at, u32 insn,
 	return !branch_moves_sp(code, at, insn);
 }
 
-static bool is_fp_or_lr(unsigned int reg)
-{
-	return reg == 29 || reg == 30;
-}
-
 /* Does it, or may it?  What has the register's number there writes it, or stores it. */
-static bool writes_fp_or_lr(u32 insn)
+static __always_inline bool writes_fp_or_lr(u32 insn)
 {
-	return is_fp_or_lr(insn & 0x1f) ||
-	       (unwind_insn_is(insn, &loads_pair) && is_fp_or_lr(insn >> 10 & 0x1f));
+	if (is_fp_or_lr(insn & 0x1f))
+		return !unwind_insn_is(insn, &of_vectors) ||
+		       unwind_insn_is_any(insn, from_vectors, ARRAY_SIZE(from_vectors));
+	return unwind_insn_is(insn, &loads_pair) && is_fp_or_lr(insn >> 10 & 0x1f);
 }
 
 /* Stores apart: nothing else has that number there, but where it branches */
@@ -280,7 +312,7 @@ static int moved_so_far(struct unwind_code *code, bool *saved)
 			*saved |= code->probed;
 			return moved;
 		}
-		if (unwind_insn_is_any(insn, saves, ARRAY_SIZE(saves))) {
+		if (saves_both(insn)) {
 			*saved = true;
 			before = true;
 		} else if (!before && overwrites_fp_or_lr(insn)) {
@@ -307,9 +339,9 @@ static int held_at_begin(struct unwind_code *code)
 	u32 insn = code->insn;
 	int at = 0, moved;
 
-	while (!unwind_insn_is_any(insn, sets_fp, ARRAY_SIZE(sets_fp))) {
+	while (!makes_fp(insn)) {
 		if (unwind_insn_is_plain(insn))
-			saved |= unwind_insn_is_any(insn, saves, ARRAY_SIZE(saves));
+			saved |= saves_both(insn);
 		else if (unwind_insn_is_conditional(insn))
 			loops |= unwind_code_loop_moves_sp(code, at, insn);
 		else if (unwind_insn_ends_code(insn) || aarch64_insn_is_svc(insn))
@@ -328,15 +360,14 @@ static int held_at_begin(struct unwind_code *code)
  */
 
 /*
- * Is @insn, which is @at instructions after the next one, where the register is got back?
- * Then from which register, by its number; else -1.
+ * Is @insn, a move to the register, @at instructions after the next one, where it is got
+ * back?  Then from which register, by its number; else -1.
  */
 static int got_back_from(struct unwind_code *code, u32 insn, int at)
 {
 	const unsigned int reg = insn >> 16 & 0x1f;
 
-	if (!unwind_insn_is(insn, &gets_link) ||
-	    !aarch64_insn_is_bl(unwind_code_insn(code, at - 1)) ||
+	if (!aarch64_insn_is_bl(unwind_code_insn(code, at - 1)) ||
 	    unwind_code_insn(code, at - 2) != (keeps_link.insn | reg))
 		return -1;
 	/* Most of all, it is where a function begins that is probed */
@@ -352,6 +383,8 @@ static int held_for_call(struct unwind_code *code, unsigned int *reg)
 	u32 insn = is_call ? unwind_code_insn(code, 1) : code->insn;
 	int kept;
 
+	if (!unwind_insn_is(insn, &gets_link))
+		return -ENOENT;
 	code->sp_known = true;
 	kept = got_back_from(code, insn, is_call);
 	if (kept < 0)
@@ -374,11 +407,17 @@ static int held_since(struct unwind_code *code)
 	code->sp_known = true;
 	for (at = -1; at >= -FAR; at--) {
 		insn = unwind_code_insn(code, at);
-		if (got_back_from(code, insn, at) >= 0 || (!copied && is_begin(insn)))
-			return held_below(code, moved);
-		if (unwind_insn_ends_block(insn) ||
-		    (writes_fp_or_lr(insn) && !unwind_insn_is(insn, &stores_pair)))
+		if (!unwind_insn_is_plain(insn)) {
+			if (!copied && is_begin(insn))
+				return held_below(code, moved);
+			if (unwind_insn_ends_block(insn))
+				break;
+		} else if (unwind_insn_is(insn, &gets_link)) {
+			return got_back_from(code, insn, at) < 0 ? -ENOENT :
+								   held_below(code, moved);
+		} else if (writes_fp_or_lr(insn) && !unwind_insn_is(insn, &stores_pair)) {
 			break;
+		}
 		copied |= copies_fp_or_lr(insn);
 		code->sp_known &= moves_sp(code, at, insn, &by);
 		moved -= by;
@@ -423,16 +462,15 @@ static bool is_out(const struct way *way, u32 insn, bool jumped)
 	return jumped || (!way->forked && unwind_insn_is(insn, &signs_link));
 }
 
-/* On to the next instruction, which is executed after @insn, or may be */
-static void pass(struct unwind_code *code, struct way *way, u32 insn)
+/* On to the next instruction; most are passed here, and none of them is a branch */
+static __always_inline void pass(struct way *way, u32 insn)
 {
 	int by;
 
-	way->sp_known &= moves_sp(code, way->at, insn, &by);
+	way->sp_known &= unwind_insn_moves_sp(insn, &by);
 	way->moved += by;
 	way->at++;
-	/* No more than a landing pad may be left of what nobody goes to */
-	way->forked &= unwind_insn_is(insn, &jump_pad);
+	way->forked = false;
 }
 
 /* Where it branches, or is no instruction: does it lead on to the next one? */
@@ -440,11 +478,14 @@ static bool pass_branch(struct unwind_code *code, struct way *way, u32 insn)
 {
 	if (unwind_insn_ends_block(insn))
 		return false;
-	pass(code, way, insn);
+	way->sp_known &= !branch_moves_sp(code, way->at, insn);
 	if (aarch64_insn_is_svc(insn)) {
 		way->called = true;
 		way->sp_known = false;
 	}
+	way->at++;
+	/* No more than a landing pad may be left of what nobody goes to */
+	way->forked &= unwind_insn_is(insn, &jump_pad);
 	return true;
 }
 
@@ -456,7 +497,7 @@ static bool leads_to_record(struct unwind_code *code, const struct way *way, u32
 	if (way->called)
 		return false;
 	for (; at < end; insn = unwind_code_insn(code, ++at)) {
-		if (unwind_insn_is_any(insn, sets_fp, ARRAY_SIZE(sets_fp)))
+		if (makes_fp(insn))
 			return true;
 		if (unwind_insn_ends_block(insn) || aarch64_insn_is_svc(insn))
 			return false;
@@ -478,7 +519,7 @@ static bool leads_straight_out(struct unwind_code *code, struct way *way)
 		if (jumped && stub_insns(code, way->at) > 0)
 			return true;
 		insn = unwind_code_insn(code, way->at);
-		if (unwind_insn_is_any(insn, saves, ARRAY_SIZE(saves))) {
+		if (saves_both(insn)) {
 			/* A function begins with it; else, what was pushed is not known of */
 			way->sp_known &= jumped && unwind_insn_is(insn, &saves[0]);
 			return leads_to_record(code, way, insn);
@@ -486,7 +527,7 @@ static bool leads_straight_out(struct unwind_code *code, struct way *way)
 		if (unwind_insn_is_plain(insn)) {
 			if (writes_fp_or_lr(insn))
 				return false;
-			pass(code, way, insn);
+			pass(way, insn);
 			jumped = false;
 			continue;
 		}
@@ -510,17 +551,33 @@ static bool may_go_on(const struct unwind_code *code, struct ways *ways, int at)
 	       !__test_and_set_bit(at + OFF, ways->passed);
 }
 
-/* A branch may be taken: that is for later, if there is room */
+/* @insn is a branch that may be taken: that is for later, if there is room */
 static void fork_way(struct ways *ways, const struct way *way, u32 insn)
 {
-	struct way *other = &ways->way[ways->nr];
+	struct way *other;
 
 	if (ways->nr == ARRAY_SIZE(ways->way))
 		return;
+	other = &ways->way[ways->nr++];
 	*other = *way;
 	other->at += unwind_insn_jumps_by(insn);
 	other->forked = true;
-	ways->nr++;
+	other->checked_at = unwind_insn_is(insn, &is_higher) ? way->at : INT_MIN;
+}
+
+/*
+ * A way ends with a jump to where a register says.  If it is a switch's, the branch of its
+ * check may lead to where nothing is: clang keeps it although no other value comes.
+ */
+static void drop_default(struct ways *ways, const struct way *way)
+{
+	int from;
+
+	if (!ways->nr)
+		return;
+	from = ways->way[ways->nr - 1].checked_at;
+	if (from < way->at && from >= way->at - DISPATCH)
+		ways->nr--;
 }
 
 /* One of the registers is written, or stored: for a record? */
@@ -528,8 +585,7 @@ static bool may_save(struct unwind_code *code, struct way *way, u32 insn)
 {
 	/* What was pushed before is not known of */
 	way->sp_known = false;
-	return unwind_insn_is_any(insn, saves, ARRAY_SIZE(saves)) &&
-	       leads_to_record(code, way, insn);
+	return saves_both(insn) && leads_to_record(code, way, insn);
 }
 
 /* A way jumps: does it lead out, straight from there? */
@@ -556,7 +612,7 @@ static bool leads_out(struct unwind_code *code, struct ways *ways, struct way *w
 		if (unwind_insn_is_plain(insn)) {
 			if (writes_fp_or_lr(insn))
 				return may_save(code, way, insn);
-			pass(code, way, insn);
+			pass(way, insn);
 			continue;
 		}
 		if (is_return(insn))
@@ -570,6 +626,8 @@ static bool leads_out(struct unwind_code *code, struct ways *ways, struct way *w
 		}
 		if (unwind_insn_is_conditional(insn))
 			fork_way(ways, way, insn);
+		if (aarch64_insn_is_br(insn))
+			drop_default(ways, way);
 		if (!pass_branch(code, way, insn))
 			return false;
 	}
