@@ -17,7 +17,7 @@ export KSRC KERNEL CMD SHARE APPEND CPUS MEM ICOUNT ONEINSN STRESS_REQUESTS TIME
 Q := qemu
 
 PARTS := check-series-quick check-series check-host check-kunit check-selftests check-perf check-in-place \
-	check-demo check-same check-stress check-big-endian
+	check-demo check-same check-stress check-link check-big-endian
 
 .PHONY: help demo check $(PARTS) fuzz accuracy bench guest root guest-root tree kernel perf \
 	programs carry discard series
@@ -34,6 +34,7 @@ help:
 	@echo "  make check-demo     the demo's figures, and its page in a browser"
 	@echo "  make check-same     some stacks beside libdw's of the same samples"
 	@echo "make check-series     check-series-quick, each patch built, options off, htmldocs: hours"
+	@echo "make check-link       what is seen by instructions, beside .eh_frame (ARCH=arm64)"
 	@echo "make check-big-endian a big-endian kernel's stacks (ARCH=arm64)"
 	@echo "make check-stress     a million requests from NMIs, 2 and 4 CPUs (STRESS_REQUESTS=); slow"
 	@echo "make fuzz             fuzz the decoder (FUZZ_SECONDS=60)"

@@ -16,6 +16,8 @@
 #              arm64, bcc's are not part of all
 #   demo       the figures of the demo, and its page in a browser
 #   same       a part of "make accuracy": the kernel's stacks beside libdw's
+#   link       what is seen by instructions in libraries, beside their .eh_frame; with
+#              ARCH=arm64 only, without a guest
 #   big-endian  a big-endian kernel: KUnit, and stacks; with ARCH=arm64 only
 #   stress     a million requests from NMIs, on 2 and on 4 CPUs, 100,000 samples by
 #              perf, and NMIs between any two instructions: slow, and not part of all
@@ -301,6 +303,27 @@ kunit_results()
 		tap "$1"
 }
 
+# Of libraries of Debian's, by GCC; what clang leaves of switches is not told from others'
+check_link()
+{
+	local name lib=usr/lib/aarch64-linux-gnu built=/mnt/cache/$BUILT/link
+	local -a files=()
+
+	[ "$ARCH" = arm64 ] || die "only arm64 has a link register."
+	need root
+	in_time link || return 0
+	for name in ld-linux-aarch64.so.1 libc.so.6 libm.so.6 libgcc_s.so.1 libstdc++.so.6 \
+			libcrypto.so.3 libpython3.13.so.1.0; do
+		[ ! -e "$GUEST_ROOT/$lib/$name" ] ||
+			files+=("/mnt/cache/${GUEST_ROOT##*/}/$lib/$name")
+	done
+	mkdir -p "$CACHE/$BUILT/link"
+	in_root make -s -C /mnt/repo/tools/testing/unwind/link O="$built" KTREE=/mnt/cache/tree \
+		CC=gcc-14 check FILES="${files[*]}" >"$RESULTS/link.out" 2>"$RESULTS/link.err" ||
+		tail -n 15 "$RESULTS/link.err" >&2
+	tap link <"$RESULTS/link.out"
+}
+
 check_big-endian()
 {
 	need root kernel-be
@@ -550,7 +573,7 @@ check_arch()
 		run_part tools perf in-place demo same
 	else
 		check_kernel normal &
-		run_part "${name}tools" perf in-place demo same
+		run_part "${name}tools" link perf in-place demo same
 		run_part "${name}big-endian" big-endian
 		wait $!
 	fi
@@ -569,7 +592,7 @@ need_machine
 [ "$ARCH" = "$ARCHES" ] || [ "$*" = all ] || die "of two architectures at once, only all is checked."
 for part in "$@"; do
 	case $part in
-	all|series-quick|round-trip|style|series|host|kunit|selftests|perf|in-place|demo|same|stress|big-endian) ;;
+	all|series-quick|round-trip|style|series|host|kunit|selftests|perf|in-place|demo|same|stress|link|big-endian) ;;
 	*) die "there is no check-$part" ;;
 	esac
 	say "check-$part"

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What arch/arm64/kernel/unwind_link.c sees by instructions, beside what .eh_frame says:
+ *
+ *	link_cfi FILE...
+ *
+ * Each instruction of each file is one at which a program may be interrupted.  Call frame
+ * information says where the return address and the caller's frame pointer are.  If both
+ * are in their registers, that is to be seen, for all but a few: it takes a table to know
+ * that of all.  If one is saved, it may be in its register as well, up to what is next
+ * written there; then to say so is right, too, and otherwise a stack would be wrong: that
+ * must not be, not once.
+ *
+ * Where the stack pointer is said to be below the caller's is compared with the CFA.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <linux/bitops.h>
+#include <linux/bits.h>
+#include <linux/types.h>
+#include <asm/insn.h>
+#include <asm/unwind_user.h>
+
+#include "text.h"
+
+#define FP	29
+#define LINK	30
+
+/* Of those that could be seen, so many in a hundred have to be */
+#define SEEN_MIN	85
+#define PRINT_MAX	4
+
+/* What was written by hand */
+static const struct exception {
+	const char	*file;
+	unsigned long	wrong;
+	unsigned long	wrong_sp;
+	const char	*reason;
+} exceptions[] = {
+	{ "ld-linux-aarch64.so.1", 0, 4,
+	  "_dl_tlsdesc_dynamic() pushes before it branches, and tells of it too late" },
+	{ "libc.so.6", 7, 0, "__longjmp() tells of the stack that it goes to" },
+};
+
+/**
+ * struct counts - of a file's instructions
+ * @truths: at so many both are in their registers, for the caller
+ * @seen: that is seen
+ * @known: so many times with how far the stack pointer is below the caller's
+ * @wrong: so many times it is said where one of them has another value already
+ * @wrong_sp: so many times the stack pointer is elsewhere
+ */
+struct counts {
+	unsigned long	truths;
+	unsigned long	seen;
+	unsigned long	known;
+	unsigned long	wrong;
+	unsigned long	wrong_sp;
+};
+
+/* As the kernel's, in arch/arm64/lib/insn.c: the immediate of a branch, in bytes */
+s32 aarch64_get_branch_offset(u32 insn)
+{
+	unsigned int low = 5, bits = 19;
+
+	if (aarch64_insn_is_b(insn) || aarch64_insn_is_bl(insn)) {
+		low = 0;
+		bits = 26;
+	} else if (aarch64_insn_is_tbz(insn) || aarch64_insn_is_tbnz(insn)) {
+		bits = 14;
+	}
+	return ((s32)(insn << (32 - low - bits)) >> (32 - bits)) * INSN_BYTES;
+}
+
+/* By "Loads and stores" and "Data processing" of the Arm ARM */
+static bool writes(u32 insn, unsigned int reg)
+{
+	const bool is_load = (insn & 0x0a000000) == 0x08000000;
+	const bool is_pair = is_load && (insn & 0x38000000) == 0x28000000;
+	const bool of_vectors = insn & 0x04000000;
+
+	if (aarch64_insn_is_bl(insn) || aarch64_insn_is_blr(insn) ||
+	    aarch64_insn_is_blr_auth(insn))
+		return reg == LINK;
+	if (is_pair)
+		return !of_vectors && insn & BIT(22) &&
+		       ((insn & 0x1f) == reg || (insn >> 10 & 0x1f) == reg);
+	if (is_load)
+		return !of_vectors && insn & 0x00c00000 && (insn & 0x1f) == reg;
+	/* With an immediate, or with registers */
+	return ((insn & 0x1c000000) == 0x10000000 ||
+		(insn & 0x0e000000) == 0x0a000000) && (insn & 0x1f) == reg;
+}
+
+static bool is_saved(const struct truth *truth, unsigned int reg)
+{
+	return (reg == FP ? truth->fp : truth->link) == SAVED;
+}
+
+/* Does it load the register from where it is saved? */
+static bool restores(u32 insn, const struct truth *truth, unsigned int reg)
+{
+	const int slot = truth->cfa + (reg == FP ? truth->fp_at : truth->link_at);
+
+	if (!is_saved(truth, reg) || !truth->cfa_by_sp)
+		return false;
+	/* ldp x, x, [sp, #]; ldr x, [sp, #] */
+	if ((insn & 0xffc003e0) == 0xa94003e0)
+		return ((int)sign_extend32(insn >> 15, 6) +
+			((insn & 0x1f) != reg)) * 8 == slot;
+	return (insn & 0xffc003e0) == 0xf94003e0 && (int)(insn >> 10 & 0xfff) * 8 == slot;
+}
+
+/* It was saved: has it been written since, or is that not to be seen? */
+static bool was_written(const struct text *text, size_t at, unsigned int reg)
+{
+	u32 insn;
+
+	while (at--) {
+		insn = text->insns[at];
+		if (writes(insn, reg) && restores(insn, &text->truths[at], reg))
+			return false;
+		if (writes(insn, reg) || aarch64_insn_is_b(insn) ||
+		    aarch64_insn_is_ret(insn) || aarch64_insn_is_br(insn))
+			return true;
+		if (!is_saved(&text->truths[at], reg))
+			return false;
+	}
+	return true;
+}
+
+static bool is_there(const struct text *text, size_t at, unsigned int reg)
+{
+	const struct truth *truth = &text->truths[at];
+
+	if (is_saved(truth, reg))
+		return !was_written(text, at, reg);
+	return (reg == FP ? truth->fp : truth->link) == IN_REGISTER;
+}
+
+static void print_wrong(const struct text *text, size_t at, const char *what,
+			const struct unwind_user_link *link)
+{
+	printf("# %s at %#lx: sp + %u%s, CFA sp + %d%s\n", what,
+	       text->addr + at * INSN_BYTES, link->pushed, link->sp_known ? "" : "?",
+	       text->truths[at].cfa, text->truths[at].cfa_by_sp ? "" : "?");
+}
+
+static void judge(const struct text *text, size_t at, struct counts *counts)
+{
+	const struct truth *truth = &text->truths[at];
+	struct unwind_user_link link;
+	bool seen;
+
+	if (truth->link == NOWHERE)
+		return;
+	seen = !unwind_user_link_holds_ra(text->addr + at * INSN_BYTES, &link);
+	if (truth->link == IN_REGISTER && truth->fp == IN_REGISTER) {
+		counts->truths++;
+		counts->seen += seen;
+	}
+	if (!seen)
+		return;
+	/* For the moment that one keeps it, another register says so itself */
+	if (link.reg == LINK && (!is_there(text, at, LINK) || !is_there(text, at, FP))) {
+		if (counts->wrong++ < PRINT_MAX)
+			print_wrong(text, at, "not the return address", &link);
+		return;
+	}
+	if (!link.sp_known || !truth->cfa_by_sp)
+		return;
+	counts->known++;
+	if ((int)link.pushed != truth->cfa && counts->wrong_sp++ < PRINT_MAX)
+		print_wrong(text, at, "not the stack pointer", &link);
+}
+
+static const struct exception *find_exception(const char *file)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(exceptions) / sizeof(*exceptions); i++)
+		if (!strcmp(exceptions[i].file, file))
+			return &exceptions[i];
+	return NULL;
+}
+
+/* Is it good? */
+static bool test(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+	const struct exception *exception = find_exception(file);
+	struct counts counts = {};
+	struct text text;
+	bool good;
+	size_t at;
+
+	good = !text_open(&text, path);
+	for (at = 0; good && at < text.nr; at++)
+		judge(&text, at, &counts);
+	good &= counts.truths &&
+		counts.wrong <= (exception ? exception->wrong : 0) &&
+		counts.wrong_sp <= (exception ? exception->wrong_sp : 0) &&
+		counts.seen * 100 >= counts.truths * SEEN_MIN;
+	printf("# link: file=%s insns=%zu truths=%lu seen=%lu known=%lu wrong=%lu wrong_sp=%lu\n",
+	       file, text.nr, counts.truths, counts.seen, counts.known, counts.wrong,
+	       counts.wrong_sp);
+	if (exception)
+		printf("# exception: %s\n", exception->reason);
+	text_close(&text);
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	int i, failed = 0;
+	bool good;
+
+	for (i = 1; i < argc; i++) {
+		good = test(argv[i]);
+		failed += !good;
+		printf("%sok %d - %s\n", good ? "" : "not ", i, argv[i]);
+	}
+	printf("1..%d\n", argc - 1);
+	return failed || argc < 2;
+}
