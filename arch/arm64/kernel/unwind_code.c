@@ -28,7 +28,7 @@
 
 /* A loop's body that is longer is not looked at; nor any after so much was */
 #define LOOP_INSNS	32
-#define LOOKED_MAX	384
+#define LOOKED_MAX	768
 
 /* brk #0: what debuggers take as a breakpoint */
 #define BRK_OF_DEBUGGERS	0xd4200000

@@ -83,10 +83,10 @@
 /* How far is looked for a frame record, either way */
 #define NEAR		16
 /* And back to where a function begins that has none */
-#define FAR		64
+#define FAR		256
 /* On ways to a function's end: so many instructions on all of them, and so far off */
-#define ON_WAYS		192
-#define OFF		256
+#define ON_WAYS		512
+#define OFF		512
 #define WAYS		8
 /* From the check of a switch to its jump through a table */
 #define DISPATCH	16
@@ -159,11 +159,12 @@ static const struct unwind_insn saves_single = { 0x3ac00000, 0x38000000 };
 
 /* Of vectors, whose registers have the same numbers */
 static const struct unwind_insn of_vectors = { 0x0c000000, 0x0c000000 };
-/* But these may write a general register: conversions, fmov; umov, smov */
+/* But these write a general register, or may */
 static const struct unwind_insn from_vectors[] = {
-	{ 0x5f20fc00, 0x1e200000 },
-	{ 0x5f200000, 0x1e000000 },
-	{ 0x9fe08400, 0x0e000400 },
+	{ 0x5f22fc00, 0x1e200000 },		/* fcvt.. */
+	{ 0x5f27fc00, 0x1e260000 },		/* fmov */
+	{ 0x5f200000, 0x1e000000 },		/* with a fixed point */
+	{ 0x9fe08400, 0x0e000400 },		/* umov, smov */
 };
 
 /* What stubs are made of, before the jump; there are so many at most */
@@ -183,6 +184,8 @@ static const struct unwind_insn in_stubs[] = {
 
 /* br x16; br x17 */
 static const struct unwind_insn leaves_stub = { ~0x20U, 0xd61f0200 };
+/* And what comes before it where GCC calls a function by its address, at last: mov x16, x */
+static const struct unwind_insn sets_target = { ~0x1f0001U, 0xaa0003f0 };
 static const struct unwind_insn push_x16 = { ~0U, 0xa9bf7bf0 };
 
 #define PUSHED_BY_STUB	16
@@ -505,6 +508,13 @@ static bool leads_to_record(struct unwind_code *code, const struct way *way, u32
 	return false;
 }
 
+/* Is @insn a jump to a function whose address was in a register? */
+static bool calls_last(struct unwind_code *code, const struct way *way, u32 insn)
+{
+	return unwind_insn_is(insn, &leaves_stub) &&
+	       unwind_insn_is(unwind_code_insn(code, way->at - 1), &sets_target);
+}
+
 /*
  * Is it straight from where a jump leads to, with all jumps, to an end, a stub, or a
  * record?  This may be as far off as jumps lead.
@@ -531,7 +541,7 @@ static bool leads_straight_out(struct unwind_code *code, struct way *way)
 			jumped = false;
 			continue;
 		}
-		if (is_return(insn))
+		if (is_return(insn) || calls_last(code, way, insn))
 			return true;
 		if (is_begin(insn))
 			return is_out(way, insn, jumped);
@@ -615,7 +625,7 @@ static bool leads_out(struct unwind_code *code, struct ways *ways, struct way *w
 			pass(way, insn);
 			continue;
 		}
-		if (is_return(insn))
+		if (is_return(insn) || calls_last(code, way, insn))
 			return true;
 		if (is_begin(insn))
 			return is_out(way, insn, false);

@@ -348,7 +348,7 @@ static const struct link_code {
 	u32		insns[14];
 	u8		at;		/* of these, the next one */
 	u16		pushed;		/* words */
-	u8		between;	/* so many others come just before it */
+	u16		between;	/* so many others come just before it */
 	u16		behind;		/* and just behind it */
 } link_codes[] = {
 	{ "bti c", { 0xd503245f }, 0, 0 },
@@ -456,9 +456,13 @@ static const struct link_code {
 	{ "before retaasppc", { 0xd2800000, 0x5500001f }, 0, 0 },
 	{ "after svc, before ret", { 0xd4000001, 0xd2800000, 0xd65f03c0 }, 1, 0 },
 	{ "after bti c and svc", { 0xd503245f, 0xd4000001, 0xd2800000, 0x94000040 }, 2, 0 },
-	{ "b to ret, 300 further", { 0x1400012c, 0xd65f03c0 }, 0, 0, 0, 299 },
-	{ "before ret, 180 further", { 0xd2800000, 0xd65f03c0 }, 0, 0, 0, 179 },
+	{ "b to ret, 600 further", { 0x14000258, 0xd65f03c0 }, 0, 0, 0, 599 },
+	{ "before ret, 500 further", { 0xd2800000, 0xd65f03c0 }, 0, 0, 0, 499 },
+	{ "before mov x16, x4; br x16", { 0xd2800000, 0xaa0403f0, 0xd61f0200 }, 0, 0 },
+	{ "br x17 after mov x17, x4", { 0xaa0403f1, 0xd61f0220 }, 1, 0 },
 	{ "fabs d29, d0 before ret", { 0x1e60c01d, 0xd65f03c0 }, 0, 0 },
+	{ "fmov s30, w0 before ret", { 0x1e27001e, 0xd65f03c0 }, 0, 0 },
+	{ "scvtf d29, x0 before ret", { 0x9e62001d, 0xd65f03c0 }, 0, 0 },
 	{ "ldr d30, [sp, #8] before ret", { 0xfd4007fe, 0xd65f03c0 }, 0, 0 },
 	{ "b.ls over a jump through a table, to ret",
 	  { 0x7100201f, 0x54000069, 0x10000049, 0xd61f0120, 0xd65f03c0 }, 0, 0 },
@@ -470,11 +474,12 @@ static const struct link_code {
 	  { 0xd503245f, 0xb4000060, 0xd2800000, 0x94000040 }, 2, 0 },
 	{ "after bti c and stp x19, x20, [sp, #-16]!, before a call",
 	  { 0xd503245f, 0xa9bf53f3, 0xd2800000, 0x94000040 }, 2, 2 },
-	{ "after bti c and 63 more", { 0xd503245f, 0x94000040 }, 1, 0, 63 },
-	{ "after mov x13, x30; bl; mov x30, x13 and 63 more",
-	  { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe, 0xd2800000 }, 4, 0, 63 },
-	{ "after that, sub sp, sp, #64 and 62 more",
-	  { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe, 0xd10103ff, 0xd2800000 }, 5, 8, 62 },
+	{ "after bti c and 255 more", { 0xd503245f, 0x94000040 }, 1, 0, 255 },
+	{ "after mov x13, x30; bl; mov x30, x13 and 255 more",
+	  { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe, 0xd2800000 }, 4, 0, 255 },
+	{ "after that, sub sp, sp, #64 and 254 more",
+	  { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe, 0xd10103ff, 0xd2800000 },
+	  5, 8, 254 },
 };
 
 /* Of these the return address is known, and not where the caller's frame begins */
@@ -543,9 +548,12 @@ static const struct link_code no_link_codes[] = {
 	{ "svc before paciasp", { 0xd4000001, 0xd503233f }, 0, 0 },
 	{ "svc before stp x29, x30, [sp, #-32]!; mov x29, sp",
 	  { 0xd4000001, 0xa9be7bfd, 0x910003fd }, 0, 0 },
-	{ "b to ret, 300 further, after a write of x30",
-	  { 0x1400012c, 0xaa0103fe, 0xd65f03c0 }, 0, 0, 0, 299 },
-	{ "before ret, 220 further", { 0xd2800000, 0xd65f03c0 }, 0, 0, 0, 219 },
+	{ "b to ret, 600 further, after a write of x30",
+	  { 0x14000258, 0xaa0103fe, 0xd65f03c0 }, 0, 0, 0, 599 },
+	{ "before ret, 540 further", { 0xd2800000, 0xd65f03c0 }, 0, 0, 0, 539 },
+	{ "before mov x15, x4; br x15", { 0xd2800000, 0xaa0403ef, 0xd61f01e0 }, 0, 0 },
+	{ "before add x16, x16, x4; br x16", { 0xd2800000, 0x8b040210, 0xd61f0200 }, 0, 0 },
+	{ "fcvtzs x30, d0 before ret", { 0x9e78001e, 0xd65f03c0 }, 0, 0 },
 	{ "fmov x30, d0 before ret", { 0x9e66001e, 0xd65f03c0 }, 0, 0 },
 	{ "umov x29, v0.d[0] before ret", { 0x4e083c1d, 0xd65f03c0 }, 0, 0 },
 	{ "b.hi over a switch, to ret",
@@ -559,7 +567,7 @@ static const struct link_code no_link_codes[] = {
 	{ "after bti c and mov x9, x30, before a call",
 	  { 0xd503245f, 0xaa1e03e9, 0xd2800000, 0x94000040 }, 2, 0 },
 	{ "after bti c and a call", { 0xd503245f, 0x94000040, 0xd2800000, 0x94000040 }, 2, 0 },
-	{ "after bti c and 64 more", { 0xd503245f, 0x94000040 }, 1, 0, 64 },
+	{ "after bti c and 256 more", { 0xd503245f, 0x94000040 }, 1, 0, 256 },
 	{ "after mov x12, x30; bl; mov x30, x13",
 	  { 0xd503245f, 0xaa1e03ec, 0x94000040, 0xaa0d03fe, 0xa9005013 }, 4, 0 },
 	{ "after that, not where a function begins",
@@ -578,8 +586,8 @@ static const struct link_code no_link_codes[] = {
 	{ "stp x19, x20, [sp, #-32]!", { 0xa9be53f3 }, 0, 0 },
 	{ "blr x8", { 0xd63f0100 }, 0, 0 },
 	{ "ret x1", { 0xd65f0020 }, 0, 0 },
-	{ "after mov x13, x30; bl; mov x30, x13 and 64 more",
-	  { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe, 0xd2800000 }, 4, 0, 64 },
+	{ "after mov x13, x30; bl; mov x30, x13 and 256 more",
+	  { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe, 0xd2800000 }, 4, 0, 256 },
 };
 
 static unsigned long next_insn(const struct user_test *t, const struct link_code *code)
