@@ -29,7 +29,7 @@
 #define LINK	30
 
 /* Of those that could be seen, so many in a hundred have to be */
-#define SEEN_MIN	85
+#define SEEN_MIN	95
 #define PRINT_MAX	4
 
 /* What was written by hand */
