@@ -313,7 +313,7 @@ check_link()
 	need root
 	in_time link || return 0
 	for name in ld-linux-aarch64.so.1 libc.so.6 libm.so.6 libgcc_s.so.1 libstdc++.so.6 \
-			libcrypto.so.3 libpython3.13.so.1.0; do
+			libcrypto.so.3; do
 		[ ! -e "$GUEST_ROOT/$lib/$name" ] ||
 			files+=("/mnt/cache/${GUEST_ROOT##*/}/$lib/$name")
 	done

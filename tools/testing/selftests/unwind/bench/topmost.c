@@ -8,7 +8,7 @@
  *
  *	table	a table tells of it, and nothing is looked at
  *	near	what comes right before and after says that there is a frame record
- *	far	it takes the whole distance in both directions to find nothing
+ *	far	110 instructions in both directions tell nothing
  *	ways	likewise, with branches all the way
  *	leaf	there is no record: it returns by the link register, 60 instructions later
  *
