@@ -56,7 +56,7 @@ for program; do
 		continue
 	fi
 	echo "# $program"
-	timeout "${PROGRAM_SECONDS:-900}" "./$program" >/tmp/output
+	timeout "${PROGRAM_SECONDS:-900}" "./$program" >/tmp/output 2>&1
 	status=$?
 	cat /tmp/output
 	echo "# $program took $(($(date +%s) - begin)) s"
