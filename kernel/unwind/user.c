@@ -25,8 +25,8 @@
  *      kernel knows the frame that it has laid down itself
  *      (arch/.../kernel/unwind_signal.c).  A row is used where that fails only.
  *   3. A function was interrupted that has no frame record yet, or no longer, and that
- *      can be seen by its instructions: the return address is in the link register
- *      (arch/.../kernel/unwind_link.c).
+ *      can be seen by its instructions, or by the call: the return address is in the
+ *      link register (arch/.../kernel/unwind_link.c, unwind_called.c).
  *   4. The frame pointer points to a frame record: where a function has saved its
  *      caller's frame pointer, beside the return address.
  *
@@ -498,6 +498,35 @@ static enum unwind_user_stop next_by_signal(struct unwind_user_state *state,
  * By link register
  */
 
+/* How many instructions were looked at, and what could not be */
+static void note_link(struct unwind_user_state *state,
+		      const struct unwind_user_link *link)
+{
+	state->looked += link->looked;
+	if (link->unread)
+		note_unread(state, link->unread);
+}
+
+/* Was the function called where the link register says, if it has a return address? */
+static int find_called(struct unwind_user_state *state,
+		       struct unwind_user_link *link)
+{
+	struct unwind_user_frame caller = {
+		.sp = state->sp,
+		.fp = state->fp,
+		.word_size = state->word_size,
+		.sp_is_bound = true,
+	};
+	int ret;
+
+	if (!known_reg(state, UNWIND_USER_LINK_REG, &caller.ip) ||
+	    check_frame(state, &caller))
+		return -ENOENT;
+	ret = unwind_user_link_called(state->ip, caller.ip, link);
+	note_link(state, link);
+	return ret;
+}
+
 /* Is the return address in the link register? */
 static int find_link(struct unwind_user_state *state,
 		     const struct unwind_kept_row *kept,
@@ -506,9 +535,9 @@ static int find_link(struct unwind_user_state *state,
 	unsigned long ra;
 	int ret;
 
-	/* Its instructions were looked at before */
+	/* Its instructions were looked at before; a call depends on the register */
 	if (kept->how & UNWIND_KEPT_NONE && kept->how & UNWIND_KEPT_NO_LINK)
-		return -ENOENT;
+		return find_called(state, link);
 	if (kept->how & UNWIND_KEPT_NONE && unwind_rows_unpack_link(link, kept->how))
 		return 0;
 	/* Nothing was executed there: it was called, or returned to, by mistake */
@@ -521,10 +550,8 @@ static int find_link(struct unwind_user_state *state,
 		       unwind_user_strip_ra(ra) != state->ip ? 0 : -ENOENT;
 	}
 	ret = unwind_user_link_holds_ra(state->ip, link);
-	state->looked += link->looked;
-	if (link->unread)
-		note_unread(state, link->unread);
-	return ret;
+	note_link(state, link);
+	return ret ? find_called(state, link) : 0;
 }
 
 static enum unwind_user_stop next_by_link(struct unwind_user_state *state,

@@ -13,6 +13,7 @@
  */
 
 #include <linux/align.h>
+#include <linux/array_size.h>
 #include <linux/bits.h>
 #include <linux/bitops.h>
 #include <linux/preempt.h>
@@ -49,6 +50,25 @@ static const struct unwind_insn tests_bits = { 0x7f80001f, 0x7200001f };
 /* A pair that is stored with tags, which loads and stores of 32 bits are not */
 static const struct unwind_insn tagged_pair = { 0xfe400000, 0x68000000 };
 
+/* Of vectors, whose registers have the same numbers as the general ones */
+static const struct unwind_insn of_vectors = { 0x0c000000, 0x0c000000 };
+/* But these write a general register, or may */
+static const struct unwind_insn from_vectors[] = {
+	{ 0x5f22fc00, 0x1e200000 },		/* fcvt.. */
+	{ 0x5f27fc00, 0x1e260000 },		/* fmov */
+	{ 0x5f200000, 0x1e000000 },		/* with a fixed point */
+	{ 0xbfe0ec00, 0x0e002c00 },		/* umov, smov */
+};
+
+/* Likewise of vectors of any length, and of predicates: SVE */
+static const struct unwind_insn of_sve = { 0x1e000000, 0x04000000 };
+static const struct unwind_insn from_sve[] = {
+	{ 0xff20f000, 0x04205000 },		/* addvl, addpl, rdvl */
+	{ 0xff20e000, 0x0420e000 },		/* cntb.., incb.., sqincb.. */
+	{ 0xff20e000, 0x0520a000 },		/* lasta.., clasta.. */
+	{ 0xff20c000, 0x25208000 },		/* cntp, incp.. */
+};
+
 /*
  * Reading
  */
@@ -77,13 +97,24 @@ fault:
 	return false;
 }
 
-static bool read_insn(struct unwind_code *code, unsigned long addr, u32 *insn)
+/**
+ * unwind_code_read - an instruction anywhere
+ * @code: its lines are used
+ * @addr: its address, a multiple of INSN_SIZE
+ * @insn: set to it, as it lies in memory: it may be a breakpoint
+ *
+ * Context: as unwind_user_start().
+ * Return: whether it could be read; if not, that is noted.
+ */
+bool unwind_code_read(struct unwind_code *code, unsigned long addr, u32 *insn)
 {
 	const unsigned long start = ALIGN_DOWN(addr, LINE_BYTES);
 	struct unwind_line *line = &code->lines[addr / LINE_BYTES % LINES];
 
-	if (line->addr != start && !read_line(line, start))
+	if (line->addr != start && !read_line(line, start)) {
+		code->unread = addr;
 		return false;
+	}
 	*insn = le32_to_cpu(line->insns[addr % LINE_BYTES / INSN_SIZE]);
 	return true;
 }
@@ -122,10 +153,8 @@ u32 unwind_code_read_insn(struct unwind_code *code, int at)
 	code->looked++;
 	if (!at)
 		return code->insn;
-	if (!read_insn(code, addr, &insn)) {
-		code->unread = addr;
+	if (!unwind_code_read(code, addr, &insn))
 		return 0;
-	}
 	code->probed = insn == BRK64_OPCODE_UPROBES;
 	code->patched |= code->probed || insn == BRK_OF_DEBUGGERS;
 	if (!code->probed)
@@ -152,8 +181,7 @@ void unwind_code_start(struct unwind_code *code, unsigned long ip)
 	code->unread = 0;
 	for (i = 0; i < LINES; i++)
 		code->lines[i].addr = 1;
-	if (!read_insn(code, ip, &insn))
-		code->unread = ip;
+	unwind_code_read(code, ip, &insn);
 	code->probed = insn == BRK64_OPCODE_UPROBES;
 	code->patched = code->probed || insn == BRK_OF_DEBUGGERS;
 	code->insn = code->probed ? replaced_insn(code) : insn;
@@ -162,6 +190,15 @@ void unwind_code_start(struct unwind_code *code, unsigned long ip)
 /*
  * What they do
  */
+
+/* Has it general registers, or may it have, where it writes to? */
+bool unwind_insn_of_general(u32 insn)
+{
+	if (unwind_insn_is(insn, &of_vectors))
+		return unwind_insn_is_any(insn, from_vectors, ARRAY_SIZE(from_vectors));
+	return !unwind_insn_is(insn, &of_sve) ||
+	       unwind_insn_is_any(insn, from_sve, ARRAY_SIZE(from_sve));
+}
 
 /* An offset of a pair is in units of its registers: of 4, 8 or 16 bytes */
 static int pair_offset(u32 insn)

@@ -118,6 +118,50 @@ static inline bool unwind_insn_is_sp(unsigned int reg)
 	return reg == 31;
 }
 
+static inline bool unwind_insn_is_fp_or_lr(unsigned int reg)
+{
+	return reg == 29 || reg == 30;
+}
+
+/* bti c, bti jc: what may be called by its address; paciasp, pacibsp: signs for a record */
+#define UNWIND_INSN_LANDING_PAD	((struct unwind_insn){ ~0x80U, 0xd503245f })
+#define UNWIND_INSN_SIGNS_LINK	((struct unwind_insn){ ~0x40U, 0xd503233f })
+
+/* Where a function begins, or makes its record */
+static inline bool unwind_insn_is_begin(u32 insn)
+{
+	return unwind_insn_is(insn, &UNWIND_INSN_LANDING_PAD) ||
+	       unwind_insn_is(insn, &UNWIND_INSN_SIGNS_LINK);
+}
+
+/* Loads, and stores, of two registers by any addressing */
+#define UNWIND_INSN_LOADS_PAIR	((struct unwind_insn){ 0xfe400000, 0xa8400000 })
+#define UNWIND_INSN_SAVES_PAIR	((struct unwind_insn){ 0xfe400000, 0xa8000000 })
+
+bool unwind_insn_of_general(u32 insn);
+
+/*
+ * Is one of the two written, or may it be?  What has the register's number there writes it,
+ * or stores it, or is of vectors, whose registers have the same numbers.
+ */
+static __always_inline bool unwind_insn_writes_fp_or_lr(u32 insn)
+{
+	if (unwind_insn_is_fp_or_lr(insn & 0x1f))
+		return unwind_insn_of_general(insn);
+	return unwind_insn_is(insn, &UNWIND_INSN_LOADS_PAIR) &&
+	       unwind_insn_is_fp_or_lr(insn >> 10 & 0x1f);
+}
+
+/* Is it a copy of one of them?  From then on the register may have another use. */
+static inline bool unwind_insn_copies_fp_or_lr(u32 insn)
+{
+	/* mov x, x30 */
+	return (insn & ~0x1fU) == 0xaa1e03e0 ||
+	       (unwind_insn_is(insn, &UNWIND_INSN_SAVES_PAIR) &&
+		(unwind_insn_is_fp_or_lr(insn & 0x1f) ||
+		 unwind_insn_is_fp_or_lr(insn >> 10 & 0x1f)));
+}
+
 bool unwind_insn_moves_sp_by(u32 insn, int *moved);
 
 /* Bytes by which the stack pointer goes up (negative: down); false: nobody knows */
@@ -130,6 +174,7 @@ static inline bool unwind_insn_moves_sp(u32 insn, int *moved)
 	return unwind_insn_moves_sp_by(insn, moved);
 }
 
+bool unwind_code_read(struct unwind_code *code, unsigned long addr, u32 *insn);
 void unwind_code_start(struct unwind_code *code, unsigned long ip);
 u32 unwind_code_read_insn(struct unwind_code *code, int at);
 bool unwind_code_loop_moves_sp(struct unwind_code *code, int at, u32 insn);

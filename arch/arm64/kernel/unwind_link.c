@@ -109,9 +109,6 @@ static const struct unwind_insn at_ends[] = {
 	{ ~0U, 0xa9bf7bf0 },			/* stp x16, x30, [sp, #-16]! */
 };
 
-/* Of these, where it begins: what may be called there, and what signs for a record */
-static const struct unwind_insn landing_pad = { ~0x80U, 0xd503245f };
-static const struct unwind_insn signs_link = { ~0x40U, 0xd503233f };
 /* bti j: where a jump through a register may lead */
 static const struct unwind_insn jump_pad = { ~0U, 0xd503249f };
 
@@ -149,23 +146,10 @@ static const struct unwind_insn returns[] = {
 	{ 0xffc0001f, 0x5500001f },		/* retaasppc #; retabsppc # */
 };
 
-/* Loads, and stores, of two registers by any addressing */
-static const struct unwind_insn loads_pair = { 0xfe400000, 0xa8400000 };
-static const struct unwind_insn saves_pair = { 0xfe400000, 0xa8000000 };
 /* A store of two, which changes neither them nor the base */
 static const struct unwind_insn stores_pair = { 0xffc00000, 0xa9000000 };
 /* And of one */
 static const struct unwind_insn saves_single = { 0x3ac00000, 0x38000000 };
-
-/* Of vectors, whose registers have the same numbers */
-static const struct unwind_insn of_vectors = { 0x0c000000, 0x0c000000 };
-/* But these write a general register, or may */
-static const struct unwind_insn from_vectors[] = {
-	{ 0x5f22fc00, 0x1e200000 },		/* fcvt.. */
-	{ 0x5f27fc00, 0x1e260000 },		/* fmov */
-	{ 0x5f200000, 0x1e000000 },		/* with a fixed point */
-	{ 0x9fe08400, 0x0e000400 },		/* umov, smov */
-};
 
 /* What stubs are made of, before the jump; there are so many at most */
 static const struct unwind_insn in_stubs[] = {
@@ -222,27 +206,17 @@ struct ways {
 	struct way	way[WAYS];
 };
 
-static bool is_fp_or_lr(unsigned int reg)
-{
-	return reg == 29 || reg == 30;
-}
-
 /* All of these have one of the two where others have the register that they write */
 static bool makes_fp(u32 insn)
 {
-	return is_fp_or_lr(insn & 0x1f) &&
+	return unwind_insn_is_fp_or_lr(insn & 0x1f) &&
 	       unwind_insn_is_any(insn, sets_fp, ARRAY_SIZE(sets_fp));
 }
 
 static bool saves_both(u32 insn)
 {
-	return is_fp_or_lr(insn & 0x1f) &&
+	return unwind_insn_is_fp_or_lr(insn & 0x1f) &&
 	       unwind_insn_is_any(insn, saves, ARRAY_SIZE(saves));
-}
-
-static bool is_begin(u32 insn)
-{
-	return unwind_insn_is(insn, &landing_pad) || unwind_insn_is(insn, &signs_link);
 }
 
 /* No function frees more than it has: then it is not what it looks like */
@@ -270,28 +244,12 @@ static __always_inline bool moves_sp(struct unwind_code *code, int at, u32 insn,
 	return !branch_moves_sp(code, at, insn);
 }
 
-/* Does it, or may it?  What has the register's number there writes it, or stores it. */
-static __always_inline bool writes_fp_or_lr(u32 insn)
-{
-	if (is_fp_or_lr(insn & 0x1f))
-		return !unwind_insn_is(insn, &of_vectors) ||
-		       unwind_insn_is_any(insn, from_vectors, ARRAY_SIZE(from_vectors));
-	return unwind_insn_is(insn, &loads_pair) && is_fp_or_lr(insn >> 10 & 0x1f);
-}
-
 /* Stores apart: nothing else has that number there, but where it branches */
 static bool overwrites_fp_or_lr(u32 insn)
 {
-	return unwind_insn_is_plain(insn) && writes_fp_or_lr(insn) &&
-	       !unwind_insn_is(insn, &saves_pair) && !unwind_insn_is(insn, &saves_single);
-}
-
-/* Is it a copy of one of them?  From then on the register may have another use. */
-static bool copies_fp_or_lr(u32 insn)
-{
-	return unwind_insn_is(insn, &keeps_link) ||
-	       (unwind_insn_is(insn, &saves_pair) &&
-		(is_fp_or_lr(insn & 0x1f) || is_fp_or_lr(insn >> 10 & 0x1f)));
+	return unwind_insn_is_plain(insn) && unwind_insn_writes_fp_or_lr(insn) &&
+	       !unwind_insn_is(insn, &UNWIND_INSN_SAVES_PAIR) &&
+	       !unwind_insn_is(insn, &saves_single);
 }
 
 /*
@@ -374,7 +332,7 @@ static int got_back_from(struct unwind_code *code, u32 insn, int at)
 	    unwind_code_insn(code, at - 2) != (keeps_link.insn | reg))
 		return -1;
 	/* Most of all, it is where a function begins that is probed */
-	if (!is_begin(unwind_code_insn(code, at - 3)) && !code->probed)
+	if (!unwind_insn_is_begin(unwind_code_insn(code, at - 3)) && !code->probed)
 		return -1;
 	return reg;
 }
@@ -411,17 +369,18 @@ static int held_since(struct unwind_code *code)
 	for (at = -1; at >= -FAR; at--) {
 		insn = unwind_code_insn(code, at);
 		if (!unwind_insn_is_plain(insn)) {
-			if (!copied && is_begin(insn))
+			if (!copied && unwind_insn_is_begin(insn))
 				return held_below(code, moved);
 			if (unwind_insn_ends_block(insn))
 				break;
 		} else if (unwind_insn_is(insn, &gets_link)) {
 			return got_back_from(code, insn, at) < 0 ? -ENOENT :
 								   held_below(code, moved);
-		} else if (writes_fp_or_lr(insn) && !unwind_insn_is(insn, &stores_pair)) {
+		} else if (unwind_insn_writes_fp_or_lr(insn) &&
+			   !unwind_insn_is(insn, &stores_pair)) {
 			break;
 		}
-		copied |= copies_fp_or_lr(insn);
+		copied |= unwind_insn_copies_fp_or_lr(insn);
 		code->sp_known &= moves_sp(code, at, insn, &by);
 		moved -= by;
 	}
@@ -462,7 +421,7 @@ static bool is_out(const struct way *way, u32 insn, bool jumped)
 {
 	if (way->called)
 		return false;
-	return jumped || (!way->forked && unwind_insn_is(insn, &signs_link));
+	return jumped || (!way->forked && unwind_insn_is(insn, &UNWIND_INSN_SIGNS_LINK));
 }
 
 /* On to the next instruction; most are passed here, and none of them is a branch */
@@ -508,11 +467,20 @@ static bool leads_to_record(struct unwind_code *code, const struct way *way, u32
 	return false;
 }
 
-/* Is @insn a jump to a function whose address was in a register? */
+/* Is @insn a jump to a function whose address was moved into its register, shortly before? */
 static bool calls_last(struct unwind_code *code, const struct way *way, u32 insn)
 {
-	return unwind_insn_is(insn, &leaves_stub) &&
-	       unwind_insn_is(unwind_code_insn(code, way->at - 1), &sets_target);
+	const unsigned int reg = insn >> 5 & 0x1f;
+	int at = way->at;
+
+	if (!unwind_insn_is(insn, &leaves_stub))
+		return false;
+	do {
+		insn = unwind_code_insn(code, --at);
+		if (unwind_insn_is(insn, &sets_target) && (insn & 0x1f) == reg)
+			return true;
+	} while (way->at - at < NEAR && unwind_insn_is_plain(insn) && (insn & 0x1f) != reg);
+	return false;
 }
 
 /*
@@ -535,7 +503,7 @@ static bool leads_straight_out(struct unwind_code *code, struct way *way)
 			return leads_to_record(code, way, insn);
 		}
 		if (unwind_insn_is_plain(insn)) {
-			if (writes_fp_or_lr(insn))
+			if (unwind_insn_writes_fp_or_lr(insn))
 				return false;
 			pass(way, insn);
 			jumped = false;
@@ -543,7 +511,7 @@ static bool leads_straight_out(struct unwind_code *code, struct way *way)
 		}
 		if (is_return(insn) || calls_last(code, way, insn))
 			return true;
-		if (is_begin(insn))
+		if (unwind_insn_is_begin(insn))
 			return is_out(way, insn, jumped);
 		jumped = aarch64_insn_is_b(insn);
 		if (jumped)
@@ -620,14 +588,14 @@ static bool leads_out(struct unwind_code *code, struct ways *ways, struct way *w
 	while (may_go_on(code, ways, way->at)) {
 		insn = unwind_code_insn(code, way->at);
 		if (unwind_insn_is_plain(insn)) {
-			if (writes_fp_or_lr(insn))
+			if (unwind_insn_writes_fp_or_lr(insn))
 				return may_save(code, way, insn);
 			pass(way, insn);
 			continue;
 		}
 		if (is_return(insn) || calls_last(code, way, insn))
 			return true;
-		if (is_begin(insn))
+		if (unwind_insn_is_begin(insn))
 			return is_out(way, insn, false);
 		if (aarch64_insn_is_b(insn)) {
 			if (jumps_out(code, way, insn))
@@ -689,7 +657,7 @@ static int held_before_jump(struct unwind_code *code)
 		return -ENOENT;
 	code->sp_known = true;
 	for (; !unwind_insn_ends_block(insn); insn = unwind_code_insn(code, at)) {
-		if (writes_fp_or_lr(insn) || at + 1 == NEAR)
+		if (unwind_insn_writes_fp_or_lr(insn) || at + 1 == NEAR)
 			return -ENOENT;
 		code->sp_known &= moves_sp(code, at++, insn, &by);
 		moved += by;

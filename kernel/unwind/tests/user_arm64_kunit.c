@@ -819,6 +819,204 @@ static void arm64_link_register_wrong(struct kunit *test)
 		     t->text + OUTER + BODY);
 }
 
+/*
+ * Nor do the instructions around tell, as a call comes before the function ends; but the
+ * one that has left what the link register has there does.
+ */
+
+#define BL		0x94000000
+#define BLR_X8		0xd63f0100
+/* Where jumps are that a call may lead to, and what a stub loads */
+#define JUMP		BARE
+#define SLOT		(BARE + 16)
+
+static const struct called_code {
+	struct link_code	code;
+	u32			call;		/* BL: to the first of the instructions */
+	u32			jump[4];	/* by these, if it is to JUMP */
+	bool			sp_unknown;
+} called_codes[] = {
+	{ { "bl to it", { 0xd2800000, 0x94000040 }, 0, 0 }, BL },
+	{ { "bl to what was just before", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 }, BL },
+	{ { "bl, and sub sp, sp, #64", { 0xd10103ff, 0xd2800000, 0x94000040 }, 1, 8 }, BL },
+	{ { "bl, and a branch", { 0xb4000040, 0xd2800000, 0xd2800000, 0x94000040 }, 2, 0 },
+	  BL, .sp_unknown = true },
+	{ { "bl, and ret before a switch's case",
+	    { 0x10000049, 0xd61f0120, 0xd65f03c0, 0xd2800000, 0x94000040 }, 3, 0 },
+	  BL, .sp_unknown = true },
+	{ { "bl, and 600 more", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0, 600 }, BL },
+	{ { "bl to it, which begins with b",
+	    { 0x14000002, 0xd2800000, 0xd2800000, 0xd2800000, 0x94000040 }, 3, 0 }, BL },
+	{ { "bl to b", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 }, BL, { 0x14000000 } },
+	{ { "bl to bti c; b", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 },
+	  BL, { 0xd503245f, 0x14000000 } },
+	{ { "bl to a veneer", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 },
+	  BL, { 0x90000010, 0x91000210, 0xd61f0200 } },
+	{ { "bl to a stub", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 },
+	  BL, { 0x90000010, 0xf9400211, 0x91000210, 0xd61f0220 } },
+	{ { "blr, and 600 more after bti c", { 0xd503245f, 0xd2800000, 0x94000040 }, 1, 0, 600 },
+	  BLR_X8 },
+	{ { "blr, and a branch after paciasp",
+	    { 0xd503233f, 0x14000002, 0xd2800000, 0xd2800000, 0x94000040 }, 3, 0 },
+	  BLR_X8, .sp_unknown = true },
+	{ { "blraaz x8, and ret after bti c",
+	    { 0xd503245f, 0xd65f03c0, 0xd2800000, 0x94000040 }, 2, 0 },
+	  0xd63f091f, .sp_unknown = true },
+	{ { "bl to what goes on to bti c, and ret",
+	    { 0xd2800000, 0xd503245f, 0xd65f03c0, 0xd2800000, 0x94000040 }, 3, 0 },
+	  BL, .sp_unknown = true },
+	{ { "bl, and vectors of the same numbers",
+	    { 0xb4000040, 0x4ebf1ffe, 0x6e0807de, 0x04fe03de, 0x65df03de, 0x0420401e,
+	      0xa5e0a01e, 0x0e080c1e, 0xd2800000, 0x94000040 }, 8, 0 },
+	  BL, .sp_unknown = true },
+};
+
+/* Of these it is not known by what they were called, or not whether they have called */
+static const struct called_code no_called_codes[] = {
+	{ { "no call", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 }, 0xd2800000 },
+	{ { "b to it", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 }, 0x14000000 },
+	{ { "a uprobe", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 }, 0xd42000a0 },
+	{ { "blr without a landing pad", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 },
+	  BLR_X8 },
+	{ { "bl to something else", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 },
+	  BL, { 0xd2800000 } },
+	{ { "bl to br x16", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 },
+	  BL, { 0xd61f0200 } },
+	{ { "bl to b to itself", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 },
+	  BL, { 0x14000000 | (u32)-1 >> 6 } },
+	{ { "bl, and a call", { 0xb4000060, 0x94000040, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	{ { "bl, and blr", { 0xd2800000, 0xd63f0100, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	{ { "bl, and stp x29, x30, [sp, #16]",
+	    { 0xd2800000, 0xa9017bfd, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	{ { "bl, and str x30, [sp, #-16]!",
+	    { 0xd2800000, 0xf81f0ffe, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	{ { "bl, and stp x19, x30, [sp, #-16]!",
+	    { 0xd2800000, 0xa9bf7bf3, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	{ { "bl, and mov x9, x30", { 0xd2800000, 0xaa1e03e9, 0xd2800000, 0x94000040 }, 2, 0 },
+	  BL },
+	{ { "bl, and mov x29, x1", { 0xd2800000, 0xaa0103fd, 0xd2800000, 0x94000040 }, 2, 0 },
+	  BL },
+	{ { "bl, and ldp x19, x30, [sp, #16]",
+	    { 0xd2800000, 0xa9417bf3, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	{ { "bl, and ldr x30, [sp], #16",
+	    { 0xd2800000, 0xf84107fe, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	{ { "bl, and cntd x30", { 0xd2800000, 0x04e0e3fe, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	{ { "bl, and lastb x29, p0, z0.d",
+	    { 0xd2800000, 0x05e1a01d, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	{ { "bl, and what is none", { 0xd2800000, 0, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	{ { "bl, and a uprobe", { 0xd2800000, 0xd42000a0, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	{ { "bl, and add sp, sp, #64", { 0x910103ff, 0xd2800000, 0x94000040 }, 1, 0 }, BL },
+	{ { "blr, and a call after bti c",
+	    { 0xd503245f, 0x94000040, 0xd2800000, 0x94000040 }, 2, 0 }, BLR_X8 },
+};
+
+/* A branch to there, with its operation */
+static u32 branch(u32 op, unsigned long from, unsigned long to)
+{
+	return op | ((to - from) / 4 & 0x3ffffff);
+}
+
+/* In it, with a call before @MID + @BODY */
+static void at_called_code(struct kunit *test, const struct called_code *called,
+			   unsigned long lr)
+{
+	struct user_test *t = test->priv;
+	const unsigned long ra = t->text + MID + BODY, to = t->text + NOWHERE;
+	u32 call = called->call, insn;
+	unsigned int i;
+
+	at_code(test, &called->code, lr);
+	if (call == BL)
+		call = branch(BL, ra - 4, called->jump[0] ? t->text + JUMP : to);
+	put_insns(test, ra - 4, &call, 1);
+	KUNIT_ASSERT_EQ(test, put_user((u64)to, (u64 __user *)(t->text + SLOT)), 0);
+	for (i = 0; i < ARRAY_SIZE(called->jump); i++) {
+		insn = called->jump[i];
+		if (insn == 0x14000000)		/* b */
+			insn = branch(insn, t->text + JUMP + i * 4, to);
+		else if (insn == 0xf9400211)	/* ldr x17, [x16, #] */
+			insn |= SLOT / 8 << 10;
+		else if (insn == 0x91000210)	/* add x16, x16, # */
+			insn |= (NOWHERE & 0xfff) << 10;
+		put_insns(test, t->text + JUMP + i * 4, &insn, 1);
+	}
+}
+
+static void arm64_called(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	const struct called_code *called;
+	unsigned int sp;
+
+	for (called = called_codes; called < called_codes + ARRAY_SIZE(called_codes); called++) {
+		kunit_info(test, "%s\n", called->code.what);
+		at_called_code(test, called, sign(t->text + MID + BODY));
+		sp = called->sp_unknown ? 30 : 10 + called->code.pushed;
+		EXPECT_STACK(test, UNWIND_STOP_END, next_insn(t, &called->code),
+			     t->text + MID + BODY,
+			     t->text + OUTER + BODY + (called->sp_unknown ? 4 : 0));
+		KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, sp + FRAME_WORDS));
+	}
+}
+
+static void arm64_called_unknown(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	const struct called_code *called;
+
+	for (called = no_called_codes;
+	     called < no_called_codes + ARRAY_SIZE(no_called_codes); called++) {
+		kunit_info(test, "%s\n", called->code.what);
+		at_called_code(test, called, sign(t->text + MID + BODY));
+		EXPECT_STACK(test, UNWIND_STOP_END, next_insn(t, &called->code),
+			     t->text + OUTER + BODY + 4);
+	}
+}
+
+/*
+ * What the register has is no address of an instruction, or of none that can be read.  To
+ * look for one elsewhere takes the state's table away, and another lookup does not find
+ * it: that it was not is kept, so these come last.
+ */
+static void arm64_called_from_nowhere(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	const struct {
+		unsigned long		ra;
+		enum unwind_user_stop	stop;
+	} nowhere[] = {
+		{ 0, UNWIND_STOP_END },
+		{ t->text + MID + BODY + 2, UNWIND_STOP_END },
+		{ 3, UNWIND_STOP_END_FP },
+		{ 4, UNWIND_STOP_END_FP },
+		{ -4UL, UNWIND_STOP_END_FP },
+		{ TASK_SIZE_MAX - 4, UNWIND_STOP_END_FP },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(nowhere); i++) {
+		kunit_info(test, "%#lx\n", nowhere[i].ra);
+		at_called_code(test, &called_codes[0], nowhere[i].ra);
+		EXPECT_STACK(test, nowhere[i].stop, t->text + NOWHERE,
+			     t->text + OUTER + BODY + 4);
+	}
+}
+
+/* Of a file's text it is kept that the instructions do not tell; the call tells as well */
+static void arm64_called_kept(struct kunit *test)
+{
+	const struct link_code *code = &called_codes[0].code;
+	struct user_test *t = test->priv;
+	struct unwind_kept_row kept;
+
+	at_called_code(test, &called_codes[0], sign(t->text + MID + BODY));
+	t->state.table.from_file = true;
+	KUNIT_EXPECT_EQ(test, unwind_user_walk(&t->state, &kept, NULL, 0), 0);
+	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_NO_LINK);
+	EXPECT_STACK(test, UNWIND_STOP_END, next_insn(t, code), t->text + MID + BODY,
+		     t->text + OUTER + BODY);
+}
+
 /* AArch32 programs have no frame that could be followed, not by tables either */
 static void arm64_compat(struct kunit *test)
 {
@@ -850,6 +1048,10 @@ static struct kunit_case user_arm64_cases[] = {
 	KUNIT_CASE(arm64_link_register_not_kept),
 	KUNIT_CASE(arm64_link_register_bad_row),
 	KUNIT_CASE(arm64_link_register_wrong),
+	KUNIT_CASE(arm64_called),
+	KUNIT_CASE(arm64_called_unknown),
+	KUNIT_CASE(arm64_called_from_nowhere),
+	KUNIT_CASE(arm64_called_kept),
 	KUNIT_CASE(arm64_compat),
 	{}
 };

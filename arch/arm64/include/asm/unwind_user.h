@@ -211,5 +211,7 @@ bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
 			  unsigned long *val);
 int unwind_user_link_holds_ra(unsigned long ip, struct unwind_user_link *link);
+int unwind_user_link_called(unsigned long ip, unsigned long ra,
+			    struct unwind_user_link *link);
 
 #endif /* __ASM_UNWIND_USER_H */

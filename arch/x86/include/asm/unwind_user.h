@@ -163,4 +163,11 @@ static inline int unwind_user_link_holds_ra(unsigned long ip,
 	return -ENOENT;
 }
 
+static inline int unwind_user_link_called(unsigned long ip, unsigned long ra,
+					  struct unwind_user_link *link)
+{
+	*link = (struct unwind_user_link){};
+	return -ENOENT;
+}
+
 #endif /* _ASM_X86_UNWIND_USER_H */

@@ -94,18 +94,45 @@ static void read_truths(struct text *text, Dwarf_CFI *cfi)
 	}
 }
 
-/* The segment that is executable; linkers write one */
-static int find_segment(Elf *elf, GElf_Phdr *segment)
+/* The first segment of that type, with these flags; linkers write one that is executable */
+static int find_segment(Elf *elf, uint32_t type, uint32_t flags, GElf_Phdr *segment)
 {
 	size_t i, nr;
 
 	if (elf_getphdrnum(elf, &nr))
 		return -1;
 	for (i = 0; i < nr; i++)
-		if (gelf_getphdr(elf, i, segment) && segment->p_type == PT_LOAD &&
-		    segment->p_flags & PF_X)
+		if (gelf_getphdr(elf, i, segment) && segment->p_type == type &&
+		    (segment->p_flags & flags) == flags)
 			return 0;
 	return -1;
+}
+
+/*
+ * Where functions begin, by .eh_frame_hdr of "LSB, Exception Frames": a sorted array of
+ * these, each an offset from the section, and of their descriptions.
+ */
+static int read_starts(struct text *text, const char *section, const GElf_Phdr *segment)
+{
+	const uint8_t encodings[4] = { 1, 0x1b, 0x03, 0x3b };
+	uint32_t i, nr, at, next = 0, start = 0;
+	int32_t offset;
+
+	if (segment->p_filesz < 12 || memcmp(section, encodings, sizeof(encodings)))
+		return -1;
+	memcpy(&nr, section + 8, sizeof(nr));
+	if (nr > (segment->p_filesz - 12) / 8)
+		return -1;
+	for (i = 0; i <= nr; i++, start = at) {
+		at = text->nr;
+		if (i < nr) {
+			memcpy(&offset, section + 12 + i * 8, sizeof(offset));
+			at = (segment->p_vaddr + offset - text->addr) / INSN_BYTES;
+		}
+		for (; next < at && next < text->nr; next++)
+			text->starts[next] = start;
+	}
+	return 0;
 }
 
 static int read_text(struct text *text, Elf *elf)
@@ -117,17 +144,23 @@ static int read_text(struct text *text, Elf *elf)
 
 	file = elf_rawfile(elf, &size);
 	if (!file || !gelf_getehdr(elf, &ehdr) || ehdr.e_machine != EM_AARCH64 ||
-	    ehdr.e_ident[EI_DATA] != ELFDATA2LSB || find_segment(elf, &segment) ||
+	    ehdr.e_ident[EI_DATA] != ELFDATA2LSB || find_segment(elf, PT_LOAD, PF_X, &segment) ||
 	    segment.p_offset > size || size - segment.p_offset < segment.p_filesz)
 		return -1;
 	text->addr = segment.p_vaddr;
 	text->nr = segment.p_filesz / INSN_BYTES;
 	text->insns = malloc(text->nr * INSN_BYTES);
 	text->truths = calloc(text->nr, sizeof(*text->truths));
-	if (!text->insns || !text->truths)
+	text->starts = malloc(text->nr * sizeof(*text->starts));
+	text->calls = malloc(text->nr * sizeof(*text->calls));
+	if (!text->insns || !text->truths || !text->starts || !text->calls)
 		return -1;
 	memcpy(text->insns, file + segment.p_offset, text->nr * INSN_BYTES);
-	return 0;
+	/* NO_CALL, all of them */
+	memset(text->calls, 0xff, text->nr * sizeof(*text->calls));
+	text->any_call = NO_CALL;
+	return find_segment(elf, PT_GNU_EH_FRAME, 0, &segment) ? -1 :
+	       read_starts(text, file + segment.p_offset, &segment);
 }
 
 int text_open(struct text *text, const char *path)
@@ -164,4 +197,6 @@ void text_close(struct text *text)
 {
 	free(text->insns);
 	free(text->truths);
+	free(text->starts);
+	free(text->calls);
 }

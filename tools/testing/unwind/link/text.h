@@ -37,18 +37,27 @@ struct truth {
 	int32_t		cfa;
 };
 
+/* For who opened it to fill in */
+#define NO_CALL		UINT32_MAX
+
 /**
  * struct text - an executable segment
  * @addr: where it begins
  * @nr: how many instructions it has
  * @insns: they
  * @truths: of each of them
+ * @starts: of each of them, where its function begins; itself if that is not known
+ * @calls: of each of them, where it is called; or NO_CALL
+ * @any_call: where something is called; or NO_CALL
  */
 struct text {
 	uint64_t	addr;
 	size_t		nr;
 	uint32_t	*insns;
 	struct truth	*truths;
+	uint32_t	*starts;
+	uint32_t	*calls;
+	uint32_t	any_call;
 };
 
 /* 0, or -1 and a line that says why */

@@ -4,13 +4,15 @@
  *
  * On arm64 its caller may be in the link register, and whether it is, is known from
  * the instructions around (arch/arm64/kernel/unwind_link.c), of which is kept what they
- * tell. The stack of five functions is taken, in a system call of their own:
+ * tell; or by the call that led there (unwind_called.c). The stack of six functions is
+ * taken, in a system call of their own:
  *
  *	table	a table tells of it, and nothing is looked at
  *	near	what comes right before and after says that there is a frame record
  *	far	110 instructions in both directions tell nothing
  *	ways	likewise, with branches all the way
  *	leaf	there is no record: it returns by the link register, 60 instructions later
+ *	called	likewise, 600 later, and it was called 600 instructions before
  *
  * and otherwise they are the same: one caller more than the function. It is taken cold,
  * that is with nothing kept of what was looked at before, and warm, that is once more.
@@ -74,6 +76,8 @@ FUNCTION(write_near, ENTER SET_FP CALL RETURN);
 FUNCTION(write_far, ENTER SET_FP FAR CALL FAR RETURN);
 FUNCTION(write_ways, ENTER SET_FP WAYS CALL WAYS RETURN);
 FUNCTION(write_leaf, CALL ADD(60) "ret\n\t");
+/* It begins with bti c, whatever the assembler is told that the processor has */
+FUNCTION(write_called, "hint	#34\n\t" ADD(600) CALL ADD(600) "ret\n\t");
 
 static const struct {
 	const char	*name;
@@ -84,6 +88,7 @@ static const struct {
 	{ "far",	write_far },
 	{ "ways",	write_ways },
 	{ "leaf",	write_leaf },
+	{ "called",	write_called },
 };
 
 #define NR_FUNCTIONS	ARRAY_SIZE(functions)

@@ -13,5 +13,7 @@
 #define unwind_user_tags_on()	((void)0)
 
 int unwind_user_link_holds_ra(unsigned long ip, struct unwind_user_link *link);
+int unwind_user_link_called(unsigned long ip, unsigned long ra,
+			    struct unwind_user_link *link);
 
 #endif /* _UNWIND_LINK_UNWIND_USER_H */

@@ -13,4 +13,6 @@
 		goto label;					\
 } while (0)
 
+#define get_user(x, ptr)	text_read((unsigned long)(ptr), &(x), sizeof(x))
+
 #endif /* _UNWIND_LINK_UACCESS_H */
