@@ -537,7 +537,7 @@ static int find_link(struct unwind_user_state *state,
 
 	/* Its instructions were looked at before; a call depends on the register */
 	if (kept->how & UNWIND_KEPT_NONE && kept->how & UNWIND_KEPT_NO_LINK)
-		return find_called(state, link);
+		return kept->how & UNWIND_KEPT_BY_CALL ? find_called(state, link) : -ENOENT;
 	if (kept->how & UNWIND_KEPT_NONE && unwind_rows_unpack_link(link, kept->how))
 		return 0;
 	/* Nothing was executed there: it was called, or returned to, by mistake */
@@ -551,7 +551,7 @@ static int find_link(struct unwind_user_state *state,
 	}
 	ret = unwind_user_link_holds_ra(state->ip, link);
 	note_link(state, link);
-	return ret ? find_called(state, link) : 0;
+	return ret && link->by_call ? find_called(state, link) : ret;
 }
 
 static enum unwind_user_stop next_by_link(struct unwind_user_state *state,

@@ -191,7 +191,9 @@ static u32 look_at_text(struct unwind_user_state *state, unsigned long ip)
 	state->looked += link.looked;
 	if (!link.lasting)
 		return how;
-	return how | (held ? unwind_rows_pack_link(&link) : UNWIND_KEPT_NO_LINK);
+	if (held)
+		return how | unwind_rows_pack_link(&link);
+	return how | UNWIND_KEPT_NO_LINK | (link.by_call ? UNWIND_KEPT_BY_CALL : 0);
 }
 
 /*

@@ -43,13 +43,6 @@ static const struct unwind_insn gets_page = { 0x9f00001f, 0x90000010 };
 static const struct unwind_insn loads_target = { ~(u32)GENMASK(21, 10), 0xf9400211 };
 static const struct unwind_insn adds_target = { ~(u32)GENMASK(21, 10), 0x91000210 };
 
-static bool is_call(u32 insn)
-{
-	return unwind_insn_may_branch(insn) &&
-	       (aarch64_insn_is_bl(insn) || aarch64_insn_is_blr(insn) ||
-		aarch64_insn_is_blr_auth(insn));
-}
-
 /* A stub, or a veneer, has begun at @addr with @insn: where does it lead to? */
 static bool stub_leads_to(struct unwind_code *code, unsigned long addr, u32 insn,
 			  unsigned long *to)
@@ -125,7 +118,7 @@ static int untouched_since(struct unwind_code *code, int begin)
 			    unwind_insn_copies_fp_or_lr(insn))
 				return -ENOENT;
 			code->sp_known &= unwind_insn_moves_sp(insn, &by);
-		} else if (!insn || is_call(insn)) {
+		} else if (!insn || unwind_insn_is_call(insn)) {
 			return -ENOENT;
 		} else {
 			/* A loop, or what is before is not on the way */
@@ -146,7 +139,7 @@ static int called(struct unwind_code *code, unsigned long ra)
 	u32 insn;
 
 	if (!IS_ALIGNED(ra, INSN_SIZE) || ra < INSN_SIZE ||
-	    !unwind_code_read(code, from, &insn) || !is_call(insn))
+	    !unwind_code_read(code, from, &insn) || !unwind_insn_is_call(insn))
 		return -ENOENT;
 	if (aarch64_insn_is_bl(insn))
 		begin = begins_at(code, from + aarch64_get_branch_offset(insn));

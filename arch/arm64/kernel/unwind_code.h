@@ -107,6 +107,14 @@ static inline bool unwind_insn_ends_block(u32 insn)
 	return unwind_insn_ends_code(insn) && !unwind_insn_is_conditional(insn);
 }
 
+/* Does it leave the address behind it in the link register? */
+static inline bool unwind_insn_is_call(u32 insn)
+{
+	return unwind_insn_may_branch(insn) &&
+	       (aarch64_insn_is_bl(insn) || aarch64_insn_is_blr(insn) ||
+		aarch64_insn_is_blr_auth(insn));
+}
+
 /* How many instructions further a jump leads, or a conditional branch */
 static inline int unwind_insn_jumps_by(u32 insn)
 {

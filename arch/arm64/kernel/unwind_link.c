@@ -685,6 +685,28 @@ static int held_in_stub(struct unwind_code *code)
 }
 
 /*
+ * May the function have begun between the next instruction and what was done to either
+ * register before it?  Not where the way there is straight, as in the midst of a function
+ * that has a frame record.
+ */
+static bool may_begin_between(struct unwind_code *code)
+{
+	int at;
+	u32 insn;
+
+	for (at = -1; at >= -FAR; at--) {
+		insn = unwind_code_insn(code, at);
+		if (unwind_insn_is_call(insn) ||
+		    (unwind_insn_is_plain(insn) &&
+		     (unwind_insn_writes_fp_or_lr(insn) || unwind_insn_copies_fp_or_lr(insn))))
+			return false;
+		if (unwind_insn_ends_block(insn) || unwind_insn_is_begin(insn))
+			break;
+	}
+	return true;
+}
+
+/*
  * All of these, those first that are soonest found
  */
 
@@ -730,6 +752,7 @@ int unwind_user_link_holds_ra(unsigned long ip, struct unwind_user_link *link)
 	unwind_code_start(&code, ip);
 	link->reg = UNWIND_USER_LINK_REG;
 	ret = held(&code, &link->reg);
+	link->by_call = ret < 0 && may_begin_between(&code);
 	link->unread = code.unread;
 	link->looked = code.looked;
 	link->lasting = !code.unread && !code.patched;

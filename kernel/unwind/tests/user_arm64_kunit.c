@@ -1005,6 +1005,9 @@ static void arm64_called_from_nowhere(struct kunit *test)
 /* Of a file's text it is kept that the instructions do not tell; the call tells as well */
 static void arm64_called_kept(struct kunit *test)
 {
+	static const struct link_code after_call = {
+		"", { 0x94000040, 0xd2800000, 0x94000040 }, 1, 0
+	};
 	const struct link_code *code = &called_codes[0].code;
 	struct user_test *t = test->priv;
 	struct unwind_kept_row kept;
@@ -1013,8 +1016,13 @@ static void arm64_called_kept(struct kunit *test)
 	t->state.table.from_file = true;
 	KUNIT_EXPECT_EQ(test, unwind_user_walk(&t->state, &kept, NULL, 0), 0);
 	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_NO_LINK);
+	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_BY_CALL);
 	EXPECT_STACK(test, UNWIND_STOP_END, next_insn(t, code), t->text + MID + BODY,
 		     t->text + OUTER + BODY);
+	/* Straight behind a call it is in the midst of a function, and that is kept */
+	kept = kept_of(test, &after_call, true);
+	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_NO_LINK);
+	KUNIT_EXPECT_FALSE(test, kept.how & UNWIND_KEPT_BY_CALL);
 }
 
 /* AArch32 programs have no frame that could be followed, not by tables either */

@@ -229,11 +229,9 @@ static void judge(const struct text *text, size_t at, struct counts *counts)
 		return;
 	there = truth->link == IN_REGISTER && truth->fp == IN_REGISTER;
 	seen = !unwind_user_link_holds_ra(text->addr + at * INSN_BYTES, &link);
-	if (!seen && there && was_called(text, at, &link)) {
-		counts->called++;
-		seen = true;
-	} else if (!seen && !there) {
-		seen = was_left(text, at, &link);
+	if (!seen && link.by_call) {
+		seen = there ? was_called(text, at, &link) : was_left(text, at, &link);
+		counts->called += seen && there;
 	}
 	if (there) {
 		counts->truths++;
