@@ -118,12 +118,12 @@ static int untouched_since(struct unwind_code *code, int begin)
 			    unwind_insn_copies_fp_or_lr(insn))
 				return -ENOENT;
 			code->sp_known &= unwind_insn_moves_sp(insn, &by);
-		} else if (!insn || unwind_insn_is_call(insn)) {
-			return -ENOENT;
-		} else {
-			/* A loop, or what is before is not on the way */
-			code->sp_known &= !unwind_insn_ends_code(insn);
+			continue;
 		}
+		if (!insn || unwind_insn_is_call(insn))
+			return -ENOENT;
+		/* A loop, or what is before is not on the way */
+		code->sp_known &= !unwind_insn_ends_code(insn);
 	}
 	if (at == -CALLED)
 		return -ENOENT;

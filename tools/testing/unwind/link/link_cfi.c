@@ -287,10 +287,10 @@ static bool test(const char *path)
 		counts.wrong <= (exception ? exception->wrong : 0) &&
 		counts.wrong_sp <= (exception ? exception->wrong_sp : 0) &&
 		counts.seen * 100 >= counts.truths * SEEN_MIN;
-	printf("# link: file=%s insns=%zu truths=%lu seen=%lu called=%lu known=%lu "
-	       "wrong=%lu wrong_sp=%lu\n",
-	       file, text.nr, counts.truths, counts.seen, counts.called, counts.known,
-	       counts.wrong, counts.wrong_sp);
+	printf("# link: file=%s insns=%zu truths=%lu seen=%lu called=%lu", file, text.nr,
+	       counts.truths, counts.seen, counts.called);
+	printf(" known=%lu wrong=%lu wrong_sp=%lu\n", counts.known, counts.wrong,
+	       counts.wrong_sp);
 	if (exception)
 		printf("# exception: %s\n", exception->reason);
 	text_close(&text);
