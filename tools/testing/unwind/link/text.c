@@ -159,8 +159,10 @@ static int read_text(struct text *text, Elf *elf)
 	/* NO_CALL, all of them */
 	memset(text->calls, 0xff, text->nr * sizeof(*text->calls));
 	text->any_call = NO_CALL;
-	return find_segment(elf, PT_GNU_EH_FRAME, 0, &segment) ? -1 :
-	       read_starts(text, file + segment.p_offset, &segment);
+	if (find_segment(elf, PT_GNU_EH_FRAME, 0, &segment) ||
+	    segment.p_offset > size || size - segment.p_offset < segment.p_filesz)
+		return -1;
+	return read_starts(text, file + segment.p_offset, &segment);
 }
 
 int text_open(struct text *text, const char *path)

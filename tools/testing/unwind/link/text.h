@@ -46,7 +46,7 @@ struct truth {
  * @nr: how many instructions it has
  * @insns: they
  * @truths: of each of them
- * @starts: of each of them, where its function begins; itself if that is not known
+ * @starts: of each of them, where its function begins; before all functions, 0
  * @calls: of each of them, where it is called; or NO_CALL
  * @any_call: where something is called; or NO_CALL
  */
