@@ -194,9 +194,13 @@ static bool was_left(const struct text *text, size_t at, struct unwind_user_link
 	for (i = at; i > start; i--)
 		if (is_call(text->insns[i - 1]) && is_called(text, at, i - 1, link))
 			return true;
-	for (i = at; i < text->nr && text->starts[i] == start; i++)
+	for (i = at; i < text->nr && text->starts[i] == start; i++) {
+		/* What nothing is said of belongs to another function */
+		if (text->truths[i].link == NOWHERE)
+			break;
 		if (is_call(text->insns[i]))
 			return is_called(text, at, i, link);
+	}
 	return false;
 }
 
