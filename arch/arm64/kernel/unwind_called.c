@@ -15,6 +15,10 @@
  * kind have none, where the call leads to, by itself (bl), or by the jumps that are there:
  * those of a veneer, or of a stub, which loads the address.
  *
+ * It does not suffice that the call lies in another function, as one begins between the
+ * two: longjmp() loads into the register where setjmp() was called, and is itself at the
+ * end of a stack of other callers for some twenty instructions more.
+ *
  * What the link register has is true of one stack alone, so nothing of this is kept.
  */
 
