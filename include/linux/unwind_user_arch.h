@@ -17,8 +17,8 @@
  * @sp_known: whether it is
  * @looked: how many instructions were looked at to find out
  * @unread: the address of one that could not be read, and may have told more; 0 if all could
- * @by_call: if it was not found there: what the register has may tell, by the call that
- *	has left it there
+ * @ambiguous: if it was not found there: nor is it seen that there is a frame record, so
+ *	that only what the register has may tell, by the call that has left it there
  * @lasting: what was found out is so each time: all could be read, and none is a
  *	breakpoint in another's place
  */
@@ -28,7 +28,7 @@ struct unwind_user_link {
 	unsigned int	looked;
 	unsigned long	unread;
 	bool		sp_known;
-	bool		by_call;
+	bool		ambiguous;
 	bool		lasting;
 };
 

@@ -65,7 +65,11 @@ enum unwind_user_method {
  *	trampoline, and nothing is known of what that has replaced
  * @UNWIND_STOP_NOT_TEXT: the return address is not in memory that is executable
  * @UNWIND_STOP_NO_REGISTER: the row needs a register that is known only for a
- *	frame that was interrupted: the topmost one, and below a signal
+ *	frame that was interrupted: the topmost one, and below a signal; or what the
+ *	signal saved of it could not be read
+ * @UNWIND_STOP_AMBIGUOUS: no table describes where a program was interrupted, and its
+ *	instructions do not tell whether the return address is in the link register or in
+ *	a frame record: on arm64
  * @UNWIND_STOP_LIMIT: more frames than there is room for
  */
 enum unwind_user_stop {
@@ -78,6 +82,7 @@ enum unwind_user_stop {
 	UNWIND_STOP_BAD_FRAME,
 	UNWIND_STOP_NOT_TEXT,
 	UNWIND_STOP_NO_REGISTER,
+	UNWIND_STOP_AMBIGUOUS,
 	UNWIND_STOP_LIMIT,
 };
 

@@ -54,8 +54,8 @@ struct unwind_kept_row {
  * caller's, if that is known
  */
 #define UNWIND_KEPT_NO_LINK	BIT(30)
-/* Not by its instructions; but the call may tell that has left something there */
-#define UNWIND_KEPT_BY_CALL	BIT(29)
+/* Nor do they show a frame record; the call may tell that has left something there */
+#define UNWIND_KEPT_AMBIGUOUS	BIT(29)
 #define UNWIND_KEPT_LINK	BIT(31)
 #define UNWIND_KEPT_LINK_SP	BIT(29)
 #define UNWIND_KEPT_LINK_REG	GENMASK(27, 23)

@@ -28,7 +28,9 @@
  *      can be seen by its instructions, or by the call: the return address is in the
  *      link register (arch/.../kernel/unwind_link.c, unwind_called.c).
  *   4. The frame pointer points to a frame record: where a function has saved its
- *      caller's frame pointer, beside the return address.
+ *      caller's frame pointer, beside the return address.  Where there is a link register,
+ *      and a function was interrupted, its instructions have to show that there is one
+ *      (arch/.../kernel/unwind_record.c): the stack ends rather than lose a caller.
  *
  * A row that is wrong costs its frame only: the others are tried instead.  But
  * not where the row says that this is the outermost frame, or needs a register that
@@ -507,9 +509,12 @@ static void note_link(struct unwind_user_state *state,
 		note_unread(state, link->unread);
 }
 
-/* Was the function called where the link register says, if it has a return address? */
-static int find_called(struct unwind_user_state *state,
-		       struct unwind_user_link *link)
+/*
+ * Its instructions do not tell whether a function has a frame record, or has its return
+ * address in the link register: was it called where that says?
+ */
+static enum unwind_user_stop find_call(struct unwind_user_state *state,
+				       struct unwind_user_link *link)
 {
 	struct unwind_user_frame caller = {
 		.sp = state->sp,
@@ -521,37 +526,59 @@ static int find_called(struct unwind_user_state *state,
 
 	if (!known_reg(state, UNWIND_USER_LINK_REG, &caller.ip) ||
 	    check_frame(state, &caller))
-		return -ENOENT;
+		return UNWIND_STOP_AMBIGUOUS;
 	ret = unwind_user_link_called(state->ip, caller.ip, link);
 	note_link(state, link);
-	return ret;
+	return ret ? UNWIND_STOP_AMBIGUOUS : UNWIND_STOP_NONE;
 }
 
-/* Is the return address in the link register? */
-static int find_link(struct unwind_user_state *state,
-		     const struct unwind_kept_row *kept,
-		     struct unwind_user_link *link)
+static enum unwind_user_stop look_at_insns(struct unwind_user_state *state,
+					   struct unwind_user_link *link)
+{
+	int ret = unwind_user_link_holds_ra(state->ip, link);
+
+	note_link(state, link);
+	if (!ret)
+		return UNWIND_STOP_NONE;
+	return link->ambiguous ? find_call(state, link) : UNWIND_STOP_NO_FRAME;
+}
+
+/*
+ * No instruction was executed there: it was called, or jumped to, by mistake.  If it was
+ * returned to, the register has the same, and what the frame pointer leads to is next.
+ */
+static enum unwind_user_stop find_stray(struct unwind_user_state *state,
+					struct unwind_user_link *link)
 {
 	unsigned long ra;
-	int ret;
 
+	*link = (struct unwind_user_link){
+		.reg = UNWIND_USER_LINK_REG,
+		.sp_known = true,
+	};
+	if (!known_reg(state, UNWIND_USER_LINK_REG, &ra))
+		return UNWIND_STOP_NO_REGISTER;
+	return ra && unwind_user_strip_ra(ra) != state->ip ? UNWIND_STOP_NONE :
+							     UNWIND_STOP_NO_FRAME;
+}
+
+/*
+ * Is the return address in the link register?  UNWIND_STOP_NO_FRAME: no, there is a frame
+ * record.
+ */
+static enum unwind_user_stop find_link(struct unwind_user_state *state,
+				       const struct unwind_kept_row *kept,
+				       struct unwind_user_link *link)
+{
 	/* Its instructions were looked at before; a call depends on the register */
 	if (kept->how & UNWIND_KEPT_NONE && kept->how & UNWIND_KEPT_NO_LINK)
-		return kept->how & UNWIND_KEPT_BY_CALL ? find_called(state, link) : -ENOENT;
+		return kept->how & UNWIND_KEPT_AMBIGUOUS ? find_call(state, link) :
+							   UNWIND_STOP_NO_FRAME;
 	if (kept->how & UNWIND_KEPT_NONE && unwind_rows_unpack_link(link, kept->how))
-		return 0;
-	/* Nothing was executed there: it was called, or returned to, by mistake */
-	if (!is_text(state, state->ip)) {
-		*link = (struct unwind_user_link){
-			.reg = UNWIND_USER_LINK_REG,
-			.sp_known = true,
-		};
-		return known_reg(state, UNWIND_USER_LINK_REG, &ra) && ra &&
-		       unwind_user_strip_ra(ra) != state->ip ? 0 : -ENOENT;
-	}
-	ret = unwind_user_link_holds_ra(state->ip, link);
-	note_link(state, link);
-	return ret && link->by_call ? find_called(state, link) : ret;
+		return UNWIND_STOP_NONE;
+	if (!IS_ALIGNED(state->ip, UNWIND_USER_INSN_ALIGN) || !is_text(state, state->ip))
+		return find_stray(state, link);
+	return look_at_insns(state, link);
 }
 
 static enum unwind_user_stop next_by_link(struct unwind_user_state *state,
@@ -561,8 +588,9 @@ static enum unwind_user_stop next_by_link(struct unwind_user_state *state,
 	struct unwind_user_link link;
 	enum unwind_user_stop stop;
 
-	if (find_link(state, kept, &link))
-		return UNWIND_STOP_NO_FRAME;
+	stop = find_link(state, kept, &link);
+	if (stop)
+		return stop;
 	*next = (struct unwind_user_frame){
 		.sp = state->sp + link.pushed,
 		.fp = state->fp,
@@ -571,12 +599,12 @@ static enum unwind_user_stop next_by_link(struct unwind_user_state *state,
 		.method = UNWIND_USER_FP,
 		.sp_is_bound = !link.sp_known,
 	};
-	if (!known_reg(state, link.reg, &next->ip) ||
-	    !cfa_valid(state, next->sp))
-		return UNWIND_STOP_NO_FRAME;
-	stop = check_frame(state, next);
-	return stop == UNWIND_STOP_NOT_TEXT || stop == UNWIND_STOP_BAD_FRAME ?
-	       UNWIND_STOP_NO_FRAME : stop;
+	if (!known_reg(state, link.reg, &next->ip))
+		return UNWIND_STOP_NO_REGISTER;
+	if (!cfa_valid(state, next->sp))
+		return UNWIND_STOP_BAD_FRAME;
+	/* If it is none, the caller is not known: the frame pointer leads to the next one */
+	return check_frame(state, next);
 }
 
 /*
@@ -726,12 +754,11 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 			return stop;
 	}
 	/* Before its function has a frame record, the frame pointer skips its caller */
-	if (UNWIND_USER_LINK_REG >= 0 && state->exact_ip) {
+	other = UNWIND_STOP_NO_FRAME;
+	if (UNWIND_USER_LINK_REG >= 0 && state->exact_ip)
 		other = next_by_link(state, kept, next);
-		if (other != UNWIND_STOP_NO_FRAME)
-			return other;
-	}
-	other = next_by_fp(state, next);
+	if (other == UNWIND_STOP_NO_FRAME)
+		other = next_by_fp(state, next);
 	/* What was wrong with the table says more than that no FP is kept */
 	return other && stop != UNWIND_STOP_NO_FRAME ? stop : other;
 }

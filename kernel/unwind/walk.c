@@ -175,7 +175,7 @@ static const struct unwind_kept_row no_row = {
 /*
  * What the instructions tell of an address without a row: whether a signal's trampoline
  * begins behind it, where a caller goes on, and whether they show that a function which
- * is interrupted there has its return address in the link register.
+ * is interrupted there has its return address in the link register, or a frame record.
  */
 static u32 look_at_text(struct unwind_user_state *state, unsigned long ip)
 {
@@ -193,7 +193,7 @@ static u32 look_at_text(struct unwind_user_state *state, unsigned long ip)
 		return how;
 	if (held)
 		return how | unwind_rows_pack_link(&link);
-	return how | UNWIND_KEPT_NO_LINK | (link.by_call ? UNWIND_KEPT_BY_CALL : 0);
+	return how | UNWIND_KEPT_NO_LINK | (link.ambiguous ? UNWIND_KEPT_AMBIGUOUS : 0);
 }
 
 /*

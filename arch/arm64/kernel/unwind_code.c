@@ -2,7 +2,7 @@
 /*
  * Instructions of a user program: reading them around the one that comes next, and what
  * they do to the stack pointer and to the flow of control.  What follows from it for the
- * return address is in unwind_link.c.
+ * return address is in unwind_link.c and unwind_record.c.
  *
  * They are read a line at a time, as most are looked at more than once: a cache of a few
  * lines, for one frame.  So an instruction is the same each time, as long as its line is
@@ -67,6 +67,33 @@ static const struct unwind_insn from_sve[] = {
 	{ 0xff20e000, 0x0420e000 },		/* cntb.., incb.., sqincb.. */
 	{ 0xff20e000, 0x0520a000 },		/* lasta.., clasta.. */
 	{ 0xff20c000, 0x25208000 },		/* cntp, incp.. */
+};
+
+/* From where on the frame pointer is this frame's */
+static const struct unwind_insn sets_fp[] = {
+	{ ~UNWIND_INSN_ADD_OFFSET, 0x910003fd },	/* add x29, sp, #; mov x29, sp */
+	{ ~0U, 0xd10023fd },				/* sub x29, sp, #8: Go's */
+};
+
+/* What saves both, or the register, beside which Go saves the other */
+static const struct unwind_insn saves_record[] = {
+	{ ~UNWIND_INSN_PAIR_OFFSET, 0xa9807bfd },	/* stp x29, x30, [sp, #]! */
+	{ ~UNWIND_INSN_PAIR_OFFSET, 0xa9007bfd },	/* stp x29, x30, [sp, #] */
+	{ ~0x1ff000U, 0xf8000ffe },			/* str x30, [sp, #]! */
+	{ ~UNWIND_INSN_PAIR_OFFSET, 0xa9007a9d },	/* stp x29, x30, [x20, #] */
+};
+
+/* From where on both are the caller's */
+static const struct unwind_insn restores_record[] = {
+	{ ~UNWIND_INSN_PAIR_OFFSET, 0xa8c07bfd },	/* ldp x29, x30, [sp], # */
+	{ ~UNWIND_INSN_PAIR_OFFSET, 0xa9407bfd },	/* ldp x29, x30, [sp, #] */
+};
+
+/* To the link register */
+static const struct unwind_insn returns[] = {
+	{ ~0U, 0xd65f03c0 },			/* ret */
+	{ ~0x400U, 0xd65f0bff },		/* retaa; retab */
+	{ 0xffc0001f, 0x5500001f },		/* retaasppc #; retabsppc # */
 };
 
 /*
@@ -198,6 +225,26 @@ bool unwind_insn_of_general(u32 insn)
 		return unwind_insn_is_any(insn, from_vectors, ARRAY_SIZE(from_vectors));
 	return !unwind_insn_is(insn, &of_sve) ||
 	       unwind_insn_is_any(insn, from_sve, ARRAY_SIZE(from_sve));
+}
+
+bool unwind_insn_sets_fp(u32 insn)
+{
+	return unwind_insn_is_any(insn, sets_fp, ARRAY_SIZE(sets_fp));
+}
+
+bool unwind_insn_saves_record(u32 insn)
+{
+	return unwind_insn_is_any(insn, saves_record, ARRAY_SIZE(saves_record));
+}
+
+bool unwind_insn_restores_record(u32 insn)
+{
+	return unwind_insn_is_any(insn, restores_record, ARRAY_SIZE(restores_record));
+}
+
+bool unwind_insn_returns(u32 insn)
+{
+	return unwind_insn_is_any(insn, returns, ARRAY_SIZE(returns));
 }
 
 /* An offset of a pair is in units of its registers: of 4, 8 or 16 bytes */

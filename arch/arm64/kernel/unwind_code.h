@@ -6,6 +6,7 @@
 #ifndef __KERNEL_UNWIND_CODE_H
 #define __KERNEL_UNWIND_CODE_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 #include <asm/byteorder.h>
 #include <asm/insn.h>
@@ -142,9 +143,22 @@ static inline bool unwind_insn_is_begin(u32 insn)
 	       unwind_insn_is(insn, &UNWIND_INSN_SIGNS_LINK);
 }
 
+/* bti j: where a jump through a register may lead */
+#define UNWIND_INSN_JUMP_PAD	((struct unwind_insn){ ~0U, 0xd503249f })
+/* br x16; br x17: what a stub jumps with, and a function to another one at its end */
+#define UNWIND_INSN_LEAVES	((struct unwind_insn){ ~0x20U, 0xd61f0200 })
+
+/* Bits of offsets of pairs of registers, and of additions */
+#define UNWIND_INSN_PAIR_OFFSET	((u32)GENMASK(21, 15))
+#define UNWIND_INSN_ADD_OFFSET	((u32)GENMASK(21, 10))
+
 /* Loads, and stores, of two registers by any addressing */
 #define UNWIND_INSN_LOADS_PAIR	((struct unwind_insn){ 0xfe400000, 0xa8400000 })
 #define UNWIND_INSN_SAVES_PAIR	((struct unwind_insn){ 0xfe400000, 0xa8000000 })
+
+/* A store of one, likewise; and mov x, x30 */
+#define UNWIND_INSN_SAVES_SINGLE ((struct unwind_insn){ 0x3ac00000, 0x38000000 })
+#define UNWIND_INSN_COPIES_LINK	((struct unwind_insn){ ~0x1fU, 0xaa1e03e0 })
 
 bool unwind_insn_of_general(u32 insn);
 
@@ -163,11 +177,27 @@ static __always_inline bool unwind_insn_writes_fp_or_lr(u32 insn)
 /* Is it a copy of one of them?  From then on the register may have another use. */
 static inline bool unwind_insn_copies_fp_or_lr(u32 insn)
 {
-	/* mov x, x30 */
-	return (insn & ~0x1fU) == 0xaa1e03e0 ||
+	return unwind_insn_is(insn, &UNWIND_INSN_COPIES_LINK) ||
 	       (unwind_insn_is(insn, &UNWIND_INSN_SAVES_PAIR) &&
 		(unwind_insn_is_fp_or_lr(insn & 0x1f) ||
 		 unwind_insn_is_fp_or_lr(insn >> 10 & 0x1f)));
+}
+
+bool unwind_insn_sets_fp(u32 insn);
+bool unwind_insn_saves_record(u32 insn);
+bool unwind_insn_restores_record(u32 insn);
+bool unwind_insn_returns(u32 insn);
+
+/* Is the frame pointer this frame's from there on? */
+static inline bool unwind_insn_makes_fp(u32 insn)
+{
+	return unwind_insn_is_fp_or_lr(insn & 0x1f) && unwind_insn_sets_fp(insn);
+}
+
+/* Does it save both; or the link register, beside which Go saves the other? */
+static inline bool unwind_insn_saves_both(u32 insn)
+{
+	return unwind_insn_is_fp_or_lr(insn & 0x1f) && unwind_insn_saves_record(insn);
 }
 
 bool unwind_insn_moves_sp_by(u32 insn, int *moved);
@@ -186,6 +216,7 @@ bool unwind_code_read(struct unwind_code *code, unsigned long addr, u32 *insn);
 void unwind_code_start(struct unwind_code *code, unsigned long ip);
 u32 unwind_code_read_insn(struct unwind_code *code, int at);
 bool unwind_code_loop_moves_sp(struct unwind_code *code, int at, u32 insn);
+bool unwind_code_has_record(struct unwind_code *code);
 
 /**
  * unwind_code_insn - an instruction

@@ -91,10 +91,6 @@
 /* From the check of a switch to its jump through a table */
 #define DISPATCH	16
 
-/* Bits of offsets of pairs of registers, and of additions */
-#define PAIR_OFFSET	((u32)GENMASK(21, 15))
-#define ADD_OFFSET	((u32)GENMASK(21, 10))
-
 /*
  * Instructions
  */
@@ -109,55 +105,25 @@ static const struct unwind_insn at_ends[] = {
 	{ ~0U, 0xa9bf7bf0 },			/* stp x16, x30, [sp, #-16]! */
 };
 
-/* bti j: where a jump through a register may lead */
-static const struct unwind_insn jump_pad = { ~0U, 0xd503249f };
-
-/* From where on the frame pointer is this frame's */
-static const struct unwind_insn sets_fp[] = {
-	{ ~ADD_OFFSET, 0x910003fd },		/* add x29, sp, #; mov x29, sp */
-	{ ~0U, 0xd10023fd },			/* sub x29, sp, #8: Go's */
-};
-
-/* What saves both, or the register, beside which Go saves the other */
-static const struct unwind_insn saves[] = {
-	{ ~PAIR_OFFSET, 0xa9807bfd },		/* stp x29, x30, [sp, #]! */
-	{ ~PAIR_OFFSET, 0xa9007bfd },		/* stp x29, x30, [sp, #] */
-	{ ~0x1ff000U, 0xf8000ffe },		/* str x30, [sp, #]! */
-	{ ~PAIR_OFFSET, 0xa9007a9d },		/* stp x29, x30, [x20, #] */
-};
-
-/* From where on both are the caller's */
-static const struct unwind_insn restores[] = {
-	{ ~PAIR_OFFSET, 0xa8c07bfd },		/* ldp x29, x30, [sp], # */
-	{ ~PAIR_OFFSET, 0xa9407bfd },		/* ldp x29, x30, [sp, #] */
-};
-
-/* Into another register, and back */
-static const struct unwind_insn keeps_link = { ~0x1fU, 0xaa1e03e0 };
+/* Back from another register */
 static const struct unwind_insn gets_link = { ~0x1f0000U, 0xaa0003fe };
 
 /* b.hi, as where a value is not one of a switch */
 static const struct unwind_insn is_higher = { 0xff00001f, 0x54000008 };
 
-/* To the link register */
-static const struct unwind_insn returns[] = {
-	{ ~0U, 0xd65f03c0 },			/* ret */
-	{ ~0x400U, 0xd65f0bff },		/* retaa; retab */
-	{ 0xffc0001f, 0x5500001f },		/* retaasppc #; retabsppc # */
-};
+/* stp x29, x30, [sp, #]! */
+static const struct unwind_insn pushes_record = { ~UNWIND_INSN_PAIR_OFFSET, 0xa9807bfd };
 
 /* A store of two, which changes neither them nor the base */
 static const struct unwind_insn stores_pair = { 0xffc00000, 0xa9000000 };
-/* And of one */
-static const struct unwind_insn saves_single = { 0x3ac00000, 0x38000000 };
 
 /* What stubs are made of, before the jump; there are so many at most */
 static const struct unwind_insn in_stubs[] = {
 	{ ~0x80U, 0xd503245f },			/* bti c */
 	{ 0x9f00001f, 0x90000010 },		/* adrp x16, # */
 	{ 0xff00001f, 0x58000010 },		/* ldr x16, # */
-	{ ~ADD_OFFSET, 0xf9400211 },		/* ldr x17, [x16, #] */
-	{ ~ADD_OFFSET, 0x91000210 },		/* add x16, x16, # */
+	{ ~UNWIND_INSN_ADD_OFFSET, 0xf9400211 },		/* ldr x17, [x16, #] */
+	{ ~UNWIND_INSN_ADD_OFFSET, 0x91000210 },		/* add x16, x16, # */
 	{ 0x9f00001f, 0x10000011 },		/* adr x17, # */
 	{ ~0U, 0x8b110210 },			/* add x16, x16, x17 */
 	{ ~0x40U, 0xd503219f },			/* autia1716; autib1716 */
@@ -166,9 +132,7 @@ static const struct unwind_insn in_stubs[] = {
 
 #define STUB_INSNS	5
 
-/* br x16; br x17 */
-static const struct unwind_insn leaves_stub = { ~0x20U, 0xd61f0200 };
-/* And what comes before it where GCC calls a function by its address, at last: mov x16, x */
+/* And what comes before the jump where GCC calls a function by its address, at last: mov x16, x */
 static const struct unwind_insn sets_target = { ~0x1f0001U, 0xaa0003f0 };
 static const struct unwind_insn push_x16 = { ~0U, 0xa9bf7bf0 };
 
@@ -206,19 +170,6 @@ struct ways {
 	struct way	way[WAYS];
 };
 
-/* All of these have one of the two where others have the register that they write */
-static bool makes_fp(u32 insn)
-{
-	return unwind_insn_is_fp_or_lr(insn & 0x1f) &&
-	       unwind_insn_is_any(insn, sets_fp, ARRAY_SIZE(sets_fp));
-}
-
-static bool saves_both(u32 insn)
-{
-	return unwind_insn_is_fp_or_lr(insn & 0x1f) &&
-	       unwind_insn_is_any(insn, saves, ARRAY_SIZE(saves));
-}
-
 /* No function frees more than it has: then it is not what it looks like */
 static int held_below(const struct unwind_code *code, int moved)
 {
@@ -249,7 +200,7 @@ static bool overwrites_fp_or_lr(u32 insn)
 {
 	return unwind_insn_is_plain(insn) && unwind_insn_writes_fp_or_lr(insn) &&
 	       !unwind_insn_is(insn, &UNWIND_INSN_SAVES_PAIR) &&
-	       !unwind_insn_is(insn, &saves_single);
+	       !unwind_insn_is(insn, &UNWIND_INSN_SAVES_SINGLE);
 }
 
 /*
@@ -273,7 +224,7 @@ static int moved_so_far(struct unwind_code *code, bool *saved)
 			*saved |= code->probed;
 			return moved;
 		}
-		if (saves_both(insn)) {
+		if (unwind_insn_saves_both(insn)) {
 			*saved = true;
 			before = true;
 		} else if (!before && overwrites_fp_or_lr(insn)) {
@@ -300,9 +251,9 @@ static int held_at_begin(struct unwind_code *code)
 	u32 insn = code->insn;
 	int at = 0, moved;
 
-	while (!makes_fp(insn)) {
+	while (!unwind_insn_makes_fp(insn)) {
 		if (unwind_insn_is_plain(insn))
-			saved |= saves_both(insn);
+			saved |= unwind_insn_saves_both(insn);
 		else if (unwind_insn_is_conditional(insn))
 			loops |= unwind_code_loop_moves_sp(code, at, insn);
 		else if (unwind_insn_ends_code(insn) || aarch64_insn_is_svc(insn))
@@ -329,7 +280,7 @@ static int got_back_from(struct unwind_code *code, u32 insn, int at)
 	const unsigned int reg = insn >> 16 & 0x1f;
 
 	if (!aarch64_insn_is_bl(unwind_code_insn(code, at - 1)) ||
-	    unwind_code_insn(code, at - 2) != (keeps_link.insn | reg))
+	    unwind_code_insn(code, at - 2) != (UNWIND_INSN_COPIES_LINK.insn | reg))
 		return -1;
 	/* Most of all, it is where a function begins that is probed */
 	if (!unwind_insn_is_begin(unwind_code_insn(code, at - 3)) && !code->probed)
@@ -399,17 +350,12 @@ static int stub_insns(struct unwind_code *code, int at)
 
 	while (nr < STUB_INSNS && unwind_insn_is_any(insn, in_stubs, ARRAY_SIZE(in_stubs)))
 		insn = unwind_code_insn(code, at + ++nr);
-	return unwind_insn_is(insn, &leaves_stub) ? nr : -1;
+	return unwind_insn_is(insn, &UNWIND_INSN_LEAVES) ? nr : -1;
 }
 
 /*
  * Ways out
  */
-
-static bool is_return(u32 insn)
-{
-	return unwind_insn_is_any(insn, returns, ARRAY_SIZE(returns));
-}
 
 /*
  * A way has come to where a function begins.  Is that the end of this one, or where it makes
@@ -447,7 +393,7 @@ static bool pass_branch(struct unwind_code *code, struct way *way, u32 insn)
 	}
 	way->at++;
 	/* No more than a landing pad may be left of what nobody goes to */
-	way->forked &= unwind_insn_is(insn, &jump_pad);
+	way->forked &= unwind_insn_is(insn, &UNWIND_INSN_JUMP_PAD);
 	return true;
 }
 
@@ -459,7 +405,7 @@ static bool leads_to_record(struct unwind_code *code, const struct way *way, u32
 	if (way->called)
 		return false;
 	for (; at < end; insn = unwind_code_insn(code, ++at)) {
-		if (makes_fp(insn))
+		if (unwind_insn_makes_fp(insn))
 			return true;
 		if (unwind_insn_ends_block(insn) || aarch64_insn_is_svc(insn))
 			return false;
@@ -473,7 +419,7 @@ static bool calls_last(struct unwind_code *code, const struct way *way, u32 insn
 	const unsigned int reg = insn >> 5 & 0x1f;
 	int at = way->at;
 
-	if (!unwind_insn_is(insn, &leaves_stub))
+	if (!unwind_insn_is(insn, &UNWIND_INSN_LEAVES))
 		return false;
 	do {
 		insn = unwind_code_insn(code, --at);
@@ -497,9 +443,9 @@ static bool leads_straight_out(struct unwind_code *code, struct way *way)
 		if (jumped && stub_insns(code, way->at) > 0)
 			return true;
 		insn = unwind_code_insn(code, way->at);
-		if (saves_both(insn)) {
+		if (unwind_insn_saves_both(insn)) {
 			/* A function begins with it; else, what was pushed is not known of */
-			way->sp_known &= jumped && unwind_insn_is(insn, &saves[0]);
+			way->sp_known &= jumped && unwind_insn_is(insn, &pushes_record);
 			return leads_to_record(code, way, insn);
 		}
 		if (unwind_insn_is_plain(insn)) {
@@ -509,7 +455,7 @@ static bool leads_straight_out(struct unwind_code *code, struct way *way)
 			jumped = false;
 			continue;
 		}
-		if (is_return(insn) || calls_last(code, way, insn))
+		if (unwind_insn_returns(insn) || calls_last(code, way, insn))
 			return true;
 		if (unwind_insn_is_begin(insn))
 			return is_out(way, insn, jumped);
@@ -563,7 +509,7 @@ static bool may_save(struct unwind_code *code, struct way *way, u32 insn)
 {
 	/* What was pushed before is not known of */
 	way->sp_known = false;
-	return saves_both(insn) && leads_to_record(code, way, insn);
+	return unwind_insn_saves_both(insn) && leads_to_record(code, way, insn);
 }
 
 /* A way jumps: does it lead out, straight from there? */
@@ -593,7 +539,7 @@ static bool leads_out(struct unwind_code *code, struct ways *ways, struct way *w
 			pass(way, insn);
 			continue;
 		}
-		if (is_return(insn) || calls_last(code, way, insn))
+		if (unwind_insn_returns(insn) || calls_last(code, way, insn))
 			return true;
 		if (unwind_insn_is_begin(insn))
 			return is_out(way, insn, false);
@@ -641,7 +587,7 @@ static bool was_restored(struct unwind_code *code)
 		insn = unwind_code_insn(code, at);
 		if (unwind_insn_ends_code(insn))
 			return false;
-		if (unwind_insn_is_any(insn, restores, ARRAY_SIZE(restores)))
+		if (unwind_insn_restores_record(insn))
 			return true;
 	}
 	return false;
@@ -685,28 +631,6 @@ static int held_in_stub(struct unwind_code *code)
 }
 
 /*
- * May the function have begun between the next instruction and what was done to either
- * register before it?  Not where the way there is straight, as in the midst of a function
- * that has a frame record.
- */
-static bool may_begin_between(struct unwind_code *code)
-{
-	int at;
-	u32 insn;
-
-	for (at = -1; at >= -FAR; at--) {
-		insn = unwind_code_insn(code, at);
-		if (unwind_insn_is_call(insn) ||
-		    (unwind_insn_is_plain(insn) &&
-		     (unwind_insn_writes_fp_or_lr(insn) || unwind_insn_copies_fp_or_lr(insn))))
-			return false;
-		if (unwind_insn_ends_block(insn) || unwind_insn_is_begin(insn))
-			break;
-	}
-	return true;
-}
-
-/*
  * All of these, those first that are soonest found
  */
 
@@ -744,6 +668,7 @@ static int held(struct unwind_code *code, unsigned int *reg)
 int unwind_user_link_holds_ra(unsigned long ip, struct unwind_user_link *link)
 {
 	struct unwind_code code;
+	unsigned long unread;
 	int ret;
 
 	*link = (struct unwind_user_link){};
@@ -752,7 +677,11 @@ int unwind_user_link_holds_ra(unsigned long ip, struct unwind_user_link *link)
 	unwind_code_start(&code, ip);
 	link->reg = UNWIND_USER_LINK_REG;
 	ret = held(&code, &link->reg);
-	link->by_call = ret < 0 && may_begin_between(&code);
+	unread = code.unread;
+	code.unread = 0;
+	link->ambiguous = ret < 0 && !unwind_code_has_record(&code);
+	if (!code.unread)
+		code.unread = unread;
 	link->unread = code.unread;
 	link->looked = code.looked;
 	link->lasting = !code.unread && !code.patched;

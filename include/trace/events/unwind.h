@@ -24,6 +24,7 @@
 	EM(UNWIND_STOP_BAD_FRAME,	"bad frame")			\
 	EM(UNWIND_STOP_NOT_TEXT,	"return address not in text")	\
 	EM(UNWIND_STOP_NO_REGISTER,	"register not known")		\
+	EM(UNWIND_STOP_AMBIGUOUS,	"link register or frame record")\
 	EMe(UNWIND_STOP_LIMIT,		"limit")
 
 #undef EM

@@ -17,6 +17,7 @@
  *		and has popped all of it at +24
  */
 
+#include <linux/mm.h>
 #include <asm/pointer_auth.h>
 #include <asm/unwind_user.h>
 
@@ -522,13 +523,8 @@ static const struct link_code no_link_codes[] = {
 	{ "adrp x16 for something else", { 0x90000010, 0x91002210, 0xf9400200 }, 0, 0 },
 	{ "sub sp, sp, #64 to make room", { 0xd10103ff, 0x910003e0 }, 0, 0 },
 	{ "add sp, sp, #64 after something else", { 0xf94003f3, 0x910103ff }, 1, 0 },
-	{ "after mov x29, sp", { 0xa9be7bfd, 0x910003fd, 0xd2800000 }, 2, 0 },
-	{ "before ldp x29, x30, [sp], #32", { 0xd2800000, 0xa8c27bfd, 0xd65f03c0 }, 0, 0 },
 	{ "before ldr x30, [sp], #16", { 0xd2800000, 0xf84107fe, 0xd65f03c0 }, 0, 0 },
 	{ "before mov x30, x11", { 0xaa0b03fe, 0xd65f03c0 }, 0, 0 },
-	{ "cbz to a call", { 0xb4000040, 0x94000040, 0x94000040, 0xd65f03c0 }, 0, 0 },
-	{ "cbz over a call, to ldp x29, x30, [sp], #32",
-	  { 0xb4000040, 0x94000040, 0xa8c27bfd, 0xd65f03c0 }, 0, 0 },
 	{ "b to itself", { 0x14000000, 0xd65f03c0 }, 0, 0 },
 	{ "in a loop without an end", { 0xd2800000, 0x17ffffff, 0xd65f03c0 }, 0, 0 },
 	{ "b to what nobody wrote", { 0x14100000, 0xd65f03c0 }, 0, 0 },
@@ -566,8 +562,7 @@ static const struct link_code no_link_codes[] = {
 	  { 0xd503245f, 0xa9bf7bf3, 0xd2800000, 0x94000040 }, 2, 0 },
 	{ "after bti c and mov x9, x30, before a call",
 	  { 0xd503245f, 0xaa1e03e9, 0xd2800000, 0x94000040 }, 2, 0 },
-	{ "after bti c and a call", { 0xd503245f, 0x94000040, 0xd2800000, 0x94000040 }, 2, 0 },
-	{ "after bti c and 256 more", { 0xd503245f, 0x94000040 }, 1, 0, 256 },
+	{ "after bti c and 256 more", { 0xd503245f, 0xd4207d00 }, 1, 0, 256 },
 	{ "after mov x12, x30; bl; mov x30, x13",
 	  { 0xd503245f, 0xaa1e03ec, 0x94000040, 0xaa0d03fe, 0xa9005013 }, 4, 0 },
 	{ "after that, not where a function begins",
@@ -579,15 +574,150 @@ static const struct link_code no_link_codes[] = {
 	{ "add x29, sp, #16 for something else", { 0x94000040, 0x910043fd }, 1, 0 },
 	{ "a uprobe", { 0xd42000a0, 0xa9be7bfd, 0x910003fd }, 0, 0 },
 	{ "a uprobe before mov x29, sp", { 0xa9be7bfd, 0xd42000a0, 0x910003fd }, 0, 0 },
-	{ "before a call", { 0xd2800000, 0x94000040, 0xd65f03c0 }, 0, 0 },
 	{ "a jump before ret", { 0xd2800000, 0x14000040, 0xd65f03c0 }, 0, 0 },
 	{ "a call before mov x29, sp", { 0xa9be7bfd, 0x94000040, 0x910003fd }, 0, 0 },
 	{ "stp x29, x30 after something else", { 0xa90153f3, 0xa9027bfd }, 1, 0 },
 	{ "stp x19, x20, [sp, #-32]!", { 0xa9be53f3 }, 0, 0 },
-	{ "blr x8", { 0xd63f0100 }, 0, 0 },
 	{ "ret x1", { 0xd65f0020 }, 0, 0 },
 	{ "after mov x13, x30; bl; mov x30, x13 and 256 more",
 	  { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe, 0xd2800000 }, 4, 0, 256 },
+	/* Nor that there is a frame record: none was made, or before a call */
+	{ "nothing", { 0xd2800000, 0xd4207d00 }, 0, 0 },
+	{ "after mov x29, sp and 64 more",
+	  { 0xa9be7bfd, 0x910003fd, 0xd2800000, 0xd4207d00 }, 2, 0, 64 },
+	{ "after mov x29, sp, for something else", { 0x910003fd, 0xd2800000, 0xd4207d00 }, 1, 0 },
+	{ "after mov x29, sp and a call",
+	  { 0xa9be7bfd, 0x910003fd, 0x94000040, 0xd2800000, 0xd4207d00 }, 3, 0 },
+	{ "after mov x29, sp and svc",
+	  { 0xa9be7bfd, 0x910003fd, 0xd4000001, 0xd2800000, 0xd4207d00 }, 3, 0 },
+	{ "after mov x29, sp and b",
+	  { 0xa9be7bfd, 0x910003fd, 0x14000002, 0xd2800000, 0xd4207d00 }, 3, 0 },
+	{ "after mov x29, sp and ldr x29, [x0]",
+	  { 0xa9be7bfd, 0x910003fd, 0xf940001d, 0xd2800000, 0xd4207d00 }, 3, 0 },
+	{ "before ldp x29, x30, [x0, #32]", { 0xd2800000, 0xa942781d }, 0, 0 },
+	{ "stp x29, x30, [sp, #16] before ldp",
+	  { 0xd2800000, 0xa9017bfd, 0xd2800000, 0xa8c27bfd }, 0, 0 },
+	{ "ldr x29, [x0] before ldp", { 0xd2800000, 0xf940001d, 0xa8c27bfd }, 0, 0 },
+	{ "bti c before ldp", { 0xd2800000, 0xd503245f, 0xa8c27bfd }, 0, 0 },
+	{ "br x16 before ldp", { 0xd2800000, 0xd61f0200, 0xd503249f, 0xa8c27bfd }, 0, 0 },
+	{ "a switch of another function, before ldp",
+	  { 0xd61f0120, 0xd503245f, 0xd503249f, 0xa8c27bfd }, 0, 0 },
+	/* What was saved before, as it lies there, was not for a record */
+	{ "before ldp, after stp x29, x30, [sp, #-32]!",
+	  { 0xa9be7bfd, 0x94000040, 0xd2800000, 0xa8c27bfd }, 2, 0 },
+	{ "before ldp, 900 after stp x29, x30, [sp, #-32]!",
+	  { 0xa9be7bfd, 0x94000040, 0xd2800000, 0xa8c27bfd }, 2, 0, 900 },
+	{ "before ldp, after stp x29, x30, [sp, #-32]!; ret; mov x29, sp",
+	  { 0xa9be7bfd, 0xd65f03c0, 0x910003fd, 0x94000040, 0xd2800000, 0xa8c27bfd }, 4, 0 },
+	{ "before a call, after stp x30, x19, [sp, #-32]!; cbz",
+	  { 0xa9be4ffe, 0xb4000040, 0x94000040, 0xd2800000, 0x94000040 }, 3, 0 },
+	{ "before a call, after stp x20, x30, [sp, #-32]! and a call",
+	  { 0xa9be7bf4, 0x94000040, 0xd2800000, 0x94000040 }, 2, 0 },
+	{ "before a call, after str x30, [sp, #-16]! and a call",
+	  { 0xf81f0ffe, 0x94000040, 0xd2800000, 0x94000040 }, 2, 0 },
+	{ "before a call, after paciasp; str x30, [sp, #16]; and a call",
+	  { 0xd503233f, 0xf9000bfe, 0x94000040, 0xd2800000, 0x94000040 }, 3, 0 },
+	{ "before a call, after bti c; stp x30, x1, [sp, #16]; and a call",
+	  { 0xd503245f, 0xa90107fe, 0x94000040, 0xd2800000, 0x94000040 }, 3, 0 },
+	{ "before ldr x29, [sp], #16; ret", { 0xd2800000, 0xf84107fd, 0xd65f03c0 }, 0, 0 },
+	/* It may be saved, or free, or a function may keep no records: a call tells nothing */
+	{ "mov x9, x30 before a call", { 0xd2800000, 0xaa1e03e9, 0x94000040 }, 0, 0 },
+	{ "str x30, [sp, #8] before a call", { 0xd2800000, 0xf90007fe, 0x94000040 }, 0, 0 },
+	{ "stp x19, x30, [sp, #-32]! before a call",
+	  { 0xd2800000, 0xa9be7bf3, 0x94000040 }, 0, 0 },
+	{ "str x29, [sp, #8] before a call", { 0xd2800000, 0xf90007fd, 0x94000040 }, 0, 0 },
+	{ "cbz to stp x29, x30, [sp, #-32]!, or a call",
+	  { 0xb4000060, 0x94000040, 0xd4207d00, 0xa9be7bfd }, 0, 0 },
+	{ "cbz to bti c, or a call", { 0xb4000060, 0x94000040, 0xd4207d00, 0xd503245f }, 0, 0 },
+	{ "cbz to paciasp, or a call", { 0xb4000060, 0x94000040, 0xd4207d00, 0xd503233f }, 0, 0 },
+	{ "cbz to autiasp, or a call",
+	  { 0xb4000060, 0x94000040, 0xd4207d00, 0xd50323bf, 0xd4207d00 }, 0, 0 },
+	{ "cbz to ret x1, or a call", { 0xb4000060, 0x94000040, 0xd4207d00, 0xd65f0020 }, 0, 0 },
+	{ "cbz to br x30, or a call", { 0xb4000060, 0x94000040, 0xd4207d00, 0xd61f03c0 }, 0, 0 },
+	{ "cbz to a uprobe, or a call", { 0xb4000060, 0x94000040, 0xd4207d00, 0xd42000a0 }, 0, 0 },
+	{ "cbz to nothing, or a call", { 0xb4000060, 0x94000040, 0xd4207d00 }, 0, 0 },
+	{ "cbz to bc.eq, or a call",
+	  { 0xb4000060, 0x94000040, 0xd4207d00, 0x54000050, 0xd4207d00 }, 0, 0 },
+	{ "cbz to cbgt, or a call",
+	  { 0xb4000060, 0x94000040, 0xd4207d00, 0x74000040, 0xd4207d00 }, 0, 0 },
+	{ "a call before ldr x30, [sp], #16; retaasppc",
+	  { 0x94000040, 0xf84107fe, 0x5500001f }, 0, 0 },
+	{ "cbz to br x17, or a call", { 0xb4000060, 0x94000040, 0xd4207d00, 0xd61f0220 }, 0, 0 },
+	{ "a call before ldr x30, [sp], #16; ret", { 0x94000040, 0xf84107fe, 0xd65f03c0 }, 0, 0 },
+	{ "a call before ldp x19, x30, [sp], #32; autiasp; ret",
+	  { 0x94000040, 0xa8c27bf3, 0xd50323bf, 0xd65f03c0 }, 0, 0 },
+	{ "a call before ldr x30, [sp], #16; add sp, sp, #16; b",
+	  { 0x94000040, 0xf84107fe, 0x910043ff, 0x14000040 }, 0, 0 },
+	{ "a call before mov x29, x0", { 0x94000040, 0xaa0003fd }, 0, 0 },
+	{ "ldr x29, [x0] before a call", { 0xd2800000, 0xf940001d, 0x94000040 }, 0, 0 },
+	{ "mov x30, x11, and nothing", { 0xaa0b03fe, 0xd4207d00 }, 0, 0 },
+};
+
+/* Of these it is seen that there is a frame record */
+static const struct link_code record_codes[] = {
+	/* Made straight before */
+	{ "after stp x29, x30, [sp, #-32]!; mov x29, sp",
+	  { 0xa9be7bfd, 0x910003fd, 0xd2800000, 0xd4207d00 }, 2, 0 },
+	{ "after sub sp, sp, #64; stp x29, x30, [sp, #32]; add x29, sp, #32; cbz",
+	  { 0xd10103ff, 0xa9027bfd, 0x910083fd, 0xb4000040, 0xd2800000, 0xd4207d00 }, 4, 0 },
+	{ "after str x30, [sp, #-32]!; stur x29, [sp, #-8]; sub x29, sp, #8",
+	  { 0xf81e0ffe, 0xf81f83fd, 0xd10023fd, 0xd2800000, 0xd4207d00 }, 3, 0 },
+	{ "after mov x29, sp and 63 more",
+	  { 0xa9be7bfd, 0x910003fd, 0xd2800000, 0xd4207d00 }, 2, 0, 63 },
+	{ "after mov x29, sp and stp x29, x19, [sp, #16]",
+	  { 0xa9be7bfd, 0x910003fd, 0xa9014ffd, 0xd2800000, 0xd4207d00 }, 3, 0 },
+	/* Ways to what needs it */
+	{ "before ldp x29, x30, [sp], #32", { 0xd2800000, 0xa8c27bfd }, 0, 0 },
+	{ "before ldp x29, x30, [sp, #32]", { 0xd2800000, 0xa9427bfd }, 0, 0 },
+	{ "before ldur x29, [sp, #-8]", { 0xd2800000, 0xf85f83fd }, 0, 0 },
+	{ "before mov sp, x29", { 0xd2800000, 0x910003bf, 0xd4207d00 }, 0, 0 },
+	{ "before sub sp, x29, #16", { 0xd2800000, 0xd10043bf, 0xd4207d00 }, 0, 0 },
+	{ "before add sp, x29, #16", { 0xd2800000, 0x910043bf, 0xd4207d00 }, 0, 0 },
+	{ "900 before ldp", { 0xd2800000, 0xa8c27bfd }, 0, 0, 0, 900 },
+	{ "cbz to ldp", { 0xb4000040, 0xd4207d00, 0xa8c27bfd }, 0, 0 },
+	{ "b to ldp", { 0x14000002, 0xd4207d00, 0xa8c27bfd }, 0, 0 },
+	{ "b.ne back, before ldp", { 0xd2800000, 0x54ffffe1, 0xa8c27bfd }, 0, 0 },
+	{ "svc before ldp", { 0xd4000001, 0xa8c27bfd }, 0, 0 },
+	{ "a switch, before ldp",
+	  { 0xd61f0120, 0xd2800000, 0xd503249f, 0xa8c27bfd }, 0, 0 },
+	{ "cbz to mov x30, x1; ret, before ldp",
+	  { 0xb4000040, 0xa8c27bfd, 0xaa0103fe, 0xd65f03c0 }, 0, 0 },
+	/* Whatever else is done on them */
+	{ "mov x9, x30 before ldp", { 0xd2800000, 0xaa1e03e9, 0xa8c27bfd }, 0, 0 },
+	{ "mov x30, x11 before ldp", { 0xaa0b03fe, 0xa8c27bfd }, 0, 0 },
+	{ "mov x30, x11; str x30, [sp, #40] before ldp",
+	  { 0xaa0b03fe, 0xf90017fe, 0xa8c27bfd }, 0, 0 },
+	{ "ldr x30, [sp, #40]; add x0, x30, x0; cbz; ldp",
+	  { 0xf94017fe, 0x8b0003c0, 0xb4000020, 0xa8c27bfd }, 0, 0 },
+	{ "a call, and stp x1, x30, [sp, #16] before ldp",
+	  { 0x94000040, 0xa9017be1, 0xa8c27bfd }, 0, 0 },
+	{ "mov x9, x30 and a call before ldp",
+	  { 0xaa1e03e9, 0x94000040, 0xa8c27bfd }, 0, 0 },
+	{ "cbz over a call, to ldp", { 0xb4000040, 0x94000040, 0xa8c27bfd, 0xd65f03c0 }, 0, 0 },
+	/* Or of the frame pointer alone, if it was made before, as it lies there */
+	{ "before ldr x29, [sp], #16, and 64 after stp; mov x29, sp",
+	  { 0xa9bf7bfd, 0x910003fd, 0xd2800000, 0xf84107fd, 0xd65f03c0 }, 2, 0, 64 },
+	{ "before ldp, and 64 after stp; mov x29, sp; ret; str x30, [sp, #16]",
+	  { 0xa9bf7bfd, 0x910003fd, 0xd65f03c0, 0xf9000bfe, 0xd2800000, 0xa8c27bfd },
+	  4, 0, 64 },
+	/* Calls */
+	{ "a call", { 0xd63f0100 }, 0, 0 },
+	{ "str d30, [sp, #8] before a call", { 0xfd0007fe, 0x94000040 }, 0, 0 },
+	{ "after bti c and a call, before a call",
+	  { 0xd503245f, 0x94000040, 0xd2800000, 0x94000040 }, 2, 0 },
+	{ "before a call", { 0xd2800000, 0x94000040 }, 0, 0 },
+	{ "before blr x8", { 0xd2800000, 0xd63f0100 }, 0, 0 },
+	{ "cbz to a call", { 0xb4000040, 0xd4207d00, 0x94000040 }, 0, 0 },
+	{ "cbz to nop; mrs x0, tpidr_el0; svc, and a call",
+	  { 0xb4000040, 0xd4207d00, 0xd503201f, 0xd53bd040, 0xd4000001, 0x94000040 }, 0, 0 },
+	{ "cbz to brk #1000, or a call", { 0xb4000040, 0x94000040, 0xd4207d00 }, 0, 0 },
+	{ "br x9, whose cases are not near, or a call",
+	  { 0xb4000040, 0xd61f0120, 0x94000040 }, 0, 0 },
+	{ "a call before bti c", { 0x94000040, 0xd503245f }, 0, 0 },
+	{ "a call before stp x29, x30, [sp, #-32]!", { 0x94000040, 0xa9be7bfd }, 0, 0 },
+	{ "a call before mov x9, x30", { 0x94000040, 0xaa1e03e9 }, 0, 0 },
+	{ "a call before ldr x30, [sp, #8], and a call",
+	  { 0x94000040, 0xf94007fe, 0x94000040 }, 0, 0 },
 };
 
 static unsigned long next_insn(const struct user_test *t, const struct link_code *code)
@@ -612,6 +742,8 @@ static void at_code(struct kunit *test, const struct link_code *code, unsigned l
 
 	KUNIT_ASSERT_EQ(test, clear_user((void __user *)(t->text + NOWHERE),
 					 PAGE_SIZE - NOWHERE), 0);
+	/* There is no call where the link register says */
+	put_insns(test, t->text + MID + BODY - 4, &other, 1);
 	put_insns(test, t->text + NOWHERE, code->insns, code->at);
 	for (i = 0; i < code->between; i++)
 		put_insns(test, t->text + NOWHERE + (code->at + i) * 4, &other, 1);
@@ -665,6 +797,19 @@ static void arm64_link_register_unknown(struct kunit *test)
 	for (code = no_link_codes; code < no_link_codes + ARRAY_SIZE(no_link_codes); code++) {
 		kunit_info(test, "%s\n", code->what);
 		at_code(test, code, t->text + MID + BODY);
+		EXPECT_STACK(test, UNWIND_STOP_AMBIGUOUS, next_insn(t, code));
+	}
+}
+
+/* The frame record is the function's own */
+static void arm64_record(struct kunit *test)
+{
+	const struct link_code *code;
+	struct user_test *t = test->priv;
+
+	for (code = record_codes; code < record_codes + ARRAY_SIZE(record_codes); code++) {
+		kunit_info(test, "%s\n", code->what);
+		at_code(test, code, t->text + MID + BODY);
 		EXPECT_STACK(test, UNWIND_STOP_END, next_insn(t, code),
 			     t->text + OUTER + BODY + 4);
 	}
@@ -716,7 +861,7 @@ static void arm64_link_register_kept(struct kunit *test)
 	unsigned int i;
 
 	KUNIT_EXPECT_EQ(test, kept_of(test, &nothing, true).how & bits, UNWIND_KEPT_NO_LINK);
-	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE, t->text + OUTER + BODY + 4);
+	EXPECT_STACK(test, UNWIND_STOP_AMBIGUOUS, t->text + NOWHERE);
 	KUNIT_EXPECT_EQ(test, kept_of(test, &nothing, false).how & bits, 0);
 	KUNIT_EXPECT_EQ(test, kept_of(test, &trap, true).how & bits, UNWIND_KEPT_NO_LINK);
 	for (i = 0; i < ARRAY_SIZE(patched); i++) {
@@ -804,26 +949,71 @@ static void arm64_link_register_bad_row(struct kunit *test)
 		     t->text + OUTER + BODY);
 }
 
-/* What was in the register is not the program's: the frame record is all that there is */
+/* What was in the register is not the program's: the frame pointer would skip the caller */
 static void arm64_link_register_wrong(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
 	at_code(test, &link_codes[0], (unsigned long)arm64_link_register_wrong);
-	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE, t->text + OUTER + BODY + 4);
+	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + NOWHERE);
+	/* Or it marks the end */
+	at_code(test, &link_codes[0], 0);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + NOWHERE);
 	/* Of a frame that has made a call, the register is not known */
 	at_code(test, &link_codes[2], t->text + MID + BODY);
 	put_record(test, 10, 30, t->text + OUTER + BODY);
 	begin(test, LEAF, 10, 10, t->text + NOWHERE + 4);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + LEAF, t->text + NOWHERE + 4,
 		     t->text + OUTER + BODY);
+	/* Nothing is there: the last of these, as it takes the table away */
+	at_code(test, &link_codes[0], 0x110);
+	EXPECT_STACK(test, UNWIND_STOP_NOT_TEXT, t->text + NOWHERE);
 }
 
 /*
- * Nor do the instructions around tell, as a call comes before the function ends; but the
- * one that has left what the link register has there does.
+ * What a way leads to cannot be read: there may be what speaks against a frame record.
+ * Nothing of that is kept.
+ */
+static void arm64_record_unread(struct kunit *test)
+{
+	/* cbz to a call, or on to the end of what is mapped */
+	static const u32 insns[] = { 0xb4ffffe0, 0xd2800000 };
+	const u32 call = 0x94000040;
+	struct user_test *t = test->priv;
+	const unsigned long end = t->stack + PAGE_SIZE;
+	struct unwind_kept_row kept;
+
+	KUNIT_ASSERT_EQ(test, vm_munmap(end, PAGE_SIZE), 0);
+	put_insns(test, end - 8, insns, 2);
+	put_insns(test, end - 12, &call, 1);
+	put_record(test, 20, 40, t->text + OUTER + BODY);
+	begin(test, end - 8 - t->text, 10, 20, t->text + MID + BODY);
+	t->state.table.text_end = end;
+	t->state.table.from_file = true;
+	KUNIT_EXPECT_EQ(test, unwind_user_walk(&t->state, &kept, NULL, 0), 0);
+	KUNIT_EXPECT_EQ(test, kept.how & (UNWIND_KEPT_NO_LINK | UNWIND_KEPT_LINK), 0);
+	EXPECT_STACK(test, UNWIND_STOP_AMBIGUOUS, end - 8);
+}
+
+/* Nor is anything executed where none can begin: it was called, or jumped to, by mistake */
+static void arm64_misaligned(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	put_record(test, 10, 20, t->text + OUTER + BODY);
+	begin(test, NOWHERE + 2, 10, 10, sign(t->text + MID + BODY));
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE + 2, t->text + MID + BODY,
+		     t->text + OUTER + BODY);
+	begin(test, NOWHERE + 2, 10, 10, t->text + NOWHERE + 2);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE + 2, t->text + OUTER + BODY);
+}
+
+/*
+ * Nor do the instructions around tell, as nothing is known of what comes behind a trap; but
+ * the call that has left what the link register has there does.
  */
 
+#define TRAP		0xd4207d00	/* brk #1000 */
 #define BL		0x94000000
 #define BLR_X8		0xd63f0100
 /* Where jumps are that a call may lead to, and what a stub loads */
@@ -836,78 +1026,78 @@ static const struct called_code {
 	u32			jump[4];	/* by these, if it is to JUMP */
 	bool			sp_unknown;
 } called_codes[] = {
-	{ { "bl to it", { 0xd2800000, 0x94000040 }, 0, 0 }, BL },
-	{ { "bl to what was just before", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 }, BL },
-	{ { "bl, and sub sp, sp, #64", { 0xd10103ff, 0xd2800000, 0x94000040 }, 1, 8 }, BL },
-	{ { "bl, and a branch", { 0xb4000040, 0xd2800000, 0xd2800000, 0x94000040 }, 2, 0 },
+	{ { "bl to it", { 0xd2800000, TRAP }, 0, 0 }, BL },
+	{ { "bl to what was just before", { 0xd2800000, 0xd2800000, TRAP }, 1, 0 }, BL },
+	{ { "bl, and sub sp, sp, #64", { 0xd10103ff, 0xd2800000, TRAP }, 1, 8 }, BL },
+	{ { "bl, and a branch", { 0xb4000040, 0xd2800000, 0xd2800000, TRAP }, 2, 0 },
 	  BL, .sp_unknown = true },
 	{ { "bl, and ret before a switch's case",
-	    { 0x10000049, 0xd61f0120, 0xd65f03c0, 0xd2800000, 0x94000040 }, 3, 0 },
+	    { 0x10000049, 0xd61f0120, 0xd65f03c0, 0xd2800000, TRAP }, 3, 0 },
 	  BL, .sp_unknown = true },
-	{ { "bl, and 600 more", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0, 600 }, BL },
+	{ { "bl, and 600 more", { 0xd2800000, 0xd2800000, TRAP }, 1, 0, 600 }, BL },
 	{ { "bl to it, which begins with b",
-	    { 0x14000002, 0xd2800000, 0xd2800000, 0xd2800000, 0x94000040 }, 3, 0 }, BL },
-	{ { "bl to b", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 }, BL, { 0x14000000 } },
-	{ { "bl to bti c; b", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 },
+	    { 0x14000002, 0xd2800000, 0xd2800000, 0xd2800000, TRAP }, 3, 0 }, BL },
+	{ { "bl to b", { 0xd2800000, 0xd2800000, TRAP }, 1, 0 }, BL, { 0x14000000 } },
+	{ { "bl to bti c; b", { 0xd2800000, 0xd2800000, TRAP }, 1, 0 },
 	  BL, { 0xd503245f, 0x14000000 } },
-	{ { "bl to a veneer", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 },
+	{ { "bl to a veneer", { 0xd2800000, 0xd2800000, TRAP }, 1, 0 },
 	  BL, { 0x90000010, 0x91000210, 0xd61f0200 } },
-	{ { "bl to a stub", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 },
+	{ { "bl to a stub", { 0xd2800000, 0xd2800000, TRAP }, 1, 0 },
 	  BL, { 0x90000010, 0xf9400211, 0x91000210, 0xd61f0220 } },
-	{ { "blr, and 600 more after bti c", { 0xd503245f, 0xd2800000, 0x94000040 }, 1, 0, 600 },
+	{ { "blr, and 600 more after bti c", { 0xd503245f, 0xd2800000, TRAP }, 1, 0, 600 },
 	  BLR_X8 },
 	{ { "blr, and a branch after paciasp",
-	    { 0xd503233f, 0x14000002, 0xd2800000, 0xd2800000, 0x94000040 }, 3, 0 },
+	    { 0xd503233f, 0x14000002, 0xd2800000, 0xd2800000, TRAP }, 3, 0 },
 	  BLR_X8, .sp_unknown = true },
 	{ { "blraaz x8, and ret after bti c",
-	    { 0xd503245f, 0xd65f03c0, 0xd2800000, 0x94000040 }, 2, 0 },
+	    { 0xd503245f, 0xd65f03c0, 0xd2800000, TRAP }, 2, 0 },
 	  0xd63f091f, .sp_unknown = true },
 	{ { "bl to what goes on to bti c, and ret",
-	    { 0xd2800000, 0xd503245f, 0xd65f03c0, 0xd2800000, 0x94000040 }, 3, 0 },
+	    { 0xd2800000, 0xd503245f, 0xd65f03c0, 0xd2800000, TRAP }, 3, 0 },
 	  BL, .sp_unknown = true },
 	{ { "bl, and vectors of the same numbers",
 	    { 0xb4000040, 0x4ebf1ffe, 0x6e0807de, 0x04fe03de, 0x65df03de, 0x0420401e,
-	      0xa5e0a01e, 0x0e080c1e, 0xd2800000, 0x94000040 }, 8, 0 },
+	      0xa5e0a01e, 0x0e080c1e, 0xd2800000, TRAP }, 8, 0 },
 	  BL, .sp_unknown = true },
 };
 
 /* Of these it is not known by what they were called, or not whether they have called */
 static const struct called_code no_called_codes[] = {
-	{ { "no call", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 }, 0xd2800000 },
-	{ { "b to it", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 }, 0x14000000 },
-	{ { "a uprobe", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 }, 0xd42000a0 },
-	{ { "blr without a landing pad", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 },
+	{ { "no call", { 0xd2800000, 0xd2800000, TRAP }, 1, 0 }, 0xd2800000 },
+	{ { "b to it", { 0xd2800000, 0xd2800000, TRAP }, 1, 0 }, 0x14000000 },
+	{ { "a uprobe", { 0xd2800000, 0xd2800000, TRAP }, 1, 0 }, 0xd42000a0 },
+	{ { "blr without a landing pad", { 0xd2800000, 0xd2800000, TRAP }, 1, 0 },
 	  BLR_X8 },
-	{ { "bl to something else", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 },
+	{ { "bl to something else", { 0xd2800000, 0xd2800000, TRAP }, 1, 0 },
 	  BL, { 0xd2800000 } },
-	{ { "bl to br x16", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 },
+	{ { "bl to br x16", { 0xd2800000, 0xd2800000, TRAP }, 1, 0 },
 	  BL, { 0xd61f0200 } },
-	{ { "bl to b to itself", { 0xd2800000, 0xd2800000, 0x94000040 }, 1, 0 },
+	{ { "bl to b to itself", { 0xd2800000, 0xd2800000, TRAP }, 1, 0 },
 	  BL, { 0x14000000 | (u32)-1 >> 6 } },
-	{ { "bl, and a call", { 0xb4000060, 0x94000040, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
-	{ { "bl, and blr", { 0xd2800000, 0xd63f0100, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	{ { "bl, and a call", { 0xb4000060, 0x94000040, 0xd2800000, TRAP }, 2, 0 }, BL },
+	{ { "bl, and blr", { 0xd2800000, 0xd63f0100, 0xd2800000, TRAP }, 2, 0 }, BL },
 	{ { "bl, and stp x29, x30, [sp, #16]",
-	    { 0xd2800000, 0xa9017bfd, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	    { 0xd2800000, 0xa9017bfd, 0xd2800000, TRAP }, 2, 0 }, BL },
 	{ { "bl, and str x30, [sp, #-16]!",
-	    { 0xd2800000, 0xf81f0ffe, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	    { 0xd2800000, 0xf81f0ffe, 0xd2800000, TRAP }, 2, 0 }, BL },
 	{ { "bl, and stp x19, x30, [sp, #-16]!",
-	    { 0xd2800000, 0xa9bf7bf3, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
-	{ { "bl, and mov x9, x30", { 0xd2800000, 0xaa1e03e9, 0xd2800000, 0x94000040 }, 2, 0 },
+	    { 0xd2800000, 0xa9bf7bf3, 0xd2800000, TRAP }, 2, 0 }, BL },
+	{ { "bl, and mov x9, x30", { 0xd2800000, 0xaa1e03e9, 0xd2800000, TRAP }, 2, 0 },
 	  BL },
-	{ { "bl, and mov x29, x1", { 0xd2800000, 0xaa0103fd, 0xd2800000, 0x94000040 }, 2, 0 },
+	{ { "bl, and mov x29, x1", { 0xd2800000, 0xaa0103fd, 0xd2800000, TRAP }, 2, 0 },
 	  BL },
 	{ { "bl, and ldp x19, x30, [sp, #16]",
-	    { 0xd2800000, 0xa9417bf3, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	    { 0xd2800000, 0xa9417bf3, 0xd2800000, TRAP }, 2, 0 }, BL },
 	{ { "bl, and ldr x30, [sp], #16",
-	    { 0xd2800000, 0xf84107fe, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
-	{ { "bl, and cntd x30", { 0xd2800000, 0x04e0e3fe, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
+	    { 0xd2800000, 0xf84107fe, 0xd2800000, TRAP }, 2, 0 }, BL },
+	{ { "bl, and cntd x30", { 0xd2800000, 0x04e0e3fe, 0xd2800000, TRAP }, 2, 0 }, BL },
 	{ { "bl, and lastb x29, p0, z0.d",
-	    { 0xd2800000, 0x05e1a01d, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
-	{ { "bl, and what is none", { 0xd2800000, 0, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
-	{ { "bl, and a uprobe", { 0xd2800000, 0xd42000a0, 0xd2800000, 0x94000040 }, 2, 0 }, BL },
-	{ { "bl, and add sp, sp, #64", { 0x910103ff, 0xd2800000, 0x94000040 }, 1, 0 }, BL },
+	    { 0xd2800000, 0x05e1a01d, 0xd2800000, TRAP }, 2, 0 }, BL },
+	{ { "bl, and what is none", { 0xd2800000, 0, 0xd2800000, TRAP }, 2, 0 }, BL },
+	{ { "bl, and a uprobe", { 0xd2800000, 0xd42000a0, 0xd2800000, TRAP }, 2, 0 }, BL },
+	{ { "bl, and add sp, sp, #64", { 0x910103ff, 0xd2800000, TRAP }, 1, 0 }, BL },
 	{ { "blr, and a call after bti c",
-	    { 0xd503245f, 0x94000040, 0xd2800000, 0x94000040 }, 2, 0 }, BLR_X8 },
+	    { 0xd503245f, 0x94000040, 0xd2800000, TRAP }, 2, 0 }, BLR_X8 },
 };
 
 /* A branch to there, with its operation */
@@ -968,8 +1158,7 @@ static void arm64_called_unknown(struct kunit *test)
 	     called < no_called_codes + ARRAY_SIZE(no_called_codes); called++) {
 		kunit_info(test, "%s\n", called->code.what);
 		at_called_code(test, called, sign(t->text + MID + BODY));
-		EXPECT_STACK(test, UNWIND_STOP_END, next_insn(t, &called->code),
-			     t->text + OUTER + BODY + 4);
+		EXPECT_STACK(test, UNWIND_STOP_AMBIGUOUS, next_insn(t, &called->code));
 	}
 }
 
@@ -981,31 +1170,22 @@ static void arm64_called_unknown(struct kunit *test)
 static void arm64_called_from_nowhere(struct kunit *test)
 {
 	struct user_test *t = test->priv;
-	const struct {
-		unsigned long		ra;
-		enum unwind_user_stop	stop;
-	} nowhere[] = {
-		{ 0, UNWIND_STOP_END },
-		{ t->text + MID + BODY + 2, UNWIND_STOP_END },
-		{ 3, UNWIND_STOP_END_FP },
-		{ 4, UNWIND_STOP_END_FP },
-		{ -4UL, UNWIND_STOP_END_FP },
-		{ TASK_SIZE_MAX - 4, UNWIND_STOP_END_FP },
+	const unsigned long nowhere[] = {
+		0, t->text + MID + BODY + 2, 3, 4, -4UL, TASK_SIZE_MAX - 4,
 	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(nowhere); i++) {
-		kunit_info(test, "%#lx\n", nowhere[i].ra);
-		at_called_code(test, &called_codes[0], nowhere[i].ra);
-		EXPECT_STACK(test, nowhere[i].stop, t->text + NOWHERE,
-			     t->text + OUTER + BODY + 4);
+		kunit_info(test, "%#lx\n", nowhere[i]);
+		at_called_code(test, &called_codes[0], nowhere[i]);
+		EXPECT_STACK(test, UNWIND_STOP_AMBIGUOUS, t->text + NOWHERE);
 	}
 }
 
 /* Of a file's text it is kept that the instructions do not tell; the call tells as well */
 static void arm64_called_kept(struct kunit *test)
 {
-	static const struct link_code after_call = {
+	static const struct link_code before_call = {
 		"", { 0x94000040, 0xd2800000, 0x94000040 }, 1, 0
 	};
 	const struct link_code *code = &called_codes[0].code;
@@ -1016,13 +1196,13 @@ static void arm64_called_kept(struct kunit *test)
 	t->state.table.from_file = true;
 	KUNIT_EXPECT_EQ(test, unwind_user_walk(&t->state, &kept, NULL, 0), 0);
 	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_NO_LINK);
-	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_BY_CALL);
+	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_AMBIGUOUS);
 	EXPECT_STACK(test, UNWIND_STOP_END, next_insn(t, code), t->text + MID + BODY,
 		     t->text + OUTER + BODY);
-	/* Straight behind a call it is in the midst of a function, and that is kept */
-	kept = kept_of(test, &after_call, true);
+	/* Before a call there is a frame record, and that is kept */
+	kept = kept_of(test, &before_call, true);
 	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_NO_LINK);
-	KUNIT_EXPECT_FALSE(test, kept.how & UNWIND_KEPT_BY_CALL);
+	KUNIT_EXPECT_FALSE(test, kept.how & UNWIND_KEPT_AMBIGUOUS);
 }
 
 /* AArch32 programs have no frame that could be followed, not by tables either */
@@ -1050,6 +1230,9 @@ static struct kunit_case user_arm64_cases[] = {
 	KUNIT_CASE(arm64_link_register),
 	KUNIT_CASE(arm64_link_register_no_sp),
 	KUNIT_CASE(arm64_link_register_unknown),
+	KUNIT_CASE(arm64_record),
+	KUNIT_CASE(arm64_record_unread),
+	KUNIT_CASE(arm64_misaligned),
 	KUNIT_CASE(arm64_link_register_kept_in_another),
 	KUNIT_CASE(arm64_link_register_kept),
 	KUNIT_CASE(arm64_link_register_kept_held),

@@ -25,6 +25,11 @@ void set_regs(struct user_test *t, unsigned long ip, unsigned long sp,
 	t->regs.bp = fp;
 }
 
+static int fill_text(struct user_test *t)
+{
+	return 0;
+}
+
 #elif defined(CONFIG_ARM64)
 
 static const struct pt_regs user_regs = { .pstate = PSR_MODE_EL0t };
@@ -36,6 +41,19 @@ void set_regs(struct user_test *t, unsigned long ip, unsigned long sp,
 	t->regs.pc = ip;
 	t->regs.sp = sp;
 	t->regs.regs[29] = fp;
+}
+
+/* What calls has a frame record: so the frame pointer is followed, if no table tells */
+static int fill_text(struct user_test *t)
+{
+	const u32 call = 0xd63f0100;		/* blr x8 */
+	__le32 __user *insn = (__le32 __user *)t->text;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < PAGE_SIZE / sizeof(*insn) && !ret; i++)
+		ret = put_user(cpu_to_le32(call), &insn[i]);
+	return ret;
 }
 
 #endif
@@ -82,6 +100,7 @@ int user_test_init(struct kunit *test)
 	test_sframe_init(&sframe, PAGE_SIZE);
 	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)t->section, &sframe,
 					   sizeof(sframe)), 0);
+	KUNIT_ASSERT_EQ(test, fill_text(t), 0);
 	t->regs = user_regs;
 	return 0;
 }

@@ -41,6 +41,9 @@
 #define UNWIND_USER_CFA_MIN_WORDS	0
 #define UNWIND_USER_LINK_REG		30
 
+/* Where an instruction can be: at multiples of so many bytes */
+#define UNWIND_USER_INSN_ALIGN		4
+
 /*
  * Bytes from a signal frame without extra space to the frame record above it, which
  * the handler's frame pointer points to at its entry.

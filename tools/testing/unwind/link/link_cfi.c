@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What arch/arm64/kernel/unwind_link.c sees by instructions, beside what .eh_frame says:
+ * What arch/arm64/kernel/unwind_link.c and unwind_record.c see by instructions, beside what
+ * .eh_frame says:
  *
  *	link_cfi FILE...
  *
@@ -15,6 +16,10 @@
  * left there by a call (unwind_called.c).  So it is asked for a call of the function, if
  * the file has one; and where the register has another use, for what calls on the way have
  * left there, which must not be taken for the return address.
+ *
+ * Where neither tells, the frame pointer is followed, if it is seen that it leads to a frame
+ * record of the function.  If it is the caller's instead, a caller is skipped: that must not
+ * be, either.  Where there is a record, it is to be seen, for all but a few.
  *
  * Where the stack pointer is said to be below the caller's is compared with the CFA.
  */
@@ -35,6 +40,7 @@
 
 /* Of those that could be seen, so many in a hundred have to be */
 #define SEEN_MIN	99
+#define RECORDED_MIN	99
 #define PRINT_MAX	4
 
 /* What was written by hand */
@@ -58,6 +64,9 @@ static const struct exception {
  * @known: so many times with how far the stack pointer is below the caller's
  * @wrong: so many times it is said where one of them has another value already
  * @wrong_sp: so many times the stack pointer is elsewhere
+ * @records: at so many the frame pointer is the function's own, and both are saved
+ * @recorded: that is seen
+ * @skipped: so many times the frame pointer is followed although it is the caller's
  */
 struct counts {
 	unsigned long	truths;
@@ -66,6 +75,9 @@ struct counts {
 	unsigned long	known;
 	unsigned long	wrong;
 	unsigned long	wrong_sp;
+	unsigned long	records;
+	unsigned long	recorded;
+	unsigned long	skipped;
 };
 
 /* As the kernel's, in arch/arm64/lib/insn.c: the immediate of a branch, in bytes */
@@ -123,8 +135,11 @@ static bool restores(u32 insn, const struct truth *truth, unsigned int reg)
 {
 	const int slot = truth->cfa + (reg == FP ? truth->fp_at : truth->link_at);
 
-	if (!is_saved(truth, reg) || !truth->cfa_by_sp)
+	if (!is_saved(truth, reg))
 		return false;
+	/* ldp x29, x30, [sp, #]: what else would be loaded into both? */
+	if (!truth->cfa_by_sp)
+		return (insn & 0xffc07fff) == 0xa9407bfd;
 	/* ldp x, x, [sp, #]; ldr x, [sp, #] */
 	if ((insn & 0xffc003e0) == 0xa94003e0)
 		return ((int)sign_extend32(insn >> 15, 6) +
@@ -223,6 +238,19 @@ static void compare(const struct text *text, size_t at, struct counts *counts,
 		print_wrong(text, at, "not the stack pointer", link);
 }
 
+/* The frame pointer is followed, or would be: to the caller? */
+static void compare_record(const struct text *text, size_t at, struct counts *counts,
+			   const struct unwind_user_link *link)
+{
+	if (is_there(text, at, FP) || !text->records[text->starts[at]]) {
+		if (!link->ambiguous && counts->skipped++ < PRINT_MAX)
+			print_wrong(text, at, "no frame record", link);
+	} else if (is_saved(&text->truths[at], FP) && is_saved(&text->truths[at], LINK)) {
+		counts->records++;
+		counts->recorded += !link->ambiguous;
+	}
+}
+
 static void judge(const struct text *text, size_t at, struct counts *counts)
 {
 	const struct truth *truth = &text->truths[at];
@@ -233,7 +261,9 @@ static void judge(const struct text *text, size_t at, struct counts *counts)
 		return;
 	there = truth->link == IN_REGISTER && truth->fp == IN_REGISTER;
 	seen = !unwind_user_link_holds_ra(text->addr + at * INSN_BYTES, &link);
-	if (!seen && link.by_call) {
+	if (!seen)
+		compare_record(text, at, counts, &link);
+	if (!seen && link.ambiguous) {
 		seen = there ? was_called(text, at, &link) : was_left(text, at, &link);
 		counts->called += seen && there;
 	}
@@ -262,6 +292,30 @@ static void find_calls(struct text *text)
 	}
 }
 
+/* add x29, sp, #; sub x29, sp, #; or mov */
+static bool makes_fp(u32 insn)
+{
+	return (insn & 0xbf8003ff) == 0x910003fd;
+}
+
+/*
+ * Which functions keep frame records?  What begins in the midst of one, as a part that is
+ * seldom executed does, has both saved from its first instruction on.
+ */
+static void find_records(struct text *text)
+{
+	size_t at;
+
+	for (at = 0; at < text->nr; at++) {
+		/* What nothing is said of belongs to another function */
+		if (text->truths[at].link == NOWHERE)
+			continue;
+		if (makes_fp(text->insns[at]) ||
+		    (text->starts[at] == at && is_saved(&text->truths[at], LINK)))
+			text->records[text->starts[at]] = true;
+	}
+}
+
 static const struct exception *find_exception(const char *file)
 {
 	size_t i;
@@ -283,18 +337,24 @@ static bool test(const char *path)
 	size_t at;
 
 	good = !text_open(&text, path);
-	if (good)
+	if (good) {
 		find_calls(&text);
+		find_records(&text);
+	}
 	for (at = 0; good && at < text.nr; at++)
 		judge(&text, at, &counts);
 	good &= counts.truths &&
 		counts.wrong <= (exception ? exception->wrong : 0) &&
 		counts.wrong_sp <= (exception ? exception->wrong_sp : 0) &&
+		!counts.skipped &&
+		counts.recorded * 100 >= counts.records * RECORDED_MIN &&
 		counts.seen * 100 >= counts.truths * SEEN_MIN;
 	printf("# link: file=%s insns=%zu truths=%lu seen=%lu called=%lu", file, text.nr,
 	       counts.truths, counts.seen, counts.called);
-	printf(" known=%lu wrong=%lu wrong_sp=%lu\n", counts.known, counts.wrong,
+	printf(" known=%lu wrong=%lu wrong_sp=%lu", counts.known, counts.wrong,
 	       counts.wrong_sp);
+	printf(" records=%lu recorded=%lu skipped=%lu\n", counts.records, counts.recorded,
+	       counts.skipped);
 	if (exception)
 		printf("# exception: %s\n", exception->reason);
 	text_close(&text);

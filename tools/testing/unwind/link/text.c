@@ -33,7 +33,7 @@ int text_read(unsigned long addr, void *to, size_t size)
 }
 
 /* @at: bytes from the CFA, if it is saved there */
-static enum where where_is(Dwarf_Frame *frame, int reg, int16_t *at)
+static enum where where_is(Dwarf_Frame *frame, int reg, int32_t *at)
 {
 	Dwarf_Op mem[3], *ops;
 	size_t nr;
@@ -153,7 +153,8 @@ static int read_text(struct text *text, Elf *elf)
 	text->truths = calloc(text->nr, sizeof(*text->truths));
 	text->starts = malloc(text->nr * sizeof(*text->starts));
 	text->calls = malloc(text->nr * sizeof(*text->calls));
-	if (!text->insns || !text->truths || !text->starts || !text->calls)
+	text->records = calloc(text->nr, sizeof(*text->records));
+	if (!text->insns || !text->truths || !text->starts || !text->calls || !text->records)
 		return -1;
 	memcpy(text->insns, file + segment.p_offset, text->nr * INSN_BYTES);
 	/* NO_CALL, all of them */
@@ -201,4 +202,5 @@ void text_close(struct text *text)
 	free(text->truths);
 	free(text->starts);
 	free(text->calls);
+	free(text->records);
 }

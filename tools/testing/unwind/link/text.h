@@ -31,8 +31,8 @@ enum where {
 struct truth {
 	uint8_t		link;
 	uint8_t		fp;
-	int16_t		link_at;
-	int16_t		fp_at;
+	int32_t		link_at;
+	int32_t		fp_at;
 	bool		cfa_by_sp;
 	int32_t		cfa;
 };
@@ -49,6 +49,8 @@ struct truth {
  * @starts: of each of them, where its function begins; before all functions, 0
  * @calls: of each of them, where it is called; or NO_CALL
  * @any_call: where something is called; or NO_CALL
+ * @records: of each of them where a function begins, for who opened it to fill in: whether
+ *	that keeps frame records
  */
 struct text {
 	uint64_t	addr;
@@ -58,6 +60,7 @@ struct text {
 	uint32_t	*starts;
 	uint32_t	*calls;
 	uint32_t	any_call;
+	bool		*records;
 };
 
 /* 0, or -1 and a line that says why */
