@@ -153,6 +153,8 @@ asm(".pushsection .text\n"
 asm(".pushsection .text\n"
 	"without_table:\n"
 	"	stp	x29, x30, [sp, #-16]!\n"
+	/* There is a record, as far as the instructions tell */
+	"	mov	x29, sp\n"
 	"	mov	x29, x0\n"
 	"	mov	x8, #173\n"
 	"	svc	#0\n"
@@ -175,6 +177,33 @@ TEST_F(reason, no_table_and_no_frame_pointer)
 	expect_end("no table and no frame pointer", 1, without_table_at,
 		   without_table, (void *)1, NULL);
 }
+
+#if defined(__aarch64__)
+
+/*
+ * Is the return address in the register, or in a frame record?  As far as the instructions
+ * tell it may be either, and x29 leads to the caller's caller.
+ */
+void without_hint(void *arg);
+ASM_LABEL(without_hint_at);
+
+asm(".pushsection .text\n"
+	"without_hint:\n"
+	"	mov	x9, x30\n"
+	"	mov	x8, #173\n"
+	"	svc	#0\n"
+	"without_hint_at:\n"
+	"	ret	x9\n"
+	"	nop\n"
+	".popsection\n");
+
+TEST_F(reason, link_register_or_frame_record)
+{
+	expect_end("link register or frame record", 1, without_hint_at, without_hint,
+		   NULL, NULL);
+}
+
+#endif
 
 /* What looks like a frame record, but leads to data, is none either */
 TEST_F(reason, no_frame_record)
