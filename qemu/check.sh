@@ -440,7 +440,7 @@ check_perf()
 
 check_in-place()
 {
-	local programs=/mnt/cache/$BUILT/in-place guest= bcc=yes
+	local programs=/mnt/cache/$BUILT/in-place guest= bcc=yes turns=
 
 	[ "$GUEST_ROOT" = "$CACHE/root" ] || guest=/mnt/cache/${GUEST_ROOT##*/}
 	need kernel-normal programs
@@ -450,7 +450,9 @@ check_in-place()
 	# bcc brings a compiler, which an emulator is slow to run: with all the rest, on
 	# one architecture only
 	[ -z "${UNWIND_AHEAD:-}" ] || [ "$ARCH" = x86_64 ] || bcc=no
-	TIMEOUT=3600 guest in-place normal "BCC=$bcc sh /mnt/repo/qemu/in-place/run.sh $programs /mnt/cache/out/$ARCH-normal" || true
+	# trace-cmd turns on what all processors execute when they switch, many times
+	[ "$ARCH" != x86_64 ] || turns=1
+	TURNS=$turns TIMEOUT=3600 guest in-place normal "BCC=$bcc sh /mnt/repo/qemu/in-place/run.sh $programs /mnt/cache/out/$ARCH-normal" || true
 	grep -E '^# .*(complete|taken|had a say|resident|asked|came after)' "$RESULTS/in-place.out" >&2 || true
 	tap in-place <"$RESULTS/in-place.out"
 	kernel_log in-place

@@ -12,6 +12,8 @@
 #   CPUS=n (2)  MEM=size (4G)   ICOUNT=n: count instructions (-icount shift=n)
 #   CPU=model                   QEMU's name of the processor
 #   MTE=1                       arm64: memory has tags
+#   TURNS=1                     its processors take turns on one of this machine's: for x86,
+#                               where what they all execute is patched again and again
 #   ONEINSN=1                   translate single instructions: an interrupt or
 #                               NMI can come between any two; slow
 #   TIMEOUT=s (1200)            then the guest is stopped, status 124
@@ -88,6 +90,14 @@ share()	# tag path [options]
 
 if [ -n "${ICOUNT:-}" ]; then
 	accel=(-accel tcg,thread=single -icount "shift=$ICOUNT")
+elif [ -n "${TURNS:-}" ]; then
+	# QEMU drops what it has translated of an instruction before, not after, it is
+	# overwritten.  Another processor may translate what was there in between, and keep
+	# it: a breakpoint, where x86 patches a call, of which the kernel knows nothing when
+	# it is executed later.  The kernel dies of "int3" then, with another byte at the
+	# place (seen with 7.2 and 11.1: the call of trace_sched_switch()'s probe, turned on
+	# and off under load, within a minute)
+	accel=(-accel tcg,thread=single)
 else
 	accel=(-accel tcg,thread=multi)
 fi
