@@ -677,6 +677,7 @@ int unwind_user_link_holds_ra(unsigned long ip, struct unwind_user_link *link)
 	unwind_code_start(&code, ip);
 	link->reg = UNWIND_USER_LINK_REG;
 	ret = held(&code, &link->reg);
+	/* What could not be read of the ways to an end says nothing of a record */
 	unread = code.unread;
 	code.unread = 0;
 	link->ambiguous = ret < 0 && !unwind_code_has_record(&code);

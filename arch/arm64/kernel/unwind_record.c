@@ -249,7 +249,7 @@ static bool is_followed_by_fp(struct unwind_code *code, int at)
 	return false;
 }
 
-/* What for was the link register saved, by what comes nearest before? */
+/* For what does the nearest instruction before save the link register? */
 static enum saved saved_before(struct unwind_code *code)
 {
 	bool stored = false;
@@ -446,7 +446,8 @@ static bool leads_to_need(struct unwind_code *code, struct ways *ways, int at, b
 
 /**
  * unwind_code_has_record - does the frame pointer point to this function's own record?
- * @code: of which it is not seen that the return address is in the link register
+ * @code: of which it is not seen that the return address is in the link register; what
+ *	could not be read is noted there
  *
  * Context: as unwind_user_start().
  * Return: whether that is seen.

@@ -30,6 +30,8 @@
 
 /* There is no link register */
 #define UNWIND_USER_LINK_REG		-1
+
+/* An instruction can be anywhere */
 #define UNWIND_USER_INSN_ALIGN		1
 
 /* The caller's stack pointer lies above the return address that the call pushed */

@@ -3,13 +3,13 @@
  * What the topmost frame costs where no table tells of it: topmost MODULE
  *
  * On arm64 its caller may be in the link register, and whether it is, is known from
- * the instructions around (arch/arm64/kernel/unwind_link.c), of which is kept what they
- * tell; or by the call that led there (unwind_called.c). The stack of six functions is
- * taken, in a system call of their own:
+ * the instructions around (arch/arm64/kernel/unwind_link.c, unwind_record.c), of which is
+ * kept what they tell; or by the call that led there (unwind_called.c). The stack of six
+ * functions is taken, in a system call of their own:
  *
  *	table	a table tells of it, and nothing is looked at
  *	near	what comes right before and after says that there is a frame record
- *	far	110 instructions in both directions tell nothing
+ *	far	the nearest that say so are 110 instructions away, in both directions
  *	ways	likewise, with branches all the way
  *	leaf	there is no record: it returns by the link register, 60 instructions later
  *	called	likewise, 600 later, and it was called 600 instructions before
