@@ -11,7 +11,7 @@
  * It shows how BPF programs use deferred user stacks. A sample is taken where
  * nobody may sleep, with a cookie in the place of the user stack; the stack comes
  * once, beside the same cookie, when the thread leaves the kernel. Here the two
- * are put together again. See Documentation/trace/user-unwind.rst.
+ * are put together again. See Documentation/bpf/unwind.rst.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
