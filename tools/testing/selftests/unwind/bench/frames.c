@@ -36,7 +36,7 @@
 
 #include "insns.h"
 #include "links.h"
-#include "../perf.h"
+#include "perf.h"
 
 #define BENCH		"/sys/kernel/debug/unwind_bench"
 #define TIMES		51

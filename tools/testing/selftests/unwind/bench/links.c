@@ -9,7 +9,7 @@
 #include <linux/unwind.h>
 
 #include "links.h"
-#include "../perf.h"
+#include "perf.h"
 
 static void fail(const char *what)
 {

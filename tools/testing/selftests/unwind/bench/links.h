@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#include "../image.h"
+#include "image.h"
 
 #ifndef ARRAY_SIZE
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))

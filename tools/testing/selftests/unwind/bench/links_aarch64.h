@@ -3,7 +3,7 @@
 #ifndef SELFTEST_UNWIND_BENCH_LINKS_AARCH64_H
 #define SELFTEST_UNWIND_BENCH_LINKS_AARCH64_H
 
-#include "../image.h"
+#include "image.h"
 
 #define LINK_ABI	2	/* AArch64, little-endian */
 #define LINK_FIXED_RA	0	/* none: rows say where it is */

@@ -3,7 +3,7 @@
 #ifndef SELFTEST_UNWIND_BENCH_LINKS_X86_64_H
 #define SELFTEST_UNWIND_BENCH_LINKS_X86_64_H
 
-#include "../image.h"
+#include "image.h"
 
 #define LINK_ABI	3	/* AMD64, little-endian */
 #define LINK_FIXED_RA	-8

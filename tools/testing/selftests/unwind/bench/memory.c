@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "links.h"
-#include "../perf.h"
+#include "perf.h"
 
 #define BENCH		"/sys/kernel/debug/unwind_bench"
 #define NR_PROCESSES	128

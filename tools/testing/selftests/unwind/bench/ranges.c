@@ -24,7 +24,7 @@
 
 #include "insns.h"
 #include "links.h"
-#include "../perf.h"
+#include "perf.h"
 
 #define TIMES		101
 #define RING_PAGES	64

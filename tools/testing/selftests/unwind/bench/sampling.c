@@ -30,7 +30,7 @@
 
 #include "insns.h"
 #include "links.h"
-#include "../perf.h"
+#include "perf.h"
 
 #define DEPTH		16
 #define NR_LINKS	1000

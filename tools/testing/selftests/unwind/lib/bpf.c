@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "bpf.h"
-#include "../kselftest.h"
+#include "../../kselftest.h"
 
 int bpf(int cmd, union bpf_attr *attr)
 {

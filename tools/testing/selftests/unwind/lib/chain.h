@@ -31,8 +31,8 @@ void chain(struct notes *notes);
 
 /* The same where they are compiled into one program, see big_endian.c */
 void chain_table(struct notes *notes);
-void chain_fp(struct notes *notes);
-void chain_signed(struct notes *notes);
-void chain_signed_b(struct notes *notes);
+void chain_fp_signed(struct notes *notes);
+void chain_table_signed(struct notes *notes);
+void chain_table_signed_b(struct notes *notes);
 
 #endif /* SELFTEST_UNWIND_CHAIN_H */

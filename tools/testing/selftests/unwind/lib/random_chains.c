@@ -4,7 +4,7 @@
  */
 #include <stddef.h>
 
-#include "../kselftest.h"
+#include "../../kselftest.h"
 #include "image.h"
 #include "random_chains.h"
 

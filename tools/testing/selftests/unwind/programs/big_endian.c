@@ -281,9 +281,9 @@ int main(void)
 		printf("TAP version 13\n");
 		result(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, "big-endian");
 		result(is_whole(chain_table), "tables");
-		result(is_whole(chain_fp), "frame records, signed");
-		result(is_whole(chain_signed), "tables, signed");
-		result(is_whole(chain_signed_b), "tables, signed with the other key");
+		result(is_whole(chain_fp_signed), "frame records, signed");
+		result(is_whole(chain_table_signed), "tables, signed");
+		result(is_whole(chain_table_signed_b), "tables, signed with the other key");
 		test_files();
 		test_registration();
 		printf("1..%u\n", tests);

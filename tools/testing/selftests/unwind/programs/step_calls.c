@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "calls.h"
+#include "step_calls.h"
 
 /* Not known to the compiler: other files could change them */
 long sink;

@@ -16,7 +16,7 @@ long shrink_wrapped(long n);
 /* From the file that may be compiled in another way */
 long elsewhere(long n);
 
-/* Written by hand: see calls_asm.S */
+/* Written by hand: see step_calls_asm.S */
 long asm_pushes(long n);
 long asm_frame(long n);
 long asm_elsewhere(long n);

@@ -3,7 +3,7 @@
  * Functions of "calls" that may be compiled in another way than the others: they
  * are called by them and call back into them.
  */
-#include "calls.h"
+#include "step_calls.h"
 
 static long inner(long n)
 {

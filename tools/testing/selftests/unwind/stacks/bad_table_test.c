@@ -23,7 +23,7 @@
 #include "image.h"
 #include "sampled.h"
 #include "trace.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 /*
  * What can be wrong.  All functions that change a file are here.

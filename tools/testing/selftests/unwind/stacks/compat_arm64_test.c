@@ -11,7 +11,7 @@
 #include "image.h"
 #include "sampled.h"
 #include "trace.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define LOAD		0x10000
 #define ARM_GETPPID	64

@@ -14,7 +14,7 @@
 #include "sampled.h"
 #include "trace.h"
 #include "whole.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define I386_GETPPID	64
 #define BY_FP		"reason=\"end of stack by frame pointer\""

@@ -15,7 +15,7 @@
 #include "breakpoint.h"
 #include "trace.h"
 #include "whole.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 FIXTURE(coroutine)
 {

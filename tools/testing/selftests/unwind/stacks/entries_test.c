@@ -22,7 +22,7 @@
 #include "asleep.h"
 #include "entries_code.h"
 #include "whole.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define CLOCK_PERIOD	1000000
 #define NO_EVENT	"no such event, or not root"

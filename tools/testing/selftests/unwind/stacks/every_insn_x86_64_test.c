@@ -21,7 +21,7 @@
 
 #include "breakpoint.h"
 #include "image.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define MAX_INSNS	1024
 #define TRAP_FLAG	0x100

@@ -28,7 +28,7 @@
 #include "call.h"
 #include "image.h"
 #include "perf.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define PAGES		128
 #define MAX_CPUS	64

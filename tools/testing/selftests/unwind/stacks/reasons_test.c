@@ -14,7 +14,7 @@
 #include "image.h"
 #include "trace.h"
 #include "whole.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define COUNTS		"/sys/kernel/debug/unwind/stops"
 

@@ -18,7 +18,7 @@
 
 #include "breakpoint.h"
 #include "whole.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #ifndef SA_RESTORER
 #define SA_RESTORER	0x04000000

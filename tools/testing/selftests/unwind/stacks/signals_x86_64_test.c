@@ -23,9 +23,9 @@
 
 #include "breakpoint.h"
 #include "image.h"
-#include "walk.h"
+#include "walk_x86_64.h"
 #include "whole.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define TRAP_FLAG	0x100
 /* Bytes of mov $15,%rax; syscall */

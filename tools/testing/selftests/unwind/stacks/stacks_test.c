@@ -19,7 +19,7 @@
 #include "image.h"
 #include "sampled.h"
 #include "trace.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define ROUNDS		20
 #define I386_GETPPID	64

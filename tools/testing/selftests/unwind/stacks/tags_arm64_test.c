@@ -15,7 +15,7 @@
 
 #include "code.h"
 #include "whole.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #ifndef PROT_MTE
 #define PROT_MTE	0x20

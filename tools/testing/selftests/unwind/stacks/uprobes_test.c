@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "whole.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define UPROBE_TYPE	"/sys/bus/event_source/devices/uprobe/type"
 #define URETPROBE	1

@@ -17,7 +17,7 @@
 
 #include "breakpoint.h"
 #include "whole.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define INSN		4
 #define RET		0xd65f03c0

@@ -12,9 +12,9 @@
 #include <time.h>
 
 #include "breakpoint.h"
-#include "walk.h"
+#include "walk_x86_64.h"
 #include "whole.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define MAX_INSNS	1024
 

@@ -29,7 +29,7 @@
 
 #include "step_judge.h"
 #include "step_task.h"
-#include "../kselftest.h"
+#include "../../kselftest.h"
 
 /* Over all programs, unless time was up before */
 #if defined(__x86_64__)

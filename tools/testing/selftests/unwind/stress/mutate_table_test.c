@@ -20,7 +20,7 @@
 #include "image.h"
 #include "sampled.h"
 #include "trace.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define SEED		0x5eed0f5f4a3eULL
 #define MUTATIONS	2000

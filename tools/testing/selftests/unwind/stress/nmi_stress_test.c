@@ -26,7 +26,7 @@
 #include "stress_load.h"
 #include "stress_module.h"
 #include "stress_where.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define REQUESTS	1000000
 #define RATE		5000

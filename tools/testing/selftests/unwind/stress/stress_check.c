@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "stress_check.h"
-#include "../kselftest.h"
+#include "../../kselftest.h"
 
 #define SAY_AT_MOST	5
 #define MAX_PID		0x400000

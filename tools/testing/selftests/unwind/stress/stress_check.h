@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../../../../kernel/unwind/tests/stress_uapi.h"
+#include "../../../../../kernel/unwind/tests/stress_uapi.h"
 
 enum check_fault {
 	LOST,			/* asked for, and no callback */

@@ -23,7 +23,7 @@
 
 #include "asleep.h"
 #include "stress_load.h"
-#include "../kselftest.h"
+#include "../../kselftest.h"
 
 #define MAX_JOBS	32
 

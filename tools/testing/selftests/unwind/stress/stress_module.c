@@ -16,7 +16,7 @@
 
 #include "stress_check.h"
 #include "stress_module.h"
-#include "../kselftest.h"
+#include "../../kselftest.h"
 
 #define NAME	"unwind_stress"
 #define DIR	"/sys/kernel/debug/" NAME "/"

@@ -9,7 +9,7 @@
 
 #include "stress_check.h"
 #include "stress_where.h"
-#include "../kselftest.h"
+#include "../../kselftest.h"
 
 struct symbol {
 	unsigned long	start;

@@ -33,10 +33,10 @@
 #include <unistd.h>
 #include <linux/unwind.h>
 
-#include "../../../../samples/unwind/jit.h"
+#include "../../../../../samples/unwind/jit.h"
 #include "perf.h"
 #include "twins.h"
-#include "../kselftest.h"
+#include "../../kselftest.h"
 
 #define SECONDS		10
 #define PATIENCE	100

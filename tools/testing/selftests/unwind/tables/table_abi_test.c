@@ -18,7 +18,7 @@
 #include "code.h"
 #include "trace.h"
 #include "turns.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define KEY		0x1001
 #define KEY_OTHER	0x1002

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "trace.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 FIXTURE(audit)
 {

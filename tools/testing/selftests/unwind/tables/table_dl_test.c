@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "twins.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define ROUNDS		120
 #define CALLS		4

@@ -13,7 +13,7 @@
 
 #include "code.h"
 #include "trace.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #ifndef MREMAP_DONTUNMAP
 #define MREMAP_DONTUNMAP	4

@@ -21,7 +21,7 @@
 #include "image.h"
 #include "trace.h"
 #include "turns.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 struct env {
 	struct sampler sampler;

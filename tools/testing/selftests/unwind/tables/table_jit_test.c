@@ -15,10 +15,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../../../samples/unwind/jit_pool.h"
+#include "../../../../../samples/unwind/jit_pool.h"
 #include "run.h"
 #include "sampled.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define SIZE		(1024 * 1024)
 #define PAGES		128

@@ -20,7 +20,7 @@
 #include "image.h"
 #include "trace.h"
 #include "turns.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define KEY		0x2001
 #define KEY_OTHER	0x2002

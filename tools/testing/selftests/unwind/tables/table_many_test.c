@@ -17,7 +17,7 @@
 
 #include "code.h"
 #include "turns.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define KEY		0x2001
 #define MANY		10000

@@ -16,7 +16,7 @@
 #include "code.h"
 #include "image.h"
 #include "trace.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define KEY		0x1001
 #define KEY_OTHER	0x1002

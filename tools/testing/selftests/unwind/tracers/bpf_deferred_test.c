@@ -16,7 +16,7 @@
 
 #include "bpf_session.h"
 #include "whole.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define CALLS		100
 

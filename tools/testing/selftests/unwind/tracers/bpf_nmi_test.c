@@ -20,7 +20,7 @@
 #include "bpf.h"
 #include "client_events.h"
 #include "spin.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define RATE		1000
 #define REQUESTS	4000

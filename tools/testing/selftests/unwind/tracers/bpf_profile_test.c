@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "profiled.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define NAME	"profiled;"
 

@@ -19,7 +19,7 @@
 
 #include "bpf.h"
 #include "whole.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define SYSCTL		"/proc/sys/kernel/unwind_in_place"
 #define IPS_MAX		62

@@ -20,7 +20,7 @@
 #include "sampled.h"
 #include "spin.h"
 #include "trace.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define RATE		200
 #define STACKS		300

@@ -25,7 +25,7 @@
 #include "code.h"
 #include "ftrace.h"
 #include "whole.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define CALLS	500
 

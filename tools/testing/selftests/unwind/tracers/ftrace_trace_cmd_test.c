@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "ftrace.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define PROG		"prog_table"
 #define FRAMES		16

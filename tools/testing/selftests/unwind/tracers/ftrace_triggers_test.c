@@ -13,7 +13,7 @@
 
 #include "ftrace.h"
 #include "whole.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define CALLS		10
 #define TRIGGER		FTRACE_ENTER "/trigger"

@@ -26,7 +26,7 @@
 #include "in_place_counts.h"
 #include "sampled.h"
 #include "spin.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define RATE		4000
 #define SAMPLES		4000

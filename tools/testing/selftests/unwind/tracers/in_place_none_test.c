@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "shots.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 FIXTURE(no_table)
 {

@@ -26,7 +26,7 @@
 #include "random_chains.h"
 #include "shots.h"
 #include "trace.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define MAX_STACK	"/proc/sys/kernel/perf_event_max_stack"
 

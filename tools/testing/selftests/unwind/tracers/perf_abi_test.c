@@ -21,7 +21,7 @@
 
 #include "call.h"
 #include "perf.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define PAGES	64
 

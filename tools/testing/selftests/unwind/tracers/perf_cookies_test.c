@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "perf.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define MAX_CPUS	64
 #define THREADS		4

@@ -30,7 +30,7 @@
 #include "in_place_counts.h"
 #include "random_chains.h"
 #include "sampled.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 /* In portions that fit into the buffers */
 #define SAMPLES		10000

@@ -27,7 +27,7 @@
 #include "perf.h"
 #include "waiter.h"
 #include "whole.h"
-#include "../kselftest_harness.h"
+#include "../../kselftest_harness.h"
 
 #define ROUNDS		200
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stepping through code, see walk.h.
+ * Stepping through code, see walk_x86_64.h.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include <sys/ucontext.h>
 #include <unistd.h>
 
-#include "walk.h"
+#include "walk_x86_64.h"
 #include "whole.h"
 
 #define TRAP_FLAG	0x100
