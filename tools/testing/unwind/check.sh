@@ -57,9 +57,9 @@ else
 	echo "ok - # SKIP diff: no libsframe of version 2" | tee -a "$log"
 	skipped=$((skipped + 1))
 fi
-run "$dir/sframe_fuzz" -n "$runs" -o "$dir/sframe_fuzz.crash" "$here"/corpus/*
-run "$here/mutants.sh" "$dir" 200
-run "$here/coverage.sh" "$dir/coverage" "$GCOV"
+run "$dir/sframe_fuzz" -n "$runs" -o "$dir/sframe_fuzz.crash" "$here"/fuzz/corpus/*
+run "$here/fuzz/mutants.sh" "$dir" 200
+run "$here/unit/coverage.sh" "$dir/coverage" "$GCOV"
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#include "../../umem.h"
+#include "../../lib/umem.h"
 
 #define get_user(x, ptr) \
 	umem_get_user(&(x), (unsigned long)(ptr), sizeof(x))

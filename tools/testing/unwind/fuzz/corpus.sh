@@ -20,7 +20,7 @@ mkdir -p "$work/in" "$work/out" "$here/corpus"
 # The first byte of an input is the ABI, AMD64; then any seed
 for opt in "-O2" "-O1 -fno-omit-frame-pointer" "-O0"; do
 	name=$work/in/compiled$(printf '%s' "$opt" | tr -d ' ')
-	awk -v n=12 -f "$here/diff_many.awk" >"$work/many.c"
+	awk -v n=12 -f "$here/../differential/diff_many.awk" >"$work/many.c"
 	# shellcheck disable=SC2086 # options are words
 	$cc $opt -w -fPIC -Wa,--gsframe -c -o "$work/many.o" "$work/many.c"
 	"${LD:-ld}" -shared -o "$work/many.so" "$work/many.o" 2>"$work/ld.log"

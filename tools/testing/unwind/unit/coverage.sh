@@ -17,12 +17,12 @@ if ! command -v "$gcov" >/dev/null; then
 	echo "1..1"
 	exit 0
 fi
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(cd "$(dirname "$0")/.." && pwd)
 
 rm -f "$dir"/*.gcda "$dir"/*.gcov
 "$dir/sframe_test" >"$dir/coverage.log" 2>&1 ||
 	{ tail -n 5 "$dir/coverage.log"; exit 1; }
-"$dir/sframe_fuzz" -r -o "$dir/coverage.crash" "$here"/corpus/* \
+"$dir/sframe_fuzz" -r -o "$dir/coverage.crash" "$here"/fuzz/corpus/* \
 	>>"$dir/coverage.log" 2>&1 ||
 	{ tail -n 5 "$dir/coverage.log"; exit 1; }
 
