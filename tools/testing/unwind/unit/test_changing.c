@@ -74,7 +74,7 @@ static void grows(u8 version, u8 flags)
 {
 	struct env env;
 
-	tap_begin("changing: v%u, flags %u, functions are added", version, flags);
+	tap_begin("changing: v%u, flags %u, added functions are found once counted", version, flags);
 	open_changing(&env, version, flags);
 	put_counts(&env, LAST, fres_before_last(&env));
 	CHECK_EQ(sframe_read_header(&env.sec, env.base, env.img.size,
@@ -110,7 +110,7 @@ static void counts_too_much(u8 version, u8 flags)
 	struct env env;
 	u32 room, i;
 
-	tap_begin("changing: v%u, flags %u, counts beyond the section", version,
+	tap_begin("changing: v%u, flags %u, counts beyond the section return EINVAL", version,
 		  flags);
 	open_changing(&env, version, flags);
 	room = fre_room(&env);
@@ -208,7 +208,7 @@ static void field_changes(u8 version, u8 flags, enum field field, u32 val,
 	struct env env;
 	int ret;
 
-	tap_begin("changing: v%u, flags %u, field %u of an entry becomes %#x",
+	tap_begin("changing: v%u, flags %u, a change of field %u to %#x returns old, EAGAIN or new",
 		  version, flags, field, val);
 	open_changing(&env, version, flags);
 	CHECK_EQ(env_find(&env, OLD_ONLY, UNWIND_USER_NOFAULT, &row), 0);
@@ -256,7 +256,7 @@ static void made_anew(u8 version, u8 flags, u64 offset, s32 old_cfa, s32 new_cfa
 	struct env env;
 	int ret;
 
-	tap_begin("changing: v%u, flags %u, made anew, at %#llx", version, flags,
+	tap_begin("changing: v%u, flags %u, a function made anew is never mixed, at %#llx", version, flags,
 		  (unsigned long long)offset);
 	open_changing(&env, version, flags);
 	steps[0] = store(&env, FUNC_SIZE, 0);
@@ -296,7 +296,7 @@ static void unreadable(u8 version, u8 flags)
 	struct unwind_row row;
 	struct env env;
 
-	tap_begin("changing: v%u, flags %u, each read fails", version, flags);
+	tap_begin("changing: v%u, flags %u, each failed read returns EFAULT", version, flags);
 	open_changing(&env, version, flags);
 	env.sec.changes = false;
 	CHECK_EQ(env_find(&env, OLD_ONLY, UNWIND_USER_NOFAULT, &row), 0);

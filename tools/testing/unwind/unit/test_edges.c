@@ -39,10 +39,10 @@ static void empty_bound(enum unwind_user_access access, u8 version)
 {
 	u32 max = max_scan(access);
 
-	tap_begin("edges: v%u, %u empty functions", version, max - 1);
+	tap_begin("edges: v%u, %u empty functions are stepped over", version, max - 1);
 	CHECK_EQ(find_behind_empty(max - 1, access, version), 0);
 	tap_end();
-	tap_begin("edges: v%u, %u empty functions", version, max);
+	tap_begin("edges: v%u, %u empty functions return E2BIG", version, max);
 	CHECK_EQ(find_behind_empty(max, access, version), -E2BIG);
 	tap_end();
 }
@@ -58,7 +58,7 @@ static void attributes_alone(void)
 	const struct unwind_row outermost = { .outermost = true };
 	struct env env;
 
-	tap_begin("edges: v3, nothing but the attributes of one function");
+	tap_begin("edges: v3, attributes without rows are an outermost frame");
 	env_open(&env, &table);
 	CHECK_EQ(env.sec.fre_len, 5);
 	expect_row(&env, 0x1000, &outermost);

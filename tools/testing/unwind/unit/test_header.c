@@ -35,7 +35,7 @@ static void unknown_abis(u8 version)
 	struct sfb_table table = good_table(version);
 	unsigned int abi;
 
-	tap_begin("header: v%u, ABIs that are read", version);
+	tap_begin("header: v%u, only known ABIs are accepted", version);
 	for (abi = 0; abi <= U8_MAX; abi++) {
 		struct sframe_section sec;
 		struct sfb_image img;
@@ -58,7 +58,7 @@ static void header_fields(u8 version)
 	struct sfb_table table = good_table(version);
 	struct env env;
 
-	tap_begin("header: v%u, what is found in it", version);
+	tap_begin("header: v%u, every field is found", version);
 	table.aux_len = 7;
 	table.fde_gap = 3;
 	table.fre_gap = 5;
@@ -87,7 +87,7 @@ static void header_truncated(u8 version)
 	struct sfb_image img;
 	u32 size;
 
-	tap_begin("header: v%u, sections cut off at every length", version);
+	tap_begin("header: v%u, a section that is cut off returns ENOEXEC", version);
 	sfb_build(&img, &table);
 	for (size = 0; size <= img.size; size++) {
 		u8 *part = malloc(size);
@@ -115,7 +115,7 @@ static void header_preamble(void)
 	struct sfb_image img;
 	u32 size;
 
-	tap_begin("header: version 4, of which only the preamble is known");
+	tap_begin("header: version 4 returns EOPNOTSUPP by its preamble alone");
 	sfb_build(&img, &table);
 	sfb_put(&img, SFB_HDR_VERSION, 1, 4);
 	for (size = 0; size <= img.size; size++) {
@@ -142,7 +142,7 @@ static void header_at_end_of_memory(void)
 	struct sframe_section sec;
 	struct sfb_image img;
 
-	tap_begin("header: at the end of the address space");
+	tap_begin("header: a section that wraps the address space returns ENOEXEC");
 	sfb_build(&img, &table);
 	umem_map(-(unsigned long)img.size - 1, img.bytes, img.size);
 	CHECK_EQ(sframe_read_header(&sec, -(unsigned long)img.size - 1,
@@ -165,7 +165,7 @@ static void header_unreadable(void)
 	struct sfb_image img;
 	unsigned long k;
 
-	tap_begin("header: each read of it fails");
+	tap_begin("header: each failed read returns EFAULT");
 	sfb_build(&img, &table);
 	umem_map(DEFAULT_BASE, img.bytes, img.size);
 	for (k = 1; k <= 7; k++) {
@@ -184,7 +184,7 @@ static void header_unreadable(void)
 /* The decoder takes the ABI from its caller, who takes it from here */
 static void abi_numbers(void)
 {
-	tap_begin("header: numbers of the ABIs");
+	tap_begin("header: ABIs have the numbers of the specification");
 	CHECK_EQ(SFRAME_ABI_AMD64_ENDIAN_LITTLE, SFB_AMD64);
 	CHECK_EQ(SFRAME_ABI_AARCH64_ENDIAN_LITTLE, SFB_AARCH64);
 	CHECK_EQ(SFRAME_ABI_AARCH64_ENDIAN_BIG, SFB_AARCH64_BE);

@@ -57,7 +57,7 @@ static void cut_off(u8 version, u8 size_code)
 	u32 total, first_end, size;
 	struct env env;
 
-	tap_begin("hostile: v%u, rows cut off at every byte, size %u", version,
+	tap_begin("hostile: v%u, rows cut off at any byte return EINVAL, size %u", version,
 		  1 << size_code);
 	table.funcs = last_funcs;
 	table.num_funcs = ARRAY_SIZE(last_funcs);
@@ -97,7 +97,7 @@ static void nothing_left(const struct sfb_func *func, u32 needed)
 	struct env env;
 	u32 left;
 
-	tap_begin("hostile: v3, 0 to %u bytes of FREs", needed - 1);
+	tap_begin("hostile: v3, 0 to %u bytes of FREs return EINVAL", needed - 1);
 	table.funcs = func;
 	table.num_funcs = 1;
 	for (left = 0; left < needed; left++) {
@@ -159,7 +159,7 @@ static void unreadable(u8 version, u8 flags, s8 fixed_ra)
 	struct env env;
 	u64 offset;
 
-	tap_begin("hostile: v%u, %ssorted, RA %sfixed, each read fails", version,
+	tap_begin("hostile: v%u, %ssorted, RA %sfixed, each failed read returns EFAULT", version,
 		  flags & SFB_SORTED ? "" : "un", fixed_ra ? "" : "not ");
 	table.fixed_ra = fixed_ra;
 	table.funcs = all;
@@ -206,7 +206,7 @@ static void changing(u8 version, u8 flags)
 	struct env env;
 	int ret;
 
-	tap_begin("hostile: v%u, flags %u, values change between reads",
+	tap_begin("hostile: v%u, flags %u, values that change break no promise",
 		  version, flags);
 	env_open(&env, &table);
 	mutate_state = 88172645463325252ULL;
@@ -234,7 +234,7 @@ static void header_changes(u8 version)
 	const struct sfb_table table = hostile_table(version, SFB_SORTED);
 	struct env env;
 
-	tap_begin("hostile: v%u, header changes after it was checked", version);
+	tap_begin("hostile: v%u, a header that changes later moves no bound", version);
 	env_open(&env, &table);
 	sfb_put(&env.img, SFB_HDR_VERSION, 1, version ^ 1);
 	sfb_put(&env.img, SFB_HDR_FLAGS, 1, 0xff);
@@ -258,7 +258,7 @@ static void not_user_memory(u8 version)
 	struct unwind_row row;
 	struct env env;
 
-	tap_begin("hostile: v%u, section beyond user memory", version);
+	tap_begin("hostile: v%u, a section beyond user memory returns EFAULT", version);
 	env_open(&env, &table);
 	umem_set_end_of_memory(env.base + env.img.size);
 	expect_cfa(&env, 0x1000, 8);
@@ -286,7 +286,7 @@ static void not_sorted(u8 version)
 	u64 offset;
 	int ret;
 
-	tap_begin("hostile: v%u, index claims to be sorted", version);
+	tap_begin("hostile: v%u, an unsorted index gives no wrong row", version);
 	table.funcs = liars;
 	table.num_funcs = ARRAY_SIZE(liars);
 	env_open(&env, &table);

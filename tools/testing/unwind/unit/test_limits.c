@@ -34,7 +34,7 @@ static void no_scan(void)
 	struct env env;
 	u32 i;
 
-	tap_begin("limits: %u sorted functions", num);
+	tap_begin("limits: each of %u sorted functions is found", num);
 	for (i = 0; i < num; i++)
 		funcs[i] = (struct sfb_func){
 			.start = 0x10000000 + 32 * i, .size = 16,
@@ -121,7 +121,7 @@ static void step_bound(enum unwind_user_access access)
 	u32 max = max_scan(access);
 	struct env env;
 
-	tap_begin("limits: one empty function more than %u", max);
+	tap_begin("limits: one empty function more than %u returns E2BIG", max);
 	open_dearest(&env, max + 1, 1, false);
 	expect_in(&env, 0x1000, access, -E2BIG);
 	if (access == UNWIND_USER_NOFAULT)
@@ -149,8 +149,9 @@ static void all_empty(enum unwind_user_access access)
 		funcs[i] = (struct sfb_func){ .start = 0x1000 };
 	for (table.num_funcs = max; table.num_funcs <= max + 2;
 	     table.num_funcs++) {
-		tap_begin("limits: %u empty functions alone",
-			  table.num_funcs - 1);
+		tap_begin("limits: %u empty functions alone return %s",
+			  table.num_funcs - 1,
+			  table.num_funcs <= max + 1 ? "ENOENT" : "E2BIG");
 		env_open(&env, &table);
 		expect_in(&env, 0x1000, access,
 			  table.num_funcs <= max + 1 ? -ENOENT : -E2BIG);

@@ -80,7 +80,7 @@ static void every_address(u8 version, u8 flags)
 
 	if (!(flags & SFB_SORTED))
 		table.funcs = shuffled;
-	tap_begin("lookup: v%u, %ssorted, %s: every address", version,
+	tap_begin("lookup: v%u, %ssorted, %s: every address has the right row", version,
 		  flags & SFB_SORTED ? "" : "un",
 		  flags & SFB_PCREL ? "PC-relative" : "section-relative");
 	env_open(&env, &table);
@@ -111,7 +111,7 @@ static void few_functions(u8 version, u8 flags)
 	struct env env;
 	u32 i;
 
-	tap_begin("lookup: v%u, %ssorted, 0 to 3 functions", version,
+	tap_begin("lookup: v%u, %ssorted, each of 0 to 3 functions is found", version,
 		  flags & SFB_SORTED ? "" : "un");
 	for (table.num_funcs = 0; table.num_funcs <= 3; table.num_funcs++) {
 		env_open(&env, &table);
@@ -151,7 +151,7 @@ static void empty_functions(u8 version, u8 flags)
 	struct env env;
 	u32 i;
 
-	tap_begin("lookup: v%u, %ssorted, empty functions", version,
+	tap_begin("lookup: v%u, %ssorted, empty functions hide none", version,
 		  flags & SFB_SORTED ? "" : "un");
 	/* Each length moves the middles of the binary search */
 	for (; table.num_funcs >= 9; table.num_funcs--) {
@@ -180,7 +180,7 @@ static void far_functions(void)
 				    SFB_FUNCS(v3) };
 	struct env env;
 
-	tap_begin("lookup: functions far from the section");
+	tap_begin("lookup: functions far from the section are found");
 	env_open(&env, &table2);
 	expect_cfa(&env, v2[0].start, 8);
 	expect_cfa(&env, v2[1].start + 0xf, 16);
@@ -214,7 +214,7 @@ static void ends_of_memory(u8 flags)
 	struct sfb_table table = { AMD64_V(3, flags), SFB_FUNCS(below) };
 	struct env env;
 
-	tap_begin("lookup: %s, functions around the ends of memory",
+	tap_begin("lookup: %s, functions at the ends of memory are found",
 		  flags & SFB_SORTED ? "sorted" : "unsorted");
 	env_open_at(&env, &table, 0x1000);
 	expect_cfa(&env, -0x2000, 8);
