@@ -1,21 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Fetch what the differential test's corpus is built from; run in the Debian root.
+# Fetch assembler, linker and libsframe that know SFrame version 2; run in the
+# Debian root.
 #
 #     fetch.sh DIR
 #
-# DIR/src       the upstream part of source packages
-# DIR/binutils2 assembler, linker and libsframe.  Unpacked beside the root's, not
-#               installed: its libraries would get into the way of the root's.
-#               x86_64/ and aarch64/ in there are what a compiler's COMPILER_PATH
-#               takes.
+# They come to DIR/binutils2, beside the root's own: installed, their libraries
+# would get into the way of the root's.  x86_64/ and aarch64/ in there have as and
+# ld.  They are those of the stable release, whose packages do not go away.
 #
-# Both are of the stable release, whose binutils writes SFrame version 2 and whose
-# packages do not go away.
-#
-# apt works on lists and a state of its own in DIR, so that it neither changes
-# the root nor is led by what is installed there.
+# apt works on lists and a state of its own in DIR.  It neither changes the root nor
+# depends on what is installed there.
 set -eu
 
 [ $# -eq 1 ] || { echo "usage: ${0##*/} DIR" >&2; exit 2; }
@@ -23,7 +19,6 @@ DIR=$1
 APT=$DIR/apt
 OLD=$DIR/binutils2
 
-SOURCES="bzip2 coreutils lua5.4 lz4 zlib"
 RELEASE=trixie
 PACKAGES="binutils-aarch64-linux-gnu binutils-dev binutils-x86-64-linux-gnu
 	libbinutils libctf0 libsframe1"
@@ -39,21 +34,16 @@ apt() {
 		-o Acquire::Check-Valid-Until=false "$@"
 }
 
-rm -rf "$APT" "$DIR/src" "$OLD"
-mkdir -p "$APT/lists/partial" "$APT/archives/partial" "$APT/debs" "$DIR/src" "$OLD"
+rm -rf "$APT" "$OLD"
+mkdir -p "$APT/lists/partial" "$APT/archives/partial" "$APT/debs" "$OLD"
 : >"$APT/status"
 
 # The root's own first line, for that release: it names a mirror that works
 line=$(sed -n "s/^deb \(.*\) [a-z]* main.*/\1 $RELEASE main/p" \
 	/etc/apt/sources.list | head -n 1)
 [ -n "$line" ] || { echo "${0##*/}: no deb line in sources.list" >&2; exit 1; }
-printf '%s\n' "deb $line" "deb-src $line" >"$APT/list"
+echo "deb $line" >"$APT/list"
 apt update
-
-cd "$DIR/src"
-# shellcheck disable=SC2086 # a list
-apt source --download-only --tar-only $SOURCES
-rm -f ./*.asc
 
 cd "$APT/debs"
 # shellcheck disable=SC2086 # a list
@@ -64,7 +54,7 @@ done
 
 # What is large, and not needed
 find "$OLD" -name '*.a' ! -name libsframe.a -delete
-rm -rf "$OLD/usr/share"
+rm -rf "${OLD:?}/usr/share"
 
 for target in x86_64 aarch64; do
 	mkdir -p "$OLD/$target"

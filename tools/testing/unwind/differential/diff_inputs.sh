@@ -1,16 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Make the files that sframe_diff compares libsframe and the kernel on:
+# Make the files that sframe_diff compares libsframe and the kernel on, in
+# DIRECTORY/TARGET-vVERSION/, for each target that there is a compiler for:
 #
-# - a few thousand functions of a few kinds, with and without frame pointers, for
-#   this machine;
-# - the assembler's own tests of SFrame, for each target and version that there
-#   is an assembler for;
-# - the sections that libsframe has for its own tests, as they are.
+# - functions of each kind that diff_many.awk has, by each option that changes
+#   frames; all kinds linked together, besides;
+# - the assembler's own tests of SFrame;
+# - in DIRECTORY/libsframe/, the sections of libsframe's own tests, as they are.
 #
-# The latter two are read from the source package of binutils, and left out with
-# a word if it is not here.  What an earlier run made of the same is kept.
+# The compiler runs once per kind, option and target.  Both versions come from
+# its one output, by two assemblers.  The tests are read from the source package
+# of binutils; without it they are left out with a word.  What an earlier run
+# made of the same is kept.
 #
 # Prints the names of all of them and of those FILEs that have SFrame, each once.
 #
@@ -27,96 +29,160 @@ old=${BINUTILS2:-}
 
 have() { command -v "$1" >/dev/null; }
 
+# Commands for an architecture: the machine's own have no prefix
+prefix()
+{
+	[ "$1" = "$(uname -m)" ] || echo "$1-linux-gnu-"
+}
+
+compiler()
+{
+	if [ "$1" = "$(uname -m)" ]; then
+		echo "$cc"
+	elif have "$1-linux-gnu-gcc"; then
+		echo "$1-linux-gnu-gcc"
+	else
+		echo "$1-linux-gnu-gcc-14"
+	fi
+}
+
+# Names of options of the compiler, and the options
+options()
+{
+	cat <<-END
+		O0 -O0
+		fp -O1 -fno-omit-frame-pointer
+		nofp -O2 -fomit-frame-pointer
+		packed -O2 -falign-functions=1
+	END
+}
+
 # What the files are made from
 key()
 {
 	cat "$0" "$here/diff_many.awk"
-	$cc --version
-	for tool in as ld aarch64-linux-gnu-as aarch64-linux-gnu-ld \
-		    "$old/x86_64/as" "$old/aarch64/as"; do
-		have "$tool" && $tool --version
+	for arch in x86_64 aarch64; do
+		for tool in "$(compiler $arch)" "$(prefix $arch)as" "$(prefix $arch)ld" \
+			    "$old/$arch/as" "$old/$arch/ld"; do
+			! have "$tool" || "$tool" --version
+		done
 	done
 	ls /usr/src/binutils 2>/dev/null || :
 }
 
-compile_many()
+# compile TARGET ARCH - each kind by each option, to assembly in $dir/source/TARGET
+compile()
 {
-	for opt in "-O2" "-O1 -fno-omit-frame-pointer" "-O0" \
-		   "-O2 -falign-functions=1"; do
-		name=$dir/many$(printf '%s' "$opt" | tr -d ' ').so
-		awk -v n=2000 -f "$here/diff_many.awk" >"$dir/many.c"
-		# shellcheck disable=SC2086 # options are words
-		$cc $opt -w -fPIC -Wa,--gsframe -c -o "$dir/many.o" "$dir/many.c"
-		ld -shared -o "$name" "$dir/many.o" 2>"$dir/ld.log"
-	done
-	rm -f "$dir/many.c" "$dir/many.o"
-}
-
-# assemble_tests TARGET VERSION AS LD [OPTION] - of the assembler's tests, of
-# which some are there to see it complain, and some are for a later version
-assemble_tests()
-{
-	into=$dir/gas-$1${5:-}-v$2
-	arch=$1
-	as=$3
-	ld=$4
-	opt=${5:-}
-	num=0
-	all=0
-	if ! have "$as" || ! have "$ld"; then
-		echo "# diff: no assembler for $arch${opt:+ $opt}, version $2" >&2
+	gcc=$(compiler "$2")
+	mkdir -p "$dir/source/$1"
+	if ! have "$gcc"; then
+		echo "# diff: no compiler for $1" >&2
 		return
 	fi
-	mkdir -p "$into"
-	for src in "$dir"/source/*"$arch"*.s "$dir"/source/*common*.s; do
-		name=${src##*/}
-		all=$((all + 1))
-		# shellcheck disable=SC2086 # there may be none
-		$as $opt --gsframe -o "$dir/test.o" "$src" 2>/dev/null &&
-			$ld $opt -shared -z notext \
-				--unresolved-symbols=ignore-all \
-				-o "$into/${name%.s}.so" "$dir/test.o" \
-				2>/dev/null || continue
-		num=$((num + 1))
+	flags="-w -fPIC -S"
+	# As Debian builds for arm64: return addresses are signed
+	[ "$2" != aarch64 ] || flags="$flags -mbranch-protection=standard"
+	[ "$1" = "$2" ] || flags="$flags -mbig-endian"
+	awk -f "$here/diff_many.awk" | while read -r kind; do
+		awk -v n=40 -v KIND="$kind" -f "$here/diff_many.awk" >"$dir/source/$1.c"
+		options | while read -r name opt; do
+			# shellcheck disable=SC2086 # options are words
+			$gcc $flags $opt -o "$dir/source/$1/$kind-$name.s" "$dir/source/$1.c"
+		done
 	done
-	rm -f "$dir/test.o"
-	echo "# diff: $num of $all tests of the assembler for $arch${opt:+ $opt}, version $2" >&2
+}
+
+# written_version AS ENDIAN - the version of the format that it writes; nothing if none
+written_version()
+{
+	# shellcheck disable=SC2086 # it may be empty
+	printf 'f:\n.cfi_startproc\nret\n.cfi_endproc\n' |
+		"$1" $2 --gsframe -o "$dir/source/$target.o" - 2>/dev/null || return 0
+	readelf -x .sframe "$dir/source/$target.o" 2>/dev/null |
+		awk '/^ *0x/ { print substr($2, 6, 1); exit }'
+}
+
+# link NAME OBJECT... - for assemble()
+link()
+{
+	name=$1
+	shift
+	[ -e "$1" ] || return 0
+	# shellcheck disable=SC2086 # it may be empty
+	"$ld" $endian -shared -z notext --unresolved-symbols=ignore-all \
+		-o "$into/$name.so" "$@"
+}
+
+# assemble TARGET ARCH AS LD - some of the assembler's tests are there to see it
+# complain, and some are for a later version
+assemble()
+{
+	target=$1
+	as=$3
+	ld=$4
+	endian=
+	num=0
+	all=0
+	[ "$1" = "$2" ] || endian=-EB
+	if ! have "$as" || ! have "$ld"; then
+		echo "# diff: no $as" >&2
+		return
+	fi
+	version=$(written_version "$as" "$endian")
+	into=$dir/$1-v$version
+	objects=$dir/source/$1-objects
+	mkdir -p "$into" "$objects"
+	for src in "$dir/source/$1"/*.s "$dir/source/tests"/*"$2"*.s \
+		   "$dir/source/tests"/*common*.s; do
+		file=${src##*/}
+		all=$((all + 1))
+		# shellcheck disable=SC2086 # it may be empty
+		if "$as" $endian --gsframe -o "$objects/$file.o" "$src" 2>/dev/null &&
+		   link "${file%.s}" "$objects/$file.o" 2>/dev/null; then
+			num=$((num + 1))
+		fi
+	done
+	options | while read -r name _; do
+		link "all-$name" "$objects"/*-"$name".s.o
+	done
+	rm -r "$objects"
+	echo "# diff: $num of $all files of assembly for $1, version ${version:-none}" >&2
 }
 
 read_binutils()
 {
-	mkdir -p "$dir/source" "$dir/libsframe"
-	tar -xf "$1" -C "$dir/source" --strip-components=5 --wildcards \
+	tarball=$(find /usr/src/binutils -name 'binutils-*.tar.xz' 2>/dev/null | head -n 1)
+	if [ -z "$tarball" ]; then
+		echo "# diff: no source of binutils here, its tests are left out" >&2
+		return
+	fi
+	tar -xf "$tarball" -C "$dir/source/tests" --strip-components=5 --wildcards \
 		'*/gas/testsuite/gas/cfi-sframe/*.s'
-	tar -xf "$1" -C "$dir/libsframe" --strip-components=4 --wildcards \
+	tar -xf "$tarball" -C "$dir/libsframe" --strip-components=4 --wildcards \
 		'*/libsframe/testsuite/libsframe.decode/DATA*'
-	assemble_tests x86_64 3 as ld
-	assemble_tests aarch64 3 aarch64-linux-gnu-as aarch64-linux-gnu-ld
-	assemble_tests aarch64 3 aarch64-linux-gnu-as aarch64-linux-gnu-ld -EB
-	assemble_tests x86_64 2 "$old/x86_64/as" "$old/x86_64/ld"
-	assemble_tests aarch64 2 "$old/aarch64/as" "$old/aarch64/ld"
-	assemble_tests aarch64 2 "$old/aarch64/as" "$old/aarch64/ld" -EB
-	rm -rf "$dir/source"
+}
+
+make_target()
+{
+	compile "$1" "${1%_be}"
+	assemble "$1" "${1%_be}" "$(prefix "${1%_be}")as" "$(prefix "${1%_be}")ld"
+	assemble "$1" "${1%_be}" "$old/${1%_be}/as" "$old/${1%_be}/ld"
+	: >"$dir/source/$1.done"
 }
 
 make_all()
 {
 	rm -rf "$dir"
-	mkdir -p "$dir"
-	if echo | as --gsframe -o "$dir/probe.o" - 2>/dev/null; then
-		compile_many
-	else
-		echo "# diff: the assembler here writes no SFrame" >&2
-	fi
-	rm -f "$dir/probe.o"
-
-	tarball=$(find /usr/src/binutils -name 'binutils-*.tar.xz' 2>/dev/null |
-		  head -n 1)
-	if [ -n "$tarball" ]; then
-		read_binutils "$tarball"
-	else
-		echo "# diff: no source of binutils here, its tests are left out" >&2
-	fi
+	mkdir -p "$dir/source/tests" "$dir/libsframe"
+	read_binutils
+	for target in x86_64 aarch64 aarch64_be; do
+		make_target $target &
+	done
+	wait
+	for target in x86_64 aarch64 aarch64_be; do
+		[ -e "$dir/source/$target.done" ]
+	done
+	rm -rf "$dir/source"
 }
 
 # The section may be there and empty: address, offset, size
@@ -129,13 +195,14 @@ has_table()
 key=$(key | cksum)
 if [ "$(cat "$dir/key" 2>/dev/null)" != "$key" ]; then
 	make_all
+	for file in "$dir"/*/*.so; do
+		! has_table "$file" || echo "$file"
+	done >"$dir/list"
+	find "$dir/libsframe" -type f >>"$dir/list"
 	echo "$key" >"$dir/key"
 fi
 
-{
-	find "$dir" -name '*.so'
-	[ $# -eq 0 ] || readlink -f "$@"
-} | sort -u | while read -r file; do
+cat "$dir/list"
+[ $# -eq 0 ] || readlink -f "$@" | sort -u | while read -r file; do
 	! has_table "$file" || echo "$file"
 done
-find "$dir" -path '*/libsframe/*' -type f
