@@ -4,23 +4,36 @@
 # Run the tests and add up what they report.  A program that dies, hangs, or stops
 # before its plan is done, is one failure more, whatever it printed until then.
 #
-# usage: DIRECTORY FUZZ_RUNS [ELF-FILE...], with the name of gcov in $GCOV
+# usage: DIRECTORY CC FUZZ_RUNS FUZZ_SEED PROGRAM... -- [ELF-FILE...], with the name
+# of gcov in $GCOV
 set -u
 
 dir=$1
-runs=$2
-shift 2
+cc=$2
+runs=$3
+seed=$4
+shift 4
 here=$(dirname "$0")
 log=$dir/check.log
 passed=0
 failed=0
 skipped=0
+programs=
+while [ "$1" != -- ]; do
+	programs="$programs $1"
+	shift
+done
+shift
 
-# The tests' output goes to the log, and what did not pass to the terminal too
+built() { case "$programs " in *" $1 "*) ;; *) return 1 ;; esac; }
+
+# The tests' output goes to the log, and what did not pass to the terminal too.
+# The limit is one of processor time: a busy machine makes no test fail.
 run()
 {
 	status=0
-	timeout 300 "$@" >"$log.one" 2>&1 || status=$?
+	# shellcheck disable=SC3045 # sh has it
+	(ulimit -t 300; exec "$@") >"$log.one" 2>&1 || status=$?
 	cat "$log.one" >>"$log"
 	grep -v '^ok [0-9]* - \|^1\.\.' "$log.one"
 	total=$(grep -c '^ok \|^not ok ' "$log.one")
@@ -39,25 +52,33 @@ run()
 	rm -f "$log.one"
 }
 
+skip()
+{
+	echo "ok - # SKIP $1" | tee -a "$log"
+	skipped=$((skipped + 1))
+}
+
 : >"$log"
 run "$dir/sframe_test"
-run cat "$dir/errors.tap"
-if [ -x "$dir/sframe_diff" ]; then
+if built sframe_diff; then
 	run "$dir/diff_quirks3"
-	run "$dir/sframe_diff" -g 2000 "$@"
+	"$here/differential/diff_inputs.sh" "$dir/diff" "$cc" "$@" >"$dir/diff.list" || {
+		echo "not ok - diff: its files could not be made" | tee -a "$log"
+		failed=$((failed + 1))
+	}
+	# shellcheck disable=SC2046 # a list
+	run "$dir/sframe_diff" -g 2000 $(cat "$dir/diff.list")
 else
-	echo "ok - # SKIP diff: no libelf, or no libsframe that reads version 3" |
-		tee -a "$log"
-	skipped=$((skipped + 1))
+	skip "diff: no libelf, or no libsframe that reads version 3"
 fi
-if [ -x "$dir/sframe_diff2" ]; then
+if built sframe_diff2; then
 	run "$dir/diff_quirks2"
-	run "$dir/sframe_diff2" "$@"
+	# shellcheck disable=SC2046 # a list
+	run "$dir/sframe_diff2" $(cat "$dir/diff.list")
 else
-	echo "ok - # SKIP diff: no libsframe of version 2" | tee -a "$log"
-	skipped=$((skipped + 1))
+	skip "diff: no libsframe of version 2"
 fi
-run "$dir/sframe_fuzz" -n "$runs" -o "$dir/sframe_fuzz.crash" "$here"/fuzz/corpus/*
+run "$dir/sframe_fuzz" -n "$runs" -s "$seed" -o "$dir/sframe_fuzz.crash" "$here"/fuzz/corpus/*
 run "$here/fuzz/mutants.sh" "$dir" 200
 run "$here/unit/coverage.sh" "$dir/coverage" "$GCOV"
 

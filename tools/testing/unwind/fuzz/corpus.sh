@@ -29,7 +29,7 @@ for opt in "-O2" "-O1 -fno-omit-frame-pointer" "-O0"; do
 done
 
 find "$dir/clang" -maxdepth 1 -name 'found.*' -exec cp -r {} "$work/in" \;
-"$dir/clang/fuzz_all" -set_cover_merge=1 -max_len=8192 \
+"$dir/clang/fuzz_ALL" -set_cover_merge=1 -max_len=8192 \
 	"$work/out" "$here/corpus" "$work/in" >"$work/merge.log" 2>&1
 rm -f "$here"/corpus/*
 cp "$work"/out/* "$here/corpus"

@@ -5,6 +5,7 @@
 #
 # - A check, that is a "return" of an error in a branch of its own, is left out.
 # - A comparison is off by one: it includes equality, or excludes it.
+# - An error is another one.
 #
 # The number, the line and a description of each goes to the file LIST.
 #
@@ -18,7 +19,7 @@ BEGIN {
 		"unwind_mutant = s ? atoi(s) : 0; } "
 }
 
-# White space is one blank, for whoever reads the list
+# White space becomes one blank
 function text(s)
 {
 	gsub(/[ \t]+/, " ", s)
@@ -61,6 +62,12 @@ function off_by_one(	done, id, op)
 
 # A size that is not zero makes a sum greater or smaller, never equal
 /^\t/ && !/start \+ size < start/ { off_by_one() }
+
+# In code; a line of a comment begins with a star
+/-E[A-Z0-9]+/ && !/^[ \t]*\/?\*/ {
+	id = note("another error: " text($0))
+	gsub(/-E[A-Z0-9]+/, "(unwind_mutant == " id " ? -EXDEV : &)", line)
+}
 
 {
 	before = $0

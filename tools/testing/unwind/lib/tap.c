@@ -5,6 +5,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "tap.h"
 #include "umem.h"
@@ -12,6 +13,12 @@
 static unsigned int cases, failed_cases, failed_checks;
 static unsigned long violations_before;
 static char name[128];
+static bool stop;
+
+void tap_stop_at_failure(void)
+{
+	stop = true;
+}
 
 void tap_begin(const char *fmt, ...)
 {
@@ -31,6 +38,8 @@ void tap_end(void)
 			 umem_violations - violations_before);
 	failed_cases += !!failed_checks;
 	printf("%sok %u - %s\n", failed_checks ? "not " : "", ++cases, name);
+	if (stop && failed_checks)
+		exit(tap_finish());
 }
 
 void tap_skip(const char *fmt, ...)

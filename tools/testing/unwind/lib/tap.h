@@ -16,6 +16,9 @@ void tap_end(void);
 void __printf(1, 2) tap_skip(const char *fmt, ...);
 void __printf(1, 2) tap_fail(const char *fmt, ...);
 
+/* End the program with the first case that fails */
+void tap_stop_at_failure(void);
+
 /* Print the plan; the exit status of the program */
 int tap_finish(void);
 

@@ -82,15 +82,18 @@ void expect_cfa(const struct env *env, u64 offset, s32 cfa)
 
 int main(int argc, char **argv)
 {
-	/* For errors.sh: the cases, and what no case can do, which is to write */
+	/* For mutants.sh: the cases, and what no case can do, which is to write */
 	if (argc == 2 && !strcmp(argv[1], "cases")) {
 		test_cases();
 		test_changing();
 		return tap_finish();
 	}
+	/* Likewise: all, to the first that fails; the quick ones first */
+	if (argc == 2 && !strcmp(argv[1], "first"))
+		tap_stop_at_failure();
+	test_cases();
 	test_header();
 	test_lookup();
-	test_cases();
 	test_limits();
 	test_edges();
 	test_hostile();

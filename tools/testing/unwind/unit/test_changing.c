@@ -74,7 +74,8 @@ static void grows(u8 version, u8 flags)
 {
 	struct env env;
 
-	tap_begin("changing: v%u, flags %u, added functions are found once counted", version, flags);
+	tap_begin("changing: v%u, flags %u, added functions are found once counted", version,
+		  flags);
 	open_changing(&env, version, flags);
 	put_counts(&env, LAST, fres_before_last(&env));
 	CHECK_EQ(sframe_read_header(&env.sec, env.base, env.img.size,
@@ -256,8 +257,8 @@ static void made_anew(u8 version, u8 flags, u64 offset, s32 old_cfa, s32 new_cfa
 	struct env env;
 	int ret;
 
-	tap_begin("changing: v%u, flags %u, a function made anew is never mixed, at %#llx", version, flags,
-		  (unsigned long long)offset);
+	tap_begin("changing: v%u, flags %u, a function made anew is never mixed, at %#llx", version,
+		  flags, (unsigned long long)offset);
 	open_changing(&env, version, flags);
 	steps[0] = store(&env, FUNC_SIZE, 0);
 	steps[1] = store(&env, FUNC_START, 0x1028);
