@@ -13,15 +13,18 @@
 set -euo pipefail
 
 REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-CACHE=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/unwind
+CACHE=$(realpath -m "${CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}}")
+# A script that another one starts gets that one's CACHE
+[ "${CACHE##*/}" = unwind ] || CACHE+=/unwind
 ARCH=${ARCH:-x86_64}
 JOBS=${JOBS:-$(nproc)}
 LOGS=$CACHE/log
+SCRIPT="${0##*/}${*:+ $*}"
 
 # One sentence, no trace.
 die()
 {
-	printf '\nunwind: %s\n' "$*" >&2
+	printf 'unwind: %s\n' "$*" >&2
 	exit 1
 }
 
@@ -29,6 +32,47 @@ say()
 {
 	printf '[%s] %s\n' "$(date +%H:%M:%S)" "$*" >&2
 }
+
+# takes NAME PATTERN WHAT - refuse another value of the argument NAME, if it has one
+takes()
+{
+	[ -z "${!1:-}" ] || [[ ${!1} =~ ^($2)$ ]] || die "$1=${!1} is not valid: $1 takes $3."
+}
+
+# arguments - refuse arguments that a script would notice late, or never
+arguments()
+{
+	local name number='[1-9][0-9]{0,8}' programs
+
+	takes ARCH 'x86_64|arm64' "x86_64 or arm64"
+	takes BASE '6\.12|mainline' "6.12 or mainline"
+	if [ "$ARCH" = arm64 ]; then
+		takes KERNEL 'normal|debug|off|kcsan|be' "normal, debug, off, kcsan or be"
+	else
+		takes KERNEL 'normal|debug|off|kcsan' "normal, debug, off or kcsan (and be with ARCH=arm64)"
+	fi
+	takes KERNELS '(normal|debug)( (normal|debug))*' "normal, debug or both"
+	takes CPUS '[1-8]' "a number from 1 to 8"
+	takes MEM '[5-9][0-9]{2}M?|[1-9][0-9]{3,5}M?|[1-9][0-9]{0,2}G' "500M or more, in M or G"
+	takes ICOUNT '[0-9]|10|auto' "a number from 0 to 10, or auto"
+	for name in MINUTES TIMEOUT JOBS SIZE FUZZ_SECONDS STRESS_REQUESTS PERF_SAMPLES PROGRAM_SECONDS; do
+		takes $name "$number" "a number"
+	done
+	for name in MTE TURNS ONEINSN; do
+		takes $name 1 "1, or nothing"
+	done
+	if [ -n "${PROGRAMS:-}" ]; then
+		# shellcheck source=accuracy/programs.sh
+		programs=$(. "$REPO/qemu/accuracy/programs.sh" && echo "$PROGRAMS")
+		takes PROGRAMS "(${programs// /|})( (${programs// /|}))*" "some of: $programs"
+	fi
+	[ -z "${KSRC:-}" ] || [ -f "$KSRC/Kconfig" ] || die "KSRC=$KSRC is not a kernel source tree."
+	[ -z "${SHARE:-}" ] || [ -d "$SHARE" ] || die "SHARE=$SHARE is not a directory."
+	[ -z "${DMESG:-}" ] || [ -d "$(dirname "$DMESG")" ] || die "DMESG=$DMESG cannot be written: its directory does not exist."
+	git -C "$REPO" rev-parse --git-dir >/dev/null 2>&1 ||
+		die "git does not take $REPO for a clone of this user; run this in a clone (its files are found by git), as its owner or by sudo."
+}
+arguments
 
 # What differs by architecture: the emulator's package, the kernel's image, how make is
 # told to build for it, the guest's userland, and where programs for it are built.  The
@@ -56,7 +100,6 @@ arm64)
 	# with the other registers, and software events have none to give
 	EVENT=cycles
 	;;
-*)	die "ARCH=$ARCH is not known; x86_64 and arm64 are." ;;
 esac
 
 # need_machine - stop with one sentence where the work below cannot be done
@@ -71,36 +114,35 @@ need_machine()
 		die "this builds on an x86-64 machine; this one is $(uname -m)."
 	command -v apt-get >/dev/null ||
 		die "this needs a Debian machine (12 or 13): it installs what it lacks with apt-get."
-	mkdir -p "$LOGS" || die "cannot write to $CACHE; set XDG_CACHE_HOME to a directory with 10 GB free."
+	[ -d "$CACHE" ] || say "sources, objects and Debian go to $CACHE (CACHE=dir takes another place)"
+	mkdir -p "$LOGS" || die "cannot write to $CACHE; CACHE=dir takes another place, with 10 GB free."
 	free=$(df --output=avail -BG "$CACHE" | tail -1 | tr -dc 0-9)
 	[ -e "$CACHE/stamp/root" ] || [ "$free" -ge 10 ] ||
-		die "only ${free} GB free under $CACHE and 10 GB are needed; free some or set XDG_CACHE_HOME to a larger disk."
+		die "only ${free} GB free under $CACHE and 10 GB are needed; free some, or give CACHE=dir on a larger disk."
 	[ "$free" -ge 1 ] ||
-		die "less than 1 GB free under $CACHE; free some or set XDG_CACHE_HOME to a larger disk."
+		die "less than 1 GB free under $CACHE; free some, or give CACHE=dir on a larger disk."
 }
 
-# step TITLE COMMAND... - run a long command, its output to a log, with a line
-# of progress every few seconds and the log's end when it fails
+# step TITLE COMMAND... - run a long command, its output to a log, with a line of
+# progress every ten seconds and the log's end when it fails.  The command runs in the
+# foreground, where a terminal's ^C reaches it
 step()
 {
-	local title=$1 log start pid rc=0 last
+	local title=$1 log start=$SECONDS rc=0 progress clock
 	shift
 	log=$LOGS/$(printf '%s' "$title" | tr -cs 'A-Za-z0-9' '-' | sed 's/-$//').log
-	start=$SECONDS
+	# For the caller to read
+	# shellcheck disable=SC2034
+	LOG=$log
 	say "$title"
-	"$@" >"$log" 2>&1 </dev/null &
-	pid=$!
-	while kill -0 $pid 2>/dev/null; do
-		for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-			sleep 0.5
-			kill -0 $pid 2>/dev/null || break
-		done
-		kill -0 $pid 2>/dev/null || break
-		last=$(tail -n 1 "$log" 2>/dev/null | tr -d '\r' | cut -c1-90)
-		printf '           %4ds  %6d lines  %s\n' $((SECONDS - start)) \
-			"$(wc -l <"$log")" "$last" >&2
-	done
-	wait $pid || rc=$?
+	# Nothing comes from that pipe.  A sleep would outlive the script, with its locks
+	until read -r -t 10 -u "$clock" || ! kill -0 $$ 2>/dev/null; do
+		printf '           %4ds  %6d lines  %s\n' $((SECONDS - start)) "$(wc -l <"$log")" \
+			"$(tail -n 1 "$log" | tr -d '\r' | cut -c1-90)" >&2
+	done {clock}<> <(:) &
+	progress=$!
+	"$@" >"$log" 2>&1 </dev/null || rc=$?
+	kill $progress
 	if [ $rc -ne 0 ] && grep -qE 'Temporary failure resolving|Could not (resolve|connect)|Unable to connect|Network is unreachable|Failed to fetch' "$log"; then
 		die "'$title' needs packages from Debian's archive, which cannot be reached: is there a network?  (log: $log)"
 	fi
@@ -152,10 +194,13 @@ set_stamp()
 
 # in_root COMMAND... - run in the Debian root, with $CACHE as /mnt/cache and the
 # clone as /mnt/repo.  The mounts live in a namespace of their own and are gone
-# with the command, however it ends.
+# with the command, however it ends; and it ends with this script.
 in_root()
-{
-	ROOT=$CACHE/root CACHE=$CACHE REPO=$REPO unshare -m --propagation private bash -euc '
+(
+	share root
+	# shellcheck disable=SC2016,SC2097,SC2098 # for the inner shell
+	ROOT=$CACHE/root CACHE=$CACHE REPO=$REPO exec setpriv --pdeathsig TERM \
+		unshare -m --propagation private bash -euc '
 		mount -t proc proc "$ROOT/proc"
 		mount --rbind /dev "$ROOT/dev"
 		mount --bind "$CACHE" "$ROOT/mnt/cache"
@@ -165,7 +210,7 @@ in_root()
 			KBUILD_BUILD_USER=unwind KBUILD_BUILD_HOST=unwind \
 			"KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 2026" "$@"
 	' bash "$@"
-}
+)
 
 # root_network - the root has the resolver of the day on which it was made
 root_network()
@@ -214,15 +259,40 @@ build_kselftests()
 		KHDR_INCLUDES="-isystem /mnt/cache/out/$ARCH-normal/usr/include"
 }
 
-# lock - one build at a time; released when the script ends
-lock()
+# holders NAME - the processes that have that lock
+holders()
 {
-	[ -n "${UNWIND_LOCKED:-}" ] && return 0
-	mkdir -p "$CACHE"
-	exec 8>"$CACHE/lock"
-	if ! flock -n 8; then
-		say "waiting for another build that uses $CACHE"
-		flock 8
-	fi
-	export UNWIND_LOCKED=1
+	local record
+
+	for record in "$CACHE/locks/$1".*; do
+		if [ -d "/proc/${record##*.}" ]; then cat "$record"; else rm -f "$record"; fi
+	done | paste -sd ';' | sed 's/;/; /g'
 }
+
+# take -x|-s NAME... - have locks until the script ends, and say which process has one now
+take()
+{
+	local how=$1 name fd patience=0
+	shift
+	mkdir -p "$CACHE/locks"
+	for name; do
+		# A caller has it, or all of them
+		case " ${UNWIND_LOCKED:-} " in *" $name "*|*" 1 "*) continue ;; esac
+		exec {fd}>>"$CACHE/locks/$name"
+		until flock "$how" -w $patience "$fd"; do
+			say "waiting for $name: $(holders "$name")"
+			patience=60
+		done
+		# Records of processes that ended go
+		holders "$name" >/dev/null
+		echo "$SCRIPT (process $$) has it since $(date +%H:%M:%S)" >"$CACHE/locks/$name.$$"
+		[ "$how" = -s ] || export UNWIND_LOCKED="${UNWIND_LOCKED:-} $name"
+	done
+}
+
+# lock [NAME...] - build these alone, until the script ends; without a name, the lock has
+# the script's
+lock() { take -x "${@:-$(basename "$0" .sh)}"; }
+
+# share NAME... - use these while nobody builds them
+share() { take -s "$@"; }
