@@ -22,8 +22,10 @@ PACKAGES=(
 	# what this perf, and the profiler by BPF, are linked against
 	libc6-dev libelf-dev libdw-dev libtraceevent-dev libslang2-dev libcap-dev
 	zlib1g-dev libzstd-dev libpython3-dev libbpf-dev
-	# for programs in C++
-	libstdc++6
+	# what sframe-gcc and sframe-g++ call
+	gcc-14 g++-14 less
+	# file systems and devices whose pages a test delays or fails
+	e2fsprogs btrfs-progs dmsetup fuse3 libfuse3-dev
 )
 
 # What the packages' scripts are for
@@ -39,30 +41,25 @@ configure()
 		"$root/opt/sframe"
 }
 
-main()
-{
-	local key
+need_machine
+[ "$GUEST_ROOT" != "$CACHE/root" ] || exit 0
+key=$({ printf '%s\n' "${PACKAGES[@]}"; cat "$0"; } | sha256sum | cut -c1-16)
+made() { [ "$(stamp "root-$ARCH")" = "$key" ] && [ -d "$GUEST_ROOT" ]; }
+! made || exit 0
+lock "root-$ARCH"
+! made || exit 0
 
-	need_machine
-	[ "$GUEST_ROOT" != "$CACHE/root" ] || return 0
-	lock
-	key=$({ printf '%s\n' "${PACKAGES[@]}"; cat "$0"; } | sha256sum | cut -c1-16)
-	[ "$(stamp "root-$ARCH")" = "$key" ] && [ -d "$GUEST_ROOT" ] && return 0
-
-	host_packages mmdebstrap
-	rm -rf "$GUEST_ROOT.new"
-	step "the guest's root file system for $ARCH" mmdebstrap \
-		--variant=extract --mode=root --architectures="$ARCH" --skip=check/qemu \
-		--aptopt='Acquire::Check-Valid-Until "false"' \
-		--include="$(IFS=,; echo "${PACKAGES[*]}")" \
-		forky "$GUEST_ROOT.new"
-	configure "$GUEST_ROOT.new"
-	# What was built for it before has stamps of its own
-	[ ! -d "$GUEST_ROOT/opt/sframe" ] ||
-		cp -a "$GUEST_ROOT/opt/sframe" "$GUEST_ROOT.new/opt/"
-	rm -rf "$GUEST_ROOT"
-	mv "$GUEST_ROOT.new" "$GUEST_ROOT"
-	set_stamp "root-$ARCH" "$key"
-}
-
-main "$@"
+host_packages mmdebstrap
+rm -rf "$GUEST_ROOT.new"
+step "the guest's root file system for $ARCH" setpriv --pdeathsig TERM mmdebstrap \
+	--variant=extract --mode=root --architectures="$ARCH" --skip=check/qemu \
+	--aptopt='Acquire::Check-Valid-Until "false"' \
+	--include="$(IFS=,; echo "${PACKAGES[*]}")" \
+	forky "$GUEST_ROOT.new"
+configure "$GUEST_ROOT.new"
+# What was built for it before has stamps of its own
+[ ! -d "$GUEST_ROOT/opt/sframe" ] ||
+	cp -a "$GUEST_ROOT/opt/sframe" "$GUEST_ROOT.new/opt/"
+rm -rf "$GUEST_ROOT"
+mv "$GUEST_ROOT.new" "$GUEST_ROOT"
+set_stamp "root-$ARCH" "$key"

@@ -6,9 +6,7 @@
 . "$(dirname "$0")/common.sh"
 
 need_machine
-lock
 out=$BUILT/perf
-mkdir -p "$CACHE/$out"
 
 # Python is for scripts on what was recorded, BPF programs for "--off-cpu".  The
 # libraries of another architecture are those of the guest's root.
@@ -24,12 +22,21 @@ fi
 stamp=${out#out/}
 stamp=${stamp//\//-}
 # Only what perf is made from decides: a new kernel does not rebuild it.
-key=$({
-	grep -E '  (tools/(perf|lib|include)|include/uapi)/' "$CACHE/tree.sums"
-	cat "$CACHE/tree.base"
-	printf '%s\n' "${options[@]}"
-} | sha256sum | cut -c1-16)
-[ "$(stamp "$stamp")" = "$key" ] && [ -x "$CACHE/$out/perf" ] && exit 0
+key()
+{
+	{
+		grep -E '  (tools/(perf|lib|include)|include/uapi)/' "$CACHE/tree.sums"
+		cat "$CACHE/tree.base"
+		printf '%s\n' "${options[@]}"
+	} | sha256sum | cut -c1-16
+}
+built() { [ "$(stamp "$stamp")" = "$(key)" ] && [ -x "$CACHE/$out/perf" ]; }
+! built || exit 0
+lock "$stamp"
+share tree
+! built || exit 0
+key=$(key)
+mkdir -p "$CACHE/$out"
 # What was found to be there is not looked for again, unless all is made anew
 if ! printf '%s\n' "${options[@]}" | cmp -s - "$CACHE/$out/unwind-options"; then
 	rm -rf "${CACHE:?}/$out"

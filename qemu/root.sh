@@ -23,37 +23,34 @@ PACKAGES=(
 	# sources that the demo and the tests build or read
 	glibc-source binutils-source
 	# the guest's userland
-	linux-perf bpftrace bpfcc-tools trace-cmd bpftool gdb strace procps iproute2 util-linux
+	linux-perf bpftrace bpfcc-tools trace-cmd bpftool gdb strace procps iproute2 util-linux less
+	# file systems and devices whose pages a test delays or fails
+	e2fsprogs btrfs-progs dmsetup fuse3 libfuse3-dev
 )
 
 # Fetches the source of the demonstration's program while there is a network
 HOOK=$REPO/qemu/demo/fetch-source.sh
 
-main()
-{
-	local key
+need_machine
+key=$({ printf '%s\n' "${PACKAGES[@]}"; cat "$HOOK" "$0"; } | sha256sum | cut -c1-16)
+made() { [ "$(stamp root)" = "$key" ] && [ -d "$CACHE/root" ]; }
+! made || exit 0
+lock root
+! made || exit 0
 
-	need_machine
-	lock
-	key=$({ printf '%s\n' "${PACKAGES[@]}"; cat "$HOOK" "$0"; } | sha256sum | cut -c1-16)
-	[ "$(stamp root)" = "$key" ] && [ -d "$CACHE/root" ] && return 0
-
-	host_packages mmdebstrap
-	rm -rf "$CACHE/root.new"
-	# A frozen mirror's Release file counts as expired; its signature is
-	# checked all the same.
-	step "Debian root file system" mmdebstrap --variant=minbase --mode=root \
-		--aptopt='Acquire::Check-Valid-Until "false"' \
-		--customize-hook="$HOOK \"\$1\"" \
-		--customize-hook='mkdir -p "$1/mnt/cache" "$1/mnt/repo" "$1/mnt/share" "$1/mnt/run" "$1/opt/sframe"' \
-		--include="$(IFS=,; echo "${PACKAGES[*]}")" \
-		forky "$CACHE/root.new"
-	# What was built for the root before is not built again: its own stamp
-	# names the compiler and everything else that it was made from.
-	[ ! -d "$CACHE/root/opt/sframe" ] || cp -a "$CACHE/root/opt/sframe" "$CACHE/root.new/opt/"
-	rm -rf "$CACHE/root"
-	mv "$CACHE/root.new" "$CACHE/root"
-	set_stamp root "$key"
-}
-
-main "$@"
+host_packages mmdebstrap
+rm -rf "$CACHE/root.new"
+# A frozen mirror's Release file counts as expired; its signature is
+# checked all the same.
+step "Debian root file system" setpriv --pdeathsig TERM mmdebstrap --variant=minbase --mode=root \
+	--aptopt='Acquire::Check-Valid-Until "false"' \
+	--customize-hook="$(printf %q "$HOOK") \"\$1\"" \
+	--customize-hook='mkdir -p "$1/mnt/cache" "$1/mnt/repo" "$1/mnt/share" "$1/mnt/run" "$1/opt/sframe"' \
+	--include="$(IFS=,; echo "${PACKAGES[*]}")" \
+	forky "$CACHE/root.new"
+# What was built for the root before is not built again: its own stamp
+# names the compiler and everything else that it was made from.
+[ ! -d "$CACHE/root/opt/sframe" ] || cp -a "$CACHE/root/opt/sframe" "$CACHE/root.new/opt/"
+rm -rf "$CACHE/root"
+mv "$CACHE/root.new" "$CACHE/root"
+set_stamp root "$key"
