@@ -1,57 +1,81 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Configures and builds the guest's kernel, inside the Debian root and out of
-# tree:  kernel.sh [normal|debug|off|kcsan|be]
+# Configures and builds the guest's kernel, its modules and its headers for user space,
+# inside the Debian root and out of tree:  kernel.sh [normal|debug|off|kcsan|be]
 #
-# The configuration is tinyconfig plus the fragments in qemu/config: of all, of
-# the architecture, of the kind, of both.  An option of a fragment that does not
-# survive "make olddefconfig" is an error: a test that needs it would otherwise be
-# skipped without anybody noticing.
+# The configuration is tinyconfig plus the fragments in qemu/config: of all kernels, of
+# the architecture, of all but "be", of the kind.  An option of a fragment that Kconfig
+# drops is an error: otherwise a test that needs it would be skipped unnoticed.
 
+KERNEL=${1:-${KERNEL:-normal}}
 . "$(dirname "$0")/common.sh"
 
-KIND=${1:-normal}
-OUT=$CACHE/out/$ARCH-$KIND
-WHAT="the $KIND kernel"
+NAME=$ARCH-$KERNEL
+OUT=/mnt/cache/out/$NAME
+WHAT="the $KERNEL kernel"
 [ "$ARCH" = x86_64 ] || WHAT+=" for $ARCH"
-
-kmake() { in_root make -C /mnt/cache/tree O="/mnt/cache/out/$ARCH-$KIND" "${TOOLCHAIN[@]}" -j"$JOBS" "$@"; }
 
 fragments()
 {
-	local config=$REPO/qemu/config
+	local name names="base $ARCH"
 
-	echo "$config/guest.config" "$config/$ARCH.config"
-	[ "$KIND" = normal ] || echo "$config/$KIND.config"
-	[ ! -e "$config/$ARCH-$KIND.config" ] || echo "$config/$ARCH-$KIND.config"
+	[ "$KERNEL" = be ] || names+=" guest $ARCH-guest"
+	for name in $names "$KERNEL" "$NAME"; do
+		[ ! -e "$REPO/qemu/config/$name.config" ] || echo "$name.config"
+	done
+}
+mapfile -t FRAGMENTS < <(fragments)
+cd "$REPO/qemu/config" || exit
+
+config_key() { { cat "${FRAGMENTS[@]}" "$CACHE/tree.base"; grep Kconfig "$CACHE/tree.sums"; } | sha256sum; }
+
+# What tree.sh has summed up is what the tree has beside the base
+kernel_key()
+{
+	{
+		echo "$(config_key) $(stamp root)"
+		grep -vE '  (Documentation|tools/(perf|testing|unwind))/' "$CACHE/tree.sums"
+	} | sha256sum
+}
+
+built() { [ "$(stamp "kernel-$NAME")" = "$(kernel_key)" ] && [ -s "$CACHE/out/$NAME/$IMAGE" ]; }
+
+# lost_options FRAGMENT... LOG - merge_config.sh also reports tinyconfig's options, where
+# a fragment selects another value
+lost_options()
+{
+	awk 'FILENAME != ARGV[ARGC - 1] { if (match($0, /CONFIG_[A-Z0-9_]+/)) named[substr($0, RSTART, RLENGTH)] }
+	     /^Value requested for/ { name = $4 }
+	     /^Requested value:/ { off = /is not set/ }
+	     /^Actual value:/ && name in named && !(off && NF == 2) { print name }' "$@"
 }
 
 configure()
 {
-	local key line bad=0
+	local lost
 
-	# shellcheck disable=SC2046
-	key=$(cat $(fragments) "$CACHE/tree.base" | sha256sum | cut -c1-16)
-	[ "$(stamp "config-$ARCH-$KIND")" = "$key" ] && [ -s "$OUT/.config" ] && return 0
-	mkdir -p "$OUT"
-	step "configuring $WHAT" kmake -s tinyconfig
-	# A later line wins; "n" is spelled as Kconfig spells it.
-	# shellcheck disable=SC2046
-	cat $(fragments) | sed 's/^\(CONFIG_[A-Z0-9_]*\)=n$/# \1 is not set/' >>"$OUT/.config"
-	step "configuring $WHAT (options)" kmake -s olddefconfig
-	# shellcheck disable=SC2046
-	while read -r line; do
-		case $line in
-		CONFIG_*=n) grep -q "^${line%=n}=" "$OUT/.config" && { say "not unset: $line"; bad=1; } ;;
-		CONFIG_*) grep -qxF "$line" "$OUT/.config" || { say "not set: $line"; bad=1; } ;;
-		esac
-	done < <(cat $(fragments) | awk -F= '/^CONFIG/ { v[$1] = $0 } END { for (k in v) print v[k] }')
-	[ $bad = 0 ] || die "the configuration of $WHAT lost options."
-	set_stamp "config-$ARCH-$KIND" "$key"
+	step "configuring $WHAT" in_root make -C /mnt/cache/tree O="$OUT" "${TOOLCHAIN[@]}" -s tinyconfig
+	# shellcheck disable=SC2016 # for the inner shell
+	step "configuring $WHAT (options)" in_root env MAKEFLAGS="s -- ${TOOLCHAIN[*]}" sh -ec 'cd "$0"
+		exec /mnt/cache/tree/scripts/kconfig/merge_config.sh .config "$@"' \
+		"$OUT" "${FRAGMENTS[@]/#//mnt/repo/qemu/config/}"
+	lost=$(lost_options "${FRAGMENTS[@]}" "$LOG" | paste -sd ' ')
+	[ -z "$lost" ] || die "the configuration of $WHAT lost options: $lost"
 }
 
 need_machine
-lock
-configure
-step "building $WHAT" kmake "${IMAGE##*/}" modules
+! built || exit 0
+lock "kernel-$NAME"
+share tree
+! built || exit 0
+key=$(kernel_key)
+config=$(config_key)
+mkdir -p "$CACHE/out/$NAME"
+if [ "$(stamp "config-$NAME")" != "$config" ] || [ ! -s "$CACHE/out/$NAME/.config" ]; then
+	configure
+	set_stamp "config-$NAME" "$config"
+fi
+step "building $WHAT" in_root make -C /mnt/cache/tree O="$OUT" "${TOOLCHAIN[@]}" -j"$JOBS" \
+	"${IMAGE##*/}" modules headers
+set_stamp "kernel-$NAME" "$key"
