@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Boots the guest and runs one shell command in it as root:
+# Boots the guest and runs one shell command in it as root, or a shell:
 #
 #   CMD='...' guest.sh          standard output, standard error and the exit
 #                               status are the command's own
+#   guest.sh [shell]            a shell on this terminal, until it exits
 #   SHARE=dir                   appears in the guest as /mnt/share, read-write
 #   APPEND='...'                more kernel parameters (kunit.enable=1: run KUnit at boot)
 #   KERNEL=debug                the debug kernel; off: without the feature; kcsan: with
@@ -16,7 +17,7 @@
 #                               where what they all execute is patched again and again
 #   ONEINSN=1                   translate single instructions: an interrupt or
 #                               NMI can come between any two; slow
-#   TIMEOUT=s (1200)            then the guest is stopped, status 124
+#   TIMEOUT=s (1200)            then the guest is stopped, status 124; a shell has no limit
 #   DMESG=file                  keep the guest's kernel log there
 #
 # The kernel must have been built (kernel.sh); the guest's root is the Debian root,
@@ -26,9 +27,14 @@
 # authentication uses QEMU's own algorithm: the architected one takes long to
 # emulate.
 
+# shellcheck disable=SC2054,SC2153 # QEMU's options have commas; IMAGE is of common.sh
 . "$(dirname "$0")/common.sh"
 
-[ -n "${CMD:-}" ] || die "no command: make guest CMD='uname -a'"
+interactive=
+if [ -z "${CMD:-}" ]; then
+	{ [ -t 0 ] && [ -t 1 ]; } || die "there is no command (make guest CMD='uname -a'), and no terminal for a shell."
+	interactive=1
+fi
 need_machine
 host_packages "$QEMU_PACKAGE"
 
@@ -62,31 +68,65 @@ cmp -s "$REPO/qemu/guest-init" "$GUEST_ROOT/sbin/unwind-init" || {
 
 # What a check has begun in time is not to last much longer
 limit=$(($(seconds_left) + 900))
-[ "${TIMEOUT:=1200}" -le $limit ] || TIMEOUT=$limit
+: "${TIMEOUT:=$((interactive ? 0 : 1200))}"
+[ "$TIMEOUT" -le $limit ] || TIMEOUT=$limit
 
+share root
 run=$(mktemp -d "$CACHE/run.XXXXXX")
-qemu='' out='' err=''
-# shellcheck disable=SC2329
+terminal=$([ -z "$interactive" ] || stty -g)
+# shellcheck disable=SC2317,SC2329
 cleanup()
 {
-	for p in $qemu $out $err; do kill "$p" 2>/dev/null || true; done
+	[ -z "${qemu:-}" ] || kill "$qemu" 2>/dev/null || true
 	rm -rf "$run"
+	[ -z "$terminal" ] || stty "$terminal"
 }
 trap cleanup EXIT
-trap 'exit 130' INT TERM
-printf '%s\n' "$CMD" >"$run/cmd"
+trap 'exit 130' INT TERM HUP
 
-# Through pipes, so that what is written goes on where our own output is
-mkfifo "$run/out" "$run/err"
-cat "$run/out" &
-out=$!
-cat "$run/err" >&2 &
-err=$!
+devices=()
+# port NAME CHARDEV - a virtio port of that name in the guest, for bytes
+port() { devices+=(-chardev "$2,id=$1" -device "virtserialport,chardev=$1,name=$1"); }
 
-share()	# tag path [options]
+# directory TAG PATH [OPTIONS] - seen in the guest by that tag; QEMU wants commas twice
+directory()
 {
-	echo "-fsdev local,id=$1,path=$2,security_model=none,multidevs=remap${3:-} -device virtio-9p-pci,fsdev=$1,mount_tag=$1"
+	devices+=(-fsdev "local,id=$1,path=${2//,/,,},security_model=none,multidevs=remap${3:-}"
+		  -device "virtio-9p-pci,fsdev=$1,mount_tag=$1")
 }
+
+directory rootfs "$GUEST_ROOT" ,readonly=on
+directory repo "$REPO" ,readonly=on
+directory cache "$CACHE" ,readonly=on
+directory run "$run"
+[ -z "${SHARE:-}" ] || directory share "$(realpath "$SHARE")"
+cat >"$run/environment" <<-EOF
+	export PATH=/mnt/repo/qemu/bin:/mnt/cache/$BUILT/bin:\$PATH
+	export UNWIND_BUILT=/mnt/cache/$BUILT UNWIND_HEADERS=/mnt/cache/out/$ARCH-normal/usr/include
+EOF
+if [ -n "$interactive" ]; then
+	# The guest has no way to see the size of this terminal, or that it changes
+	mkfifo "$run/size.in" "$run/size.out"
+	exec {size}<>"$run/size.in"
+	trap 'stty size >&$size' WINCH
+	stty size >&$size
+	: "${TERM:=dumb}"
+	[ -e "$GUEST_ROOT/usr/share/terminfo/${TERM:0:1}/$TERM" ] || TERM=xterm
+	echo "export TERM=$TERM" >>"$run/environment"
+	port size "pipe,path=${run//,/,,}/size"
+	devices+=(-chardev stdio,id=terminal,signal=off -device virtconsole,chardev=terminal)
+else
+	printf '%s\n' "$CMD" >"$run/cmd"
+	# Through pipes, so that what is written goes on where our own output is.  Both end
+	# when QEMU and this script have closed them
+	mkfifo "$run/out" "$run/err"
+	cat "$run/out" &
+	cat "$run/err" >&2 &
+	exec {out}>"$run/out" {err}>"$run/err"
+	port out "file,path=${run//,/,,}/out"
+	port err "file,path=${run//,/,,}/err"
+	exec </dev/null
+fi
 
 if [ -n "${ICOUNT:-}" ]; then
 	accel=(-accel tcg,thread=single -icount "shift=$ICOUNT")
@@ -110,35 +150,25 @@ if [ -n "${ONEINSN:-}" ]; then
 	fi
 fi
 
-# shellcheck disable=SC2046
-timeout --foreground "$TIMEOUT" \
+setpriv --pdeathsig TERM timeout --foreground "$TIMEOUT" \
 	"${machine[@]}" "${accel[@]}" -smp "${CPUS:-2}" -m "${MEM:-4G}" \
 	-nodefaults -no-user-config -display none -no-reboot \
 	-kernel "$image" \
 	-append "root=rootfs rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=262144,cache=loose ro init=/sbin/unwind-init console=$console loglevel=5 panic=-1 $params kunit.enable=0 ${APPEND:-}" \
-	-chardev "file,id=console,path=$run/console" -serial chardev:console \
-	$(share rootfs "$GUEST_ROOT" ,readonly=on) \
-	$(share repo "$REPO" ,readonly=on) \
-	$(share cache "$CACHE" ,readonly=on) \
-	$(share run "$run") \
-	${SHARE:+$(share share "$(realpath "$SHARE")")} \
-	-device virtio-rng-pci \
-	-device virtio-serial-pci \
-	-chardev "file,id=out,path=$run/out" -device virtserialport,chardev=out,name=out \
-	-chardev "file,id=err,path=$run/err" -device virtserialport,chardev=err,name=err \
-	>"$run/qemu" 2>&1 </dev/null &
+	-chardev "file,id=console,path=${run//,/,,}/console" -serial chardev:console \
+	-device virtio-rng-pci -device virtio-serial-pci "${devices[@]}" \
+	<&0 2>"$run/errors" &
 qemu=$!
-rc=0
-wait $qemu || rc=$?
+# A signal that a trap handles ends a wait, too
+until wait $qemu; rc=$?; [ $rc -le 128 ] || ! kill -0 $qemu 2>/dev/null; do :; done
 qemu=
-[ ! -s "$run/status" ] || wait "$out" "$err"
-out=
-err=
+[ -n "$interactive" ] || exec {out}>&- {err}>&-
+wait
 
 [ -z "${DMESG:-}" ] || cp "$run/dmesg" "$DMESG" 2>/dev/null || cp "$run/console" "$DMESG"
 if [ ! -s "$run/status" ]; then
 	[ $rc -ne 124 ] || say "the guest did not finish within $TIMEOUT s and was stopped"
-	tail -n 40 "$run/qemu" "$run/console" >&2
+	tail -n 40 "$run/errors" "$run/console" >&2
 	[ $rc -ne 0 ] || rc=125
 	exit $rc
 fi
