@@ -2,55 +2,43 @@
 #
 # Everything runs from a fresh clone and installs what it lacks; see README.md.
 #
-# The work is done by the scripts in qemu/.  Each knows by itself what is
-# already done, so the targets below only say what needs what.
+# The scripts in qemu/ do the work.  Each knows what is already done and checks its
+# arguments; this file hands these on, and says what needs what.
 
 SHELL := /bin/bash
-# All tests are of both, the rest is of one
-ifeq ($(origin ARCH),undefined)
-check: ARCH = x86_64 arm64
-endif
-export ARCH ?= x86_64
-export KSRC KERNEL CMD SHARE APPEND CPUS MEM ICOUNT ONEINSN STRESS_REQUESTS TIMEOUT DMESG JOBS FUZZ_SECONDS \
-	PROGRAMS SIZE MINUTES
-
 Q := qemu
 
-PARTS := check-series-quick check-series check-host check-kunit check-selftests check-perf check-in-place \
-	check-demo check-same check-stress check-link check-big-endian
+# Without make's own meaning of a $
+TEXT := APPEND CACHE CMD DMESG KSRC SHARE
+$(foreach name,$(TEXT),$(eval override $(name) := $$(value $(name))))
+export $(TEXT)
 
-.PHONY: help demo check $(PARTS) fuzz accuracy bench guest root guest-root tree kernel perf \
-	programs carry discard series
+.PHONY: help demo check fuzz accuracy bench guest run-guest shell root guest-root tree kernel \
+	perf programs carry discard series FORCE
 
 help:
-	@echo "make demo             full stacks of a real program, beside what others give"
-	@echo "make check            the tests of both architectures that take no hours; of x86-64:"
-	@echo "  make check-series-quick patches/ + new files make the tree, and pass checkpatch"
-	@echo "  make check-host     the decoder, compiled for this machine, under sanitizers"
-	@echo "  make check-kunit    KUnit, in the guest and on the debug kernel"
-	@echo "  make check-selftests kselftests, likewise"
-	@echo "  make check-perf     the perf tool's own tests of the feature"
-	@echo "  make check-in-place full stacks by Debian's unmodified bpftrace, bcc, perf and trace-cmd"
-	@echo "  make check-demo     the demo's figures, and its page in a browser"
-	@echo "  make check-same     some stacks beside libdw's of the same samples"
-	@echo "make check-series     check-series-quick, each patch built, options off, htmldocs: hours"
-	@echo "make check-link       what is seen by instructions, beside .eh_frame (ARCH=arm64)"
-	@echo "make check-big-endian a big-endian kernel's stacks (ARCH=arm64)"
-	@echo "make check-stress     a million requests from NMIs, 2 and 4 CPUs (STRESS_REQUESTS=); slow"
+	@echo "make demo             full stacks of real programs, beside other methods"
+	@echo "make check            the tests, 20 to 45 minutes; make check-all: hours"
+	@echo "make check-NAME       one part of them"
+	@echo "make guest CMD='...'  boot, run a command as root: its output, its status"
+	@echo "     SHARE=dir (there /mnt/share) APPEND= KERNEL=debug CPUS= MEM= ICOUNT=0"
+	@echo "     TIMEOUT= DMESG=file TURNS=1 ONEINSN=1: see qemu/guest.sh"
+	@echo "make shell            boot into a shell.  There, perf is the patched one, and"
+	@echo "                      sframe-gcc, sframe-g++ build programs with tables"
+	@echo "make bench            what stacks cost, in build/bench/"
+	@echo "make accuracy         how right and complete they are, in build/accuracy/"
+	@echo "                      (PROGRAMS= SIZE=)"
 	@echo "make fuzz             fuzz the decoder (FUZZ_SECONDS=60)"
-	@echo "make accuracy         how right and how complete stacks are: tables, and"
-	@echo "                      build/accuracy/accuracy.json (PROGRAMS= SIZE=)"
-	@echo "make bench            what it costs: tables, and build/bench/bench.json"
-	@echo "make guest CMD='...'  boot and run one command (SHARE= APPEND= KERNEL=debug CPUS= MEM=)"
-	@echo "make series           the patches as they are mailed, in build/series/ (KSRC=)"
-	@echo "make tree             bring the working tree up to date with the repository"
-	@echo "make carry            carry edits in the working tree back into patches/"
+	@echo "make series           the patches as they are mailed, in build/series/"
+	@echo "make tree             bring the working tree up to date with this repository"
+	@echo "make carry            carry edits in the working tree back into the patches"
 	@echo "make discard          drop edits that were not carried back"
+	@echo "make kernel, perf, programs   only build these (KERNEL=normal, debug, off...)"
 	@echo
-	@echo "ARCH=arm64: kernel, perf, programs, guest, demo, accuracy, bench, check, and its parts but"
-	@echo "            check-series and check-host, which are the same for all; without it, these"
-	@echo "            are x86-64's, and check is of both"
-	@echo "MINUTES=n: check begins nothing of arm64 later than that, and skips it"
+	@echo "ARCH=x86_64 or arm64   BASE=6.12 or mainline   KSRC=dir, an unpacked kernel"
+	@echo "CACHE=dir: where all is kept, 10 GB; else ~/.cache/unwind, under sudo root's."
+	@echo "sudo passes on what follows make (sudo make demo CACHE=/big), no variables"
+	@echo "in front of itself."
 
 root:
 	@$(Q)/root.sh
@@ -71,7 +59,7 @@ series: root
 	@$(Q)/series.sh
 
 kernel: tree
-	@$(Q)/kernel.sh $(or $(KERNEL),normal)
+	@$(Q)/kernel.sh
 
 perf: tree guest-root
 	@$(Q)/perf.sh
@@ -79,8 +67,21 @@ perf: tree guest-root
 programs: root guest-root
 	@$(Q)/programs.sh
 
-guest: kernel guest-root perf
-	@$(Q)/guest.sh
+shell: kernel perf programs
+	@$(Q)/guest.sh shell
+
+# GNU make ends with 2, whatever failed.  A function of ours ends it with the status of
+# the command, which run-guest leaves in a file
+STATUS := build/guest-status.$(shell echo $$PPID)
+
+guest: run-guest
+	$(eval load build/make_exit.so)$(exit $(shell cat $(STATUS) 2>&-; rm -f $(STATUS)))
+
+run-guest: kernel perf programs build/make_exit.so
+	@$(Q)/guest.sh; echo $$? >$(STATUS)
+
+build/make_exit.so: $(Q)/make_exit.c | root
+	@mkdir -p build; . $(Q)/common.sh; in_root gcc-14 -shared -fPIC -nostdlib -o /mnt/repo/$@ /mnt/repo/$<
 
 demo: kernel perf programs
 	@$(Q)/demo.sh
@@ -89,10 +90,9 @@ fuzz:
 	@$(Q)/fuzz.sh
 
 check:
-	@$(Q)/check.sh all
+	@$(Q)/check.sh check
 
-# By name: make looks for no pattern rule where a target is phony
-$(PARTS): check-%:
+check-%: FORCE
 	@$(Q)/check.sh $*
 
 accuracy:
