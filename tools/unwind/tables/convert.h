@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Makes an SFrame section of the call frame information (CFI) that an ELF file has
+ * anyway: .eh_frame, and .debug_frame where .eh_frame says nothing.
+ *
+ * The section is of SFrame version 3, for x86-64 or arm64, sorted, in the target's
+ * byte order (little-endian).  It describes addresses as the file has them: link-time
+ * addresses.  What SFrame cannot say stays out, address by address, and is listed in
+ * the notes: no row ever says something else than the CFI.
+ *
+ * The format's gap.  Some assembly keeps the stack's old address on the stack and
+ * describes that: CFA = *(REG + N) + M.  SFrame has no word for M.  The smallest
+ * extension is a type of FDE (a number of sfda_func_info2's bits 0 to 4 that the
+ * specification does not use) whose rows are those of SFRAME_FDE_TYPE_FLEX, but for
+ * one thing: if a control word has bit 2 set, which is "unused" today, a third data
+ * word follows control and offset, and is added after the dereference.  A reader that
+ * does not know the type rejects the FDE, and nothing else.  No reader knows it yet,
+ * so nothing writes it: such addresses have the reason UNWIND_NOTE_CFA_SUM.
+ */
+#ifndef _UNWIND_TABLES_CONVERT_H
+#define _UNWIND_TABLES_CONVERT_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * enum unwind_note_type - what a note is about
+ * @UNWIND_NOTE_CFA_SUM: the CFA is *(register + N) + M
+ * @UNWIND_NOTE_CFA: no rule of SFrame says how to get the CFA
+ * @UNWIND_NOTE_RA: nor the return address
+ * @UNWIND_NOTE_FP: nor the caller's frame pointer
+ * @UNWIND_NOTE_SP: the caller's stack pointer is not the CFA
+ * @UNWIND_NOTE_OFFSET: an offset does not fit in 32 bits
+ * @UNWIND_NOTE_PROGRAM: the function's CFI makes no sense from here on
+ * @UNWIND_NOTE_ENTRY: an entry (FDE) makes no sense, or none of its CIE
+ * @UNWIND_NOTE_OUTSIDE: an entry is about addresses that are not executable
+ * @UNWIND_NOTE_SECTION: the section makes no sense from here on; the address is
+ *	that of the bytes in question
+ * @UNWIND_NOTE_OVERLAP: two entries describe these addresses; the one that starts
+ *	last is used
+ * @UNWIND_NOTE_BEYOND: the function's CFI goes on after the function's end
+ * @UNWIND_NOTE_TYPES: how many there are
+ *
+ * Up to @UNWIND_NOTE_SECTION the addresses have no row in the table.  For the others
+ * it is the CFI that is wrong.
+ */
+enum unwind_note_type {
+	UNWIND_NOTE_CFA_SUM,
+	UNWIND_NOTE_CFA,
+	UNWIND_NOTE_RA,
+	UNWIND_NOTE_FP,
+	UNWIND_NOTE_SP,
+	UNWIND_NOTE_OFFSET,
+	UNWIND_NOTE_PROGRAM,
+	UNWIND_NOTE_ENTRY,
+	UNWIND_NOTE_OUTSIDE,
+	UNWIND_NOTE_SECTION,
+	UNWIND_NOTE_OVERLAP,
+	UNWIND_NOTE_BEYOND,
+	UNWIND_NOTE_TYPES,
+};
+
+#define UNWIND_NOTE_NAME_LEN	64
+
+/**
+ * struct unwind_note - addresses that are not described, or CFI that is wrong
+ * @start: first address
+ * @end: first address after them
+ * @type: one of &enum unwind_note_type
+ * @offset: of @start in its function
+ * @name: the function's symbol, cut where it is longer, or ""; printable
+ */
+struct unwind_note {
+	__u64	start;
+	__u64	end;
+	__u32	type;
+	__u32	offset;
+	char	name[UNWIND_NOTE_NAME_LEN];
+};
+
+/* Further notes are counted, not listed */
+#define UNWIND_NOTES_MAX	65536
+
+/**
+ * struct unwind_stats - what was found, and what was made of it
+ * @fdes: entries of the CFI
+ * @functions: of them, those that are in the table
+ * @added: functions without CFI that are in the table, by the shape of their code
+ * @rows: rows of the table
+ * @cfi_bytes: size of the CFI sections
+ * @hdr_bytes: size of .eh_frame_hdr
+ * @notes: by &enum unwind_note_type, with those that are not listed
+ */
+struct unwind_stats {
+	__u64	fdes;
+	__u64	functions;
+	__u64	added;
+	__u64	rows;
+	__u64	cfi_bytes;
+	__u64	hdr_bytes;
+	__u64	notes[UNWIND_NOTE_TYPES];
+};
+
+/**
+ * struct unwind_table - an SFrame section, and what is to be said about it
+ * @sframe: the section; NULL if the file has no CFI
+ * @size: of the section, in bytes
+ * @addr: the link-time address that it is made for
+ * @machine: EM_X86_64 or EM_AARCH64
+ * @stats: figures
+ * @notes: in order of addresses
+ * @nr_notes: number of them
+ */
+struct unwind_table {
+	__u8			*sframe;
+	size_t			size;
+	__u64			addr;
+	__u16			machine;
+	struct unwind_stats	stats;
+	struct unwind_note	*notes;
+	size_t			nr_notes;
+};
+
+int unwind_convert(int fd, __u64 addr, struct unwind_table *table);
+int unwind_convert_sandboxed(int fd, __u64 addr, struct unwind_table *table);
+void unwind_table_free(struct unwind_table *table);
+
+const char *unwind_note_text(unsigned int type);
+bool unwind_note_is_gap(unsigned int type);
+const char *unwind_convert_error(int err);
+
+#endif /* _UNWIND_TABLES_CONVERT_H */

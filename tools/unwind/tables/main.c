@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * unwind-tables: makes tables for user-space unwinding of the CFI that programs and
+ * libraries have.  See unwind-tables.1.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "convert.h"
+#include "sframe_elf.h"
+
+/* The exit status of "check" where it has something to say, as of grep and diff */
+#define EXIT_FOUND	1
+#define EXIT_TROUBLE	2
+
+static const char usage[] =
+	"usage: unwind-tables convert [-e] [-a ADDRESS] [-o OUT] [-r] FILE\n"
+	"       unwind-tables check FILE...\n";
+
+static int misused(void)
+{
+	fputs(usage, stderr);
+	return EXIT_TROUBLE;
+}
+
+static int load(const char *path, __u64 addr, struct unwind_table *table)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int ret;
+
+	if (fd < 0) {
+		fprintf(stderr, "unwind-tables: %s: %s\n", path, strerror(errno));
+		return -1;
+	}
+	ret = unwind_convert_sandboxed(fd, addr, table);
+	close(fd);
+	if (ret) {
+		fprintf(stderr, "unwind-tables: %s: %s\n", path,
+			unwind_convert_error(ret));
+		unwind_table_free(table);
+	}
+	return ret;
+}
+
+static void print_note(const char *path, const struct unwind_note *note)
+{
+	printf("%s: 0x%llx-0x%llx", path, note->start, note->end);
+	if (note->name[0])
+		printf(" %s+0x%x", note->name, note->offset);
+	printf(": %s%s\n", unwind_note_text(note->type),
+	       unwind_note_is_gap(note->type) ? "; not in the table" : "");
+}
+
+static void print_notes(const char *path, const struct unwind_table *table)
+{
+	__u64 nr = 0;
+	size_t i;
+
+	for (i = 0; i < table->nr_notes; i++)
+		print_note(path, &table->notes[i]);
+	for (i = 0; i < UNWIND_NOTE_TYPES; i++)
+		nr += table->stats.notes[i];
+	if (nr > table->nr_notes)
+		printf("%s: %llu more\n", path, nr - table->nr_notes);
+}
+
+static void print_figures(const char *path, const struct unwind_table *table)
+{
+	const struct unwind_stats *s = &table->stats;
+	unsigned int i;
+
+	printf("%s: %llu functions of %llu, %llu added, %llu rows, %zu bytes (CFI: %llu + %llu)\n",
+	       path, s->functions, s->fdes, s->added, s->rows, table->size,
+	       s->cfi_bytes, s->hdr_bytes);
+	for (i = 0; i < UNWIND_NOTE_TYPES; i++) {
+		if (s->notes[i])
+			printf("%s: %llu times: %s\n", path, s->notes[i],
+			       unwind_note_text(i));
+	}
+}
+
+static int write_table(const char *path, const struct unwind_table *table,
+		       bool as_elf)
+{
+	FILE *out = strcmp(path, "-") ? fopen(path, "we") : stdout;
+	bool failed;
+
+	if (!out) {
+		fprintf(stderr, "unwind-tables: %s: %s\n", path, strerror(errno));
+		return -1;
+	}
+	if (as_elf)
+		failed = sframe_elf_write(out, table);
+	else
+		failed = fwrite(table->sframe, table->size, 1, out) != 1;
+	if (fclose(out) || failed) {
+		fprintf(stderr, "unwind-tables: %s: %s\n", path, strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+static int cmd_convert(int argc, char **argv)
+{
+	const char *out = NULL;
+	bool as_elf = false, report = false;
+	struct unwind_table table;
+	__u64 addr = 0;
+	char *end = "";
+	int opt, ret = 0;
+
+	while ((opt = getopt(argc, argv, "a:eo:r")) != -1) {
+		if (opt == 'a')
+			addr = strtoull(optarg, &end, 0);
+		else if (opt == 'e')
+			as_elf = true;
+		else if (opt == 'o')
+			out = optarg;
+		else if (opt == 'r')
+			report = true;
+		else
+			return misused();
+	}
+	if (optind != argc - 1 || *end || (!out && !report))
+		return misused();
+	if (load(argv[optind], addr, &table))
+		return EXIT_TROUBLE;
+	if (report)
+		print_figures(argv[optind], &table);
+	if (out)
+		ret = write_table(out, &table, as_elf);
+	unwind_table_free(&table);
+	return ret ? EXIT_TROUBLE : EXIT_SUCCESS;
+}
+
+static int cmd_check(int argc, char **argv)
+{
+	int i, status = EXIT_SUCCESS;
+
+	if (argc < 2)
+		return misused();
+	for (i = 1; i < argc; i++) {
+		struct unwind_table table;
+
+		if (load(argv[i], 0, &table)) {
+			status = EXIT_TROUBLE;
+			continue;
+		}
+		print_notes(argv[i], &table);
+		if (table.nr_notes && status == EXIT_SUCCESS)
+			status = EXIT_FOUND;
+		unwind_table_free(&table);
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		return misused();
+	if (!strcmp(argv[1], "convert"))
+		return cmd_convert(argc - 1, argv + 1);
+	if (!strcmp(argv[1], "check"))
+		return cmd_check(argc - 1, argv + 1);
+	return misused();
+}

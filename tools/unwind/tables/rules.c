@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From the CFI's rules to SFrame's, or to the reason why there is none.
+ */
+#include <string.h>
+
+#include "convert.h"
+#include "rules.h"
+
+/**
+ * struct maker - a row that is being made
+ * @machine: the architecture
+ * @cie: the function's
+ * @state: the CFI's rules
+ * @pc: address of the row
+ * @period: see expr_run()
+ */
+struct maker {
+	const struct machine	*machine;
+	const struct cfi_cie	*cie;
+	const struct cfi_state	*state;
+	__u64			pc;
+	unsigned int		*period;
+};
+
+static bool same_rule(const struct rule *a, const struct rule *b)
+{
+	return a->base == b->base && a->reg == b->reg && a->deref == b->deref &&
+	       a->offset == b->offset;
+}
+
+static bool value_of(const struct maker *m, const struct cfi_rule *rule,
+		     bool push_cfa, struct expr_value *val)
+{
+	return expr_run(rule->expr, rule->expr_len, push_cfa, m->pc, m->machine,
+			val, m->period);
+}
+
+/* An offset that is too large is a type of note, as all that this file returns */
+static int set_rule(struct rule *rule, __u8 base, __u8 reg, bool deref,
+		    __s64 offset)
+{
+	*rule = (struct rule){
+		.base = base, .reg = reg, .deref = deref, .offset = offset,
+	};
+	return rule->offset == offset ? -1 : UNWIND_NOTE_OFFSET;
+}
+
+static int make_cfa(const struct maker *m, struct rule *rule)
+{
+	const struct cfi_rule *from = &m->state->rules[CFI_CFA];
+	struct expr_value val;
+
+	if (from->kind == CFI_REGISTER)
+		return from->reg < m->machine->regs ?
+		       set_rule(rule, RULE_REG, from->reg, false, from->offset) :
+		       UNWIND_NOTE_CFA;
+	if (from->kind != CFI_VAL_EXPR || !value_of(m, from, false, &val) ||
+	    val.base != RULE_REG)
+		return UNWIND_NOTE_CFA;
+	if (val.addend)
+		return UNWIND_NOTE_CFA_SUM;
+	return set_rule(rule, RULE_REG, val.reg, val.deref, val.offset);
+}
+
+/* A register's rule that is an expression */
+static int make_by_expr(const struct maker *m, const struct cfi_rule *from,
+			struct rule *rule, int note)
+{
+	bool saved = from->kind == CFI_EXPR;
+	struct expr_value val;
+
+	if (!value_of(m, from, true, &val) || val.base == RULE_DEFAULT ||
+	    val.addend || (saved && val.deref))
+		return note;
+	/* That it is the CFA itself, or a constant away from it, cannot be said */
+	if (val.base == RULE_CFA && !saved && !val.deref)
+		return note;
+	return set_rule(rule, val.base, val.reg, saved || val.deref, val.offset);
+}
+
+/* The rule of register @reg; @note is the answer if there is none */
+static int make_rule(const struct maker *m, const struct cfi_rule *from,
+		     __u64 reg, struct rule *rule, int note)
+{
+	switch (from->kind) {
+	case CFI_SAME:
+		return set_rule(rule, RULE_DEFAULT, 0, false, 0);
+	case CFI_OFFSET:
+		return set_rule(rule, RULE_CFA, 0, true, from->offset);
+	case CFI_REGISTER:
+		if (from->reg == reg)
+			return set_rule(rule, RULE_DEFAULT, 0, false, 0);
+		return from->reg < m->machine->regs ?
+		       set_rule(rule, RULE_REG, from->reg, false, 0) : note;
+	case CFI_EXPR:
+	case CFI_VAL_EXPR:
+		return make_by_expr(m, from, rule, note);
+	default:
+		return note;
+	}
+}
+
+static int make_ra(const struct maker *m, struct rule *rule)
+{
+	const struct cfi_rule *from = &m->state->rules[CFI_RA];
+	__u64 column = m->cie->ra_reg;
+	int note;
+
+	/* Its column may be another register than the link register */
+	if (from->kind == CFI_SAME && column != m->machine->ra)
+		return column < m->machine->regs ?
+		       set_rule(rule, RULE_REG, column, false, 0) :
+		       UNWIND_NOTE_RA;
+	note = make_rule(m, from, m->machine->ra, rule, UNWIND_NOTE_RA);
+	if (note >= 0 || !m->machine->fixed_ra)
+		return note;
+	/* Without a link register, it is on the stack: the default, if in its place */
+	if (rule->base == RULE_DEFAULT)
+		return UNWIND_NOTE_RA;
+	if (rule->base == RULE_CFA && rule->deref &&
+	    rule->offset == m->machine->fixed_ra)
+		*rule = (struct rule){ .base = RULE_DEFAULT };
+	return note;
+}
+
+/*
+ * SFrame has no rule for the caller's stack pointer: it is the CFA.  Where the CFI has
+ * one, and nothing else counts from the CFA, it can take the CFA's place.  longjmp()
+ * is such a function, when it has read the registers.
+ */
+static int make_sp(const struct maker *m, struct row *row)
+{
+	const struct cfi_rule *from = &m->state->rules[CFI_SP];
+	__u8 reg = m->machine->sp;
+	struct rule sp;
+
+	if (from->kind == CFI_VAL_OFFSET && !from->offset)
+		return -1;
+	if (make_rule(m, from, reg, &sp, UNWIND_NOTE_SP) >= 0)
+		return UNWIND_NOTE_SP;
+	if (sp.base == RULE_DEFAULT)
+		sp = (struct rule){ .base = RULE_REG, .reg = reg };
+	if (same_rule(&sp, &row->cfa))
+		return -1;
+	if (sp.base != RULE_REG || row->ra.base != RULE_REG ||
+	    row->fp.base == RULE_CFA)
+		return UNWIND_NOTE_SP;
+	row->cfa = sp;
+	return -1;
+}
+
+/**
+ * rules_row - make a row
+ * @machine: the architecture
+ * @cie: the function's
+ * @state: the CFI's rules
+ * @pc: address of the row
+ * @row: set
+ * @period: raised to how many addresses the row repeats after, if it depends on @pc
+ *
+ * Return: -1, or why there is none: one of &enum unwind_note_type.
+ */
+int rules_row(const struct machine *machine, const struct cfi_cie *cie,
+	      const struct cfi_state *state, __u64 pc, struct row *row,
+	      unsigned int *period)
+{
+	const struct maker m = {
+		.machine = machine, .cie = cie, .state = state, .pc = pc,
+		.period = period,
+	};
+	int note;
+
+	memset(row, 0, sizeof(*row));
+	/* There is no caller, whatever else is said about it */
+	row->outermost = state->rules[CFI_RA].kind == CFI_UNDEFINED;
+	if (row->outermost)
+		return -1;
+	row->mangled = state->mangled;
+	note = make_cfa(&m, &row->cfa);
+	if (note >= 0)
+		return note;
+	note = make_ra(&m, &row->ra);
+	if (note >= 0)
+		return note;
+	note = make_rule(&m, &state->rules[CFI_FP], machine->fp, &row->fp,
+			 UNWIND_NOTE_FP);
+	if (note >= 0)
+		return note;
+	return make_sp(&m, row);
+}
+
+bool rules_same_row(const struct row *a, const struct row *b)
+{
+	return same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) &&
+	       same_rule(&a->fp, &b->fp) && a->outermost == b->outermost &&
+	       a->mangled == b->mangled;
+}

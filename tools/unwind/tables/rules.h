@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Rules as SFrame has them, and how they are made of the CFI's.
+ */
+#ifndef _UNWIND_TABLES_RULES_H
+#define _UNWIND_TABLES_RULES_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#include "cfi.h"
+#include "elf_file.h"
+
+/**
+ * enum rule_base - what a rule's offset is added to
+ * @RULE_DEFAULT: nothing; the register has its value still, or is saved where it
+ *	always is
+ * @RULE_REG: a register
+ * @RULE_CFA: the CFA
+ */
+enum rule_base {
+	RULE_DEFAULT,
+	RULE_REG,
+	RULE_CFA,
+};
+
+/**
+ * struct rule - how to get one value
+ * @base: one of &enum rule_base
+ * @reg: for RULE_REG
+ * @deref: the value is in memory at base + offset
+ * @offset: added to the base
+ */
+struct rule {
+	__u8	base;
+	__u8	reg;
+	bool	deref;
+	__s32	offset;
+};
+
+/**
+ * struct row - how to get from a frame to its caller's
+ * @cfa: the canonical frame address
+ * @ra: the return address
+ * @fp: the caller's frame pointer
+ * @outermost: there is no caller; the rules are not valid
+ * @mangled: the return address is signed
+ */
+struct row {
+	struct rule	cfa;
+	struct rule	ra;
+	struct rule	fp;
+	bool		outermost;
+	bool		mangled;
+};
+
+/**
+ * struct expr_value - what an expression yields
+ * @base: RULE_REG or RULE_CFA, or RULE_DEFAULT: @offset alone
+ * @reg: for RULE_REG
+ * @deref: the word in memory at base + offset
+ * @offset: added to the base
+ * @addend: added to the whole, if @deref
+ */
+struct expr_value {
+	__u8	base;
+	__u8	reg;
+	bool	deref;
+	__s64	offset;
+	__s64	addend;
+};
+
+/* expr.c */
+bool expr_run(const __u8 *expr, __u64 len, bool push_cfa, __u64 pc,
+	      const struct machine *machine, struct expr_value *val,
+	      unsigned int *period);
+
+/* rules.c */
+int rules_row(const struct machine *machine, const struct cfi_cie *cie,
+	      const struct cfi_state *state, __u64 pc, struct row *row,
+	      unsigned int *period);
+bool rules_same_row(const struct row *a, const struct row *b);
+
+#endif /* _UNWIND_TABLES_RULES_H */

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Takes all that a process does not need to convert a file: privileges, files, memory,
+ * time, system calls.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sandbox.h"
+
+#define NOBODY		65534
+#define MEMORY_MAX	0x40000000ULL
+
+#if defined(__x86_64__)
+#define ARCH		AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCH		AUDIT_ARCH_AARCH64
+#endif
+
+/* What a kernel that lacks a feature says */
+static bool is_missing(int err)
+{
+	return err == ENOSYS || err == EINVAL || err == EOPNOTSUPP;
+}
+
+static int keep_two_files(int in, int out)
+{
+	/* Either may be where the other is to be */
+	in = fcntl(in, F_DUPFD, 10);
+	out = fcntl(out, F_DUPFD, 10);
+	if (in < 0 || out < 0 || dup2(in, SANDBOX_IN) < 0 ||
+	    dup2(out, SANDBOX_OUT) < 0 ||
+	    syscall(SYS_close_range, SANDBOX_OUT + 1, ~0U, 0))
+		return -errno;
+	return 0;
+}
+
+static int set_limit(int resource, rlim_t max)
+{
+	const struct rlimit limit = { .rlim_cur = max, .rlim_max = max };
+	struct rlimit old;
+
+	/* What is less already stays */
+	if (getrlimit(resource, &old))
+		return -errno;
+	if (old.rlim_max <= max)
+		return 0;
+	return setrlimit(resource, &limit) ? -errno : 0;
+}
+
+static int set_limits(void)
+{
+	/* Of its own memory: the file that it reads may be larger */
+	int ret = set_limit(RLIMIT_DATA, MEMORY_MAX);
+
+	if (!ret)
+		ret = set_limit(RLIMIT_FSIZE, MEMORY_MAX);
+	if (!ret)
+		ret = set_limit(RLIMIT_CPU, SANDBOX_SECONDS);
+	if (!ret)
+		ret = set_limit(RLIMIT_CORE, 0);
+	if (!ret)
+		ret = set_limit(RLIMIT_NOFILE, 0);
+	return ret;
+}
+
+static int drop_privileges(void)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+
+	/* Where it may not, as in some namespaces, it keeps its user without power */
+	if (!geteuid() && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+			   setresuid(NOBODY, NOBODY, NOBODY)) &&
+	    errno != EPERM && errno != EINVAL)
+		return -errno;
+	return syscall(SYS_capset, &header, none) ? -errno : 0;
+}
+
+/* No file system, as far as the kernel can take it */
+static int drop_files(void)
+{
+	struct landlock_ruleset_attr attr = {};
+	long version, fd;
+	int ret = 0;
+
+	version = syscall(SYS_landlock_create_ruleset, NULL, 0,
+			  LANDLOCK_CREATE_RULESET_VERSION);
+	if (version < 0)
+		return is_missing(errno) ? 0 : -errno;
+	/* The rights of version 1; of the others, files may not be opened for any */
+	attr.handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
+	fd = syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	if (fd < 0 || syscall(SYS_landlock_restrict_self, fd, 0))
+		ret = -errno;
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+#ifdef ARCH
+
+/* A system call that is allowed: at all, on one file, or if nothing becomes executable */
+struct allowed {
+	unsigned int	nr;
+	enum { ANY, ON_FILE, NO_EXEC } how;
+	unsigned int	fd;
+};
+
+static const struct allowed calls[] = {
+	{ SYS_read,		ON_FILE, SANDBOX_IN },
+	{ SYS_pread64,		ON_FILE, SANDBOX_IN },
+	{ SYS_lseek,		ON_FILE, SANDBOX_IN },
+	{ SYS_fcntl,		ON_FILE, SANDBOX_IN },
+	{ SYS_fstat,		ON_FILE, SANDBOX_IN },
+	{ SYS_newfstatat,	ON_FILE, SANDBOX_IN },
+	{ SYS_write,		ON_FILE, SANDBOX_OUT },
+	{ SYS_mmap,		NO_EXEC, 0 },
+	{ SYS_mprotect,		NO_EXEC, 0 },
+	{ SYS_munmap,		ANY, 0 },
+	{ SYS_mremap,		ANY, 0 },
+	{ SYS_madvise,		ANY, 0 },
+	{ SYS_brk,		ANY, 0 },
+	{ SYS_futex,		ANY, 0 },
+	{ SYS_getrandom,	ANY, 0 },
+	{ SYS_exit_group,	ANY, 0 },
+};
+
+#define NR_CALLS	(sizeof(calls) / sizeof(*calls))
+#define INSNS_MAX	(4 + 5 * NR_CALLS + 1)
+
+static const struct sock_filter allow =
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+/* An error, not death: a C library may try what it can do without */
+static const struct sock_filter refuse =
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+
+/* Skip the next instruction if the system call is by this architecture's numbers */
+static const struct sock_filter right_arch =
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0);
+
+static struct sock_filter load(size_t offset)
+{
+	return (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset);
+}
+
+/* Go on if it is @val, else skip @skip instructions */
+static struct sock_filter if_equal(unsigned int val, unsigned int skip)
+{
+	return (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, val, 0,
+					    skip);
+}
+
+/* Skip the next instruction if a bit of @bits is set */
+static struct sock_filter unless_set(unsigned int bits)
+{
+	return (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 1,
+					    0);
+}
+
+static struct sock_filter *add_call(struct sock_filter *insn,
+				    const struct allowed *call)
+{
+	*insn++ = if_equal(call->nr, call->how == ANY ? 1 : 4);
+	if (call->how == ON_FILE) {
+		*insn++ = load(offsetof(struct seccomp_data, args[0]));
+		*insn++ = if_equal(call->fd, 1);
+	} else if (call->how == NO_EXEC) {
+		*insn++ = load(offsetof(struct seccomp_data, args[2]));
+		*insn++ = unless_set(PROT_EXEC);
+	}
+	*insn++ = allow;
+	if (call->how != ANY)
+		*insn++ = refuse;
+	return insn;
+}
+
+static int drop_calls(void)
+{
+	struct sock_filter filter[INSNS_MAX], *insn = filter;
+	struct sock_fprog prog = { .filter = filter };
+	unsigned int i;
+
+	*insn++ = load(offsetof(struct seccomp_data, arch));
+	*insn++ = right_arch;
+	*insn++ = refuse;
+	*insn++ = load(offsetof(struct seccomp_data, nr));
+	for (i = 0; i < NR_CALLS; i++)
+		insn = add_call(insn, &calls[i]);
+	*insn++ = refuse;
+	prog.len = insn - filter;
+	if (!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0))
+		return 0;
+	return is_missing(errno) ? 0 : -errno;
+}
+
+#else
+
+static int drop_calls(void)
+{
+	return 0;
+}
+
+#endif
+
+/**
+ * sandbox_enter - become a process that can do next to nothing
+ * @in: a descriptor to read from, which becomes SANDBOX_IN
+ * @out: a descriptor to write to, which becomes SANDBOX_OUT
+ * @parent: the process's parent: it ends when that does
+ *
+ * What the kernel lacks of Landlock and seccomp is done without.
+ *
+ * Return: 0, or a negative error: the process must not go on then.
+ */
+int sandbox_enter(int in, int out, pid_t parent)
+{
+	int ret;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	ret = keep_two_files(in, out);
+	if (!ret)
+		ret = drop_files();
+	if (!ret)
+		ret = set_limits();
+	if (!ret)
+		ret = drop_privileges();
+	/* A change of the user forgets it; and the parent may be dead by then */
+	if (!ret && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
+		ret = -errno;
+	if (!ret && getppid() != parent)
+		ret = -ESRCH;
+	return ret ? ret : drop_calls();
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A process that can do nothing but read one file and write another.
+ */
+#ifndef _UNWIND_TABLES_SANDBOX_H
+#define _UNWIND_TABLES_SANDBOX_H
+
+#include <sys/types.h>
+
+/* The two files' descriptors in the sandbox */
+#define SANDBOX_IN	3
+#define SANDBOX_OUT	4
+
+/* In all, so that a file cannot make many of them go on */
+#define SANDBOX_SECONDS	10
+
+int sandbox_enter(int in, int out, pid_t parent);
+
+#endif /* _UNWIND_TABLES_SANDBOX_H */

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A conversion in a process of its own, which can do nothing else.  The process writes
+ * its result into a file in memory, read when it has ended: whatever a hostile file
+ * makes it do costs that file.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "convert.h"
+#include "sandbox.h"
+
+/* The result: this, the section, the notes */
+struct result {
+	__s64			ret;
+	__u64			machine;
+	struct unwind_stats	stats;
+	__u64			size;
+	__u64			nr_notes;
+};
+
+static int write_all(const void *data, size_t size)
+{
+	while (size) {
+		ssize_t ret = write(SANDBOX_OUT, data, size);
+
+		if (ret <= 0)
+			return -EIO;
+		data += ret;
+		size -= ret;
+	}
+	return 0;
+}
+
+/* In the sandbox */
+static int work(__u64 addr)
+{
+	struct unwind_table table;
+	struct result result = {
+		.ret = unwind_convert(SANDBOX_IN, addr, &table),
+	};
+
+	result.machine = table.machine;
+	result.stats = table.stats;
+	result.size = table.size;
+	result.nr_notes = table.nr_notes;
+	return write_all(&result, sizeof(result)) ?:
+	       write_all(table.sframe, table.size) ?:
+	       write_all(table.notes, table.nr_notes * sizeof(*table.notes));
+}
+
+static pid_t start(int in, int out, __u64 addr)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid)
+		return pid < 0 ? -errno : pid;
+	if (sandbox_enter(in, out, parent))
+		_exit(2);
+	_exit(work(addr) ? 1 : 0);
+}
+
+static int wait_for(pid_t pid)
+{
+	struct pollfd end = {
+		.fd = syscall(SYS_pidfd_open, pid, 0),
+		.events = POLLIN,
+	};
+	int status, ret;
+
+	do {
+		ret = end.fd < 0 ? -1 : poll(&end, 1, SANDBOX_SECONDS * 1000);
+	} while (ret < 0 && errno == EINTR);
+	if (ret != 1)
+		kill(pid, SIGKILL);
+	if (end.fd >= 0)
+		close(end.fd);
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	if (ret == 0)
+		return -ETIMEDOUT;
+	if (ret < 0)
+		return -ENOSYS;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+		return -EPERM;
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EPROTO;
+}
+
+static void *read_part(int fd, size_t offset, size_t size)
+{
+	char *buf = malloc(size ?: 1);
+	size_t done = 0;
+
+	while (buf && done < size) {
+		ssize_t ret = pread(fd, buf + done, size - done, offset + done);
+
+		if (ret <= 0) {
+			free(buf);
+			return NULL;
+		}
+		done += ret;
+	}
+	return buf;
+}
+
+/* What the process says is no more to be believed than the file */
+static void check_notes(struct unwind_table *table)
+{
+	size_t i, j;
+
+	for (i = 0; i < table->nr_notes; i++) {
+		struct unwind_note *note = &table->notes[i];
+
+		if (note->type >= UNWIND_NOTE_TYPES)
+			note->type = UNWIND_NOTE_ENTRY;
+		note->name[UNWIND_NOTE_NAME_LEN - 1] = '\0';
+		for (j = 0; note->name[j]; j++) {
+			if (note->name[j] <= ' ' || note->name[j] > '~')
+				note->name[j] = '?';
+		}
+	}
+}
+
+static int read_result(int fd, struct unwind_table *table)
+{
+	struct result result;
+	struct stat st;
+	__u64 left;
+
+	if (fstat(fd, &st) ||
+	    pread(fd, &result, sizeof(result), 0) != sizeof(result))
+		return -EPROTO;
+	left = st.st_size - sizeof(result);
+	if (result.size > left || result.ret > 0 || result.ret < -4095 ||
+	    result.nr_notes > UNWIND_NOTES_MAX ||
+	    left - result.size != result.nr_notes * sizeof(*table->notes))
+		return -EPROTO;
+	if (result.ret)
+		return result.ret;
+	table->machine = result.machine;
+	table->stats = result.stats;
+	table->size = result.size;
+	table->nr_notes = result.nr_notes;
+	table->sframe = read_part(fd, sizeof(result), result.size);
+	table->notes = read_part(fd, sizeof(result) + result.size,
+				 left - result.size);
+	if (!table->sframe || !table->notes)
+		return -ENOMEM;
+	check_notes(table);
+	return 0;
+}
+
+/**
+ * unwind_convert_sandboxed - make a table of a file that nobody vouches for
+ * @fd: a descriptor to read the file from
+ * @addr: link-time address that the section is made for
+ * @table: filled in; to be freed by unwind_table_free(), also after an error
+ *
+ * The file is parsed in a child, which has no privileges, can open nothing, has 1 GiB
+ * of memory, and is killed after SANDBOX_SECONDS.
+ *
+ * Return: as unwind_convert(), and: -EPROTO the file made the parser fail; -ETIMEDOUT it
+ * took too long; -EPERM no sandbox could be made; -ENOSYS the kernel has no
+ * pidfd_open(), -EAGAIN there is no further process.
+ */
+int unwind_convert_sandboxed(int fd, __u64 addr, struct unwind_table *table)
+{
+	int out = memfd_create("unwind-table", MFD_CLOEXEC);
+	pid_t pid;
+	int ret;
+
+	memset(table, 0, sizeof(*table));
+	if (out < 0)
+		return -errno;
+	pid = start(fd, out, addr);
+	ret = pid < 0 ? pid : wait_for(pid);
+	if (!ret)
+		ret = read_result(out, table);
+	table->addr = addr;
+	close(out);
+	return ret;
+}
+
+/**
+ * unwind_convert_error - why a file was not converted
+ * @err: what a conversion returned, not 0
+ *
+ * Return: a few words.
+ */
+const char *unwind_convert_error(int err)
+{
+	switch (err) {
+	case -ENOEXEC:
+		return "no ELF file, or a broken one";
+	case -EOPNOTSUPP:
+		return "not a linked file for x86-64 or little-endian arm64";
+	case -EFBIG:
+		return "its table would be too large";
+	case -EPROTO:
+		return "it made the parser fail";
+	case -ETIMEDOUT:
+		return "it took too long";
+	case -EPERM:
+		return "no sandbox to read it in";
+	default:
+		return strerror(-err);
+	}
+}
