@@ -12,7 +12,8 @@
 #include "elf_file.h"
 #include "notes.h"
 #include "rules.h"
-#include "sframe.h"
+#include "sframe_write.h"
+#include "shapes.h"
 
 #define BLOCK_MAX	64	/* expr.c has no longer period */
 
@@ -132,7 +133,9 @@ static bool keep_to_text(struct conversion *c, const struct cfi_fde *fde)
 	if (text && c->high == fde->end)
 		return true;
 	/* What linkers leave of functions that they have left out */
-	if (!text && fde->source == CFI_FROM_DEBUG_FRAME)
+	if (fde->source == CFI_FROM_SHAPE)
+		return text;
+	if (!text && fde->source != CFI_FROM_EH_FRAME)
 		return false;
 	notes_add(&c->notes, UNWIND_NOTE_OUTSIDE, text ? c->high : fde->start,
 		  fde->end, fde->start);
@@ -150,8 +153,12 @@ static bool keep_to_own(struct conversion *c, const struct cfi_fde *fde,
 	const struct cfi_fde *end = c->list.fdes + c->list.nr_fdes, *next;
 	__u64 seen = fde->start;
 
-	if (done > c->low)
+	if (done > c->low) {
+		/* It is not what it was taken for */
+		if (fde->source == CFI_FROM_SHAPE)
+			return false;
 		c->low = done;
+	}
 	for (next = fde + 1; next < end && next->start < c->high; next++) {
 		if (next->source > fde->source || next->start == fde->start)
 			continue;
@@ -212,6 +219,9 @@ static int convert(struct conversion *c, int fd, __u64 addr,
 		if (ret)
 			return ret;
 	}
+	ret = shapes_add(&c->list, &c->file);
+	if (ret)
+		return ret;
 	cfi_list_sort(&c->list);
 	ret = convert_fdes(c, &table->stats);
 	if (ret)
@@ -244,6 +254,7 @@ int unwind_convert(int fd, __u64 addr, struct unwind_table *table)
 	ret = convert(c, fd, addr, table);
 	table->stats.rows = c->writer.nr_rows;
 	table->stats.hdr_bytes = c->file.hdr_bytes;
+	elf_file_name_notes(&c->file, c->notes.list, c->notes.nr);
 	memcpy(table->stats.notes, c->notes.counts, sizeof(c->notes.counts));
 	table->notes = c->notes.list;
 	table->nr_notes = c->notes.nr;
@@ -263,4 +274,30 @@ void unwind_table_free(struct unwind_table *table)
 	free(table->sframe);
 	free(table->notes);
 	memset(table, 0, sizeof(*table));
+}
+
+/**
+ * unwind_convert_error - why a file was not converted
+ * @err: what a conversion returned, not 0
+ *
+ * Return: a few words.
+ */
+const char *unwind_convert_error(int err)
+{
+	switch (err) {
+	case -ENOEXEC:
+		return "no ELF file, or a broken one";
+	case -EOPNOTSUPP:
+		return "not a linked file for x86-64 or little-endian arm64";
+	case -EFBIG:
+		return "its table would be too large";
+	case -EPROTO:
+		return "it made the parser fail";
+	case -ETIMEDOUT:
+		return "it took too long";
+	case -EPERM:
+		return "no sandbox to read it in";
+	default:
+		return strerror(-err);
+	}
 }

@@ -10,7 +10,7 @@
 
 #include "cfi.h"
 #include "elf_file.h"
-#include "sframe.h"
+#include "sframe_write.h"
 
 /* What is decompressed, or stands at an address: more is not believed */
 #define SECTION_MAX	0x40000000ULL
@@ -168,6 +168,32 @@ static Elf_Scn *find_section(const struct elf_file *file, const char *name,
 			return scn;
 	}
 	return NULL;
+}
+
+/**
+ * elf_file_section - find a section by its name
+ * @file: the file
+ * @name: the name
+ * @addr: set to its address
+ * @r: set to its bytes
+ *
+ * Return: false if there is none, or it has no bytes.
+ */
+bool elf_file_section(const struct elf_file *file, const char *name, __u64 *addr,
+		      struct reader *r)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = find_section(file, name, &shdr);
+	Elf_Data *data = scn ? section_data(scn, &shdr) : NULL;
+
+	if (!data || !data->d_buf)
+		return false;
+	*addr = shdr.sh_addr;
+	*r = (struct reader){
+		.pos = data->d_buf,
+		.end = (__u8 *)data->d_buf + data->d_size,
+	};
+	return true;
 }
 
 /* The bytes at an address, as far as the file has them */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "convert.h"
+#include "reader.h"
 
 /**
  * struct machine - what differs by architecture
@@ -65,8 +66,6 @@ struct text_range {
  * @cfi: .eh_frame, .debug_frame, if there are
  * @nr_cfi: how many there are
  * @hdr_bytes: size of .eh_frame_hdr
- * @plt: procedure linkage tables
- * @nr_plt: how many there are
  */
 struct elf_file {
 	Elf			*elf;
@@ -83,6 +82,10 @@ struct elf_file {
 int elf_file_open(struct elf_file *file, int fd);
 void elf_file_close(struct elf_file *file);
 const struct text_range *elf_file_text(const struct elf_file *file, __u64 addr);
+bool elf_file_section(const struct elf_file *file, const char *name, __u64 *addr,
+		      struct reader *r);
+
+/* symbols.c */
 void elf_file_name_notes(const struct elf_file *file, struct unwind_note *notes,
 			 size_t nr);
 

@@ -124,10 +124,21 @@ static int make_ra(const struct maker *m, struct rule *rule)
 	return note;
 }
 
+/* Have a rule count from the CFA's register, not from the CFA */
+static bool count_from_reg(const struct rule *cfa, struct rule *rule)
+{
+	__s64 offset = (__s64)cfa->offset + rule->offset;
+
+	if (rule->base != RULE_CFA)
+		return true;
+	return !cfa->deref &&
+	       set_rule(rule, RULE_REG, cfa->reg, rule->deref, offset) < 0;
+}
+
 /*
  * SFrame has no rule for the caller's stack pointer: it is the CFA.  Where the CFI has
- * one, and nothing else counts from the CFA, it can take the CFA's place.  longjmp()
- * is such a function, when it has read the registers.
+ * one, it takes the CFA's place, if the other rules can do without.  longjmp() and
+ * setcontext() are such functions, when they have found the registers.
  */
 static int make_sp(const struct maker *m, struct row *row)
 {
@@ -141,10 +152,14 @@ static int make_sp(const struct maker *m, struct row *row)
 		return UNWIND_NOTE_SP;
 	if (sp.base == RULE_DEFAULT)
 		sp = (struct rule){ .base = RULE_REG, .reg = reg };
+	if (!count_from_reg(&row->cfa, &sp))
+		return UNWIND_NOTE_SP;
 	if (same_rule(&sp, &row->cfa))
 		return -1;
-	if (sp.base != RULE_REG || row->ra.base != RULE_REG ||
-	    row->fp.base == RULE_CFA)
+	if (m->machine->fixed_ra && row->ra.base == RULE_DEFAULT)
+		set_rule(&row->ra, RULE_CFA, 0, true, m->machine->fixed_ra);
+	if (!count_from_reg(&row->cfa, &row->ra) ||
+	    !count_from_reg(&row->cfa, &row->fp))
 		return UNWIND_NOTE_SP;
 	row->cfa = sp;
 	return -1;

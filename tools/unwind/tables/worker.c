@@ -190,29 +190,3 @@ int unwind_convert_sandboxed(int fd, __u64 addr, struct unwind_table *table)
 	close(out);
 	return ret;
 }
-
-/**
- * unwind_convert_error - why a file was not converted
- * @err: what a conversion returned, not 0
- *
- * Return: a few words.
- */
-const char *unwind_convert_error(int err)
-{
-	switch (err) {
-	case -ENOEXEC:
-		return "no ELF file, or a broken one";
-	case -EOPNOTSUPP:
-		return "not a linked file for x86-64 or little-endian arm64";
-	case -EFBIG:
-		return "its table would be too large";
-	case -EPROTO:
-		return "it made the parser fail";
-	case -ETIMEDOUT:
-		return "it took too long";
-	case -EPERM:
-		return "no sandbox to read it in";
-	default:
-		return strerror(-err);
-	}
-}

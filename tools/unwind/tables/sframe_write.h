@@ -3,8 +3,8 @@
  * Writes an SFrame section, version 3.  The format: libsframe/doc/sframe-spec of
  * GNU binutils.
  */
-#ifndef _UNWIND_TABLES_SFRAME_H
-#define _UNWIND_TABLES_SFRAME_H
+#ifndef _UNWIND_TABLES_SFRAME_WRITE_H
+#define _UNWIND_TABLES_SFRAME_WRITE_H
 
 #include <linux/types.h>
 #include <stdbool.h>
@@ -83,4 +83,4 @@ int sframe_finish(struct sframe_writer *w, __u64 addr, __u8 **section,
 		  size_t *size);
 void sframe_free(struct sframe_writer *w);
 
-#endif /* _UNWIND_TABLES_SFRAME_H */
+#endif /* _UNWIND_TABLES_SFRAME_WRITE_H */

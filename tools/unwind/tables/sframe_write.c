@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sframe.h"
+#include "sframe_write.h"
 
 #define SFRAME_MAGIC		0xdee2
 #define SFRAME_VERSION_3	3

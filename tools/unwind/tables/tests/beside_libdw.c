@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Converts files, and compares at every address the row that the kernel's decoder finds
+ * with what libdw says about the address.
+ *
+ *	beside_libdw FILE...
+ *
+ * An address may have no row if a note says so.  It may have one that libdw lacks only
+ * where the converter knows the code by its shape: at the program's start, and in
+ * arm64's PLT.
+ */
+#include <elf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "convert.h"
+#include "frame.h"
+#include "kernel_table.h"
+
+#define FRAMES		2
+#define SHOWN_MAX	10
+
+/**
+ * struct figures - how many addresses
+ * @same: have the same
+ * @noted: have no row, as a note says
+ * @unknown: have none in libdw's words either
+ * @added: have one that libdw has not
+ * @lost: have none, and no note
+ * @different: have another one
+ * @extra: have one for no reason
+ */
+struct figures {
+	unsigned long	same;
+	unsigned long	noted;
+	unsigned long	unknown;
+	unsigned long	added;
+	unsigned long	lost;
+	unsigned long	different;
+	unsigned long	extra;
+};
+
+/**
+ * struct file - a file that is compared
+ * @elf: libelf's
+ * @eh: libdw's .eh_frame
+ * @debug: its .debug_frame
+ * @dwarf: that has it
+ * @ehdr: the ELF header
+ * @table: what it is converted to
+ * @kernel: that, as the kernel reads it
+ * @frames: that callers are computed for
+ * @row: of libdw, at the current address
+ * @row_end: first address after it
+ * @callers: by it
+ * @sum: what came out
+ */
+struct file {
+	Elf			*elf;
+	Dwarf_CFI		*eh;
+	Dwarf_CFI		*debug;
+	Dwarf			*dwarf;
+	GElf_Ehdr		ehdr;
+	struct unwind_table	table;
+	struct kernel_table	kernel;
+	struct frame		frames[FRAMES];
+	Dwarf_Frame		*row;
+	u64			row_end;
+	struct figures		sum;
+};
+
+static bool in_section(struct file *f, u64 addr, const char *name)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	size_t names;
+	char *this;
+
+	if (elf_getshdrstrndx(f->elf, &names))
+		return false;
+	while ((scn = elf_nextscn(f->elf, scn))) {
+		gelf_getshdr(scn, &shdr);
+		this = elf_strptr(f->elf, names, shdr.sh_name);
+		if (this && !strcmp(this, name))
+			return addr - shdr.sh_addr < shdr.sh_size;
+	}
+	return false;
+}
+
+static bool is_added(struct file *f, u64 addr)
+{
+	if (addr - f->ehdr.e_entry < 128)
+		return true;
+	return f->ehdr.e_machine == EM_AARCH64 &&
+	       (in_section(f, addr, ".plt") || in_section(f, addr, ".iplt"));
+}
+
+/* Notes are sorted by address; those of a kind may lie within others */
+static bool is_noted(const struct file *f, u64 addr)
+{
+	size_t i;
+
+	for (i = 0; i < f->table.nr_notes; i++) {
+		const struct unwind_note *note = &f->table.notes[i];
+
+		if (unwind_note_is_gap(note->type) && addr >= note->start &&
+		    addr < note->end)
+			return true;
+	}
+	return false;
+}
+
+static void find_row(struct file *f, u64 addr)
+{
+	Dwarf_Addr start, end;
+	bool is_signal;
+
+	if (f->row && addr < f->row_end)
+		return;
+	free(f->row);
+	f->row = NULL;
+	if ((!f->eh || dwarf_cfi_addrframe(f->eh, addr, &f->row)) &&
+	    (!f->debug || dwarf_cfi_addrframe(f->debug, addr, &f->row))) {
+		f->row = NULL;
+		return;
+	}
+	dwarf_frame_info(f->row, &start, &end, &is_signal);
+	f->row_end = end;
+}
+
+static void show(const struct file *f, u64 addr, const char *what)
+{
+	const struct figures *sum = &f->sum;
+
+	if (sum->lost + sum->different + sum->extra <= SHOWN_MAX)
+		printf("# 0x%llx: %s\n", (unsigned long long)addr, what);
+}
+
+static void compare_without_row(struct file *f, u64 addr, bool known)
+{
+	struct caller want;
+
+	if (!known)
+		return;
+	frame_by_libdw(&f->frames[0], f->row, addr, &want);
+	if (is_noted(f, addr)) {
+		f->sum.noted++;
+	} else {
+		f->sum.lost++;
+		show(f, addr, "no row, and no note");
+	}
+}
+
+static void compare_with_row(struct file *f, u64 addr,
+			     const struct unwind_row *row)
+{
+	struct caller want, got;
+	unsigned int i;
+
+	for (i = 0; i < FRAMES; i++) {
+		frame_by_libdw(&f->frames[i], f->row, addr, &want);
+		frame_by_row(&f->frames[i], row, &got);
+		if (want.unknown || !frame_callers_equal(&want, &got)) {
+			f->sum.different++;
+			show(f, addr, want.unknown ? "libdw knows no caller" :
+						     "another caller");
+			return;
+		}
+	}
+	f->sum.same++;
+}
+
+static void compare(struct file *f, u64 addr)
+{
+	struct unwind_row row;
+	int ret = kernel_table_row(&f->kernel, addr, &row);
+
+	find_row(f, addr);
+	if (ret && ret != -ENOENT) {
+		f->sum.different++;
+		show(f, addr, "the kernel rejects the row");
+	} else if (ret) {
+		compare_without_row(f, addr, f->row);
+	} else if (f->row) {
+		compare_with_row(f, addr, &row);
+	} else if (is_added(f, addr)) {
+		f->sum.added++;
+	} else {
+		f->sum.extra++;
+		show(f, addr, "a row, but no CFI");
+	}
+}
+
+static void compare_segment(struct file *f, const GElf_Phdr *phdr)
+{
+	unsigned int step = f->ehdr.e_machine == EM_AARCH64 ? 4 : 1;
+	u64 addr;
+
+	for (addr = phdr->p_vaddr; addr - phdr->p_vaddr < phdr->p_memsz;
+	     addr += step)
+		compare(f, addr);
+}
+
+static void compare_all(struct file *f)
+{
+	size_t i, nr;
+	GElf_Phdr phdr;
+
+	if (elf_getphdrnum(f->elf, &nr))
+		return;
+	for (i = 0; i < nr; i++) {
+		if (gelf_getphdr(f->elf, i, &phdr) && phdr.p_type == PT_LOAD &&
+		    phdr.p_flags & PF_X)
+			compare_segment(f, &phdr);
+	}
+}
+
+static void open_libdw(struct file *f, int fd)
+{
+	unsigned int i;
+
+	f->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	gelf_getehdr(f->elf, &f->ehdr);
+	f->eh = dwarf_getcfi_elf(f->elf);
+	f->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
+	f->debug = f->dwarf ? dwarf_getcfi(f->dwarf) : NULL;
+	for (i = 0; i < FRAMES; i++)
+		frame_init(&f->frames[i], f->ehdr.e_machine, i);
+}
+
+static void close_libdw(struct file *f)
+{
+	free(f->row);
+	if (f->eh)
+		dwarf_cfi_end(f->eh);
+	dwarf_end(f->dwarf);
+	elf_end(f->elf);
+}
+
+static bool compare_file(const char *path, int fd)
+{
+	struct file f = {};
+	struct figures *sum = &f.sum;
+	int ret = unwind_convert(fd, 0, &f.table);
+
+	if (ret) {
+		printf("# %s: %s\n", path, unwind_convert_error(ret));
+		return false;
+	}
+	if (kernel_table_open(&f.kernel, f.table.sframe, f.table.size, 0,
+			      f.table.machine)) {
+		printf("# %s: the kernel rejects the section\n", path);
+		return false;
+	}
+	open_libdw(&f, fd);
+	compare_all(&f);
+	printf("# %s: functions %llu of %llu, added %llu, rows %llu, bytes %zu, CFI %llu + %llu; addresses: same %lu, noted %lu, added %lu, lost %lu, different %lu, extra %lu\n",
+	       path, f.table.stats.functions, f.table.stats.fdes,
+	       f.table.stats.added, f.table.stats.rows, f.table.size,
+	       f.table.stats.cfi_bytes, f.table.stats.hdr_bytes,
+	       sum->same, sum->noted, sum->added, sum->lost, sum->different,
+	       sum->extra);
+	close_libdw(&f);
+	unwind_table_free(&f.table);
+	return !sum->lost && !sum->different && !sum->extra;
+}
+
+int main(int argc, char **argv)
+{
+	int i, failed = 0;
+
+	elf_version(EV_CURRENT);
+	for (i = 1; i < argc; i++) {
+		int fd = open(argv[i], O_RDONLY);
+		bool ok = fd >= 0 && compare_file(argv[i], fd);
+
+		failed += !ok;
+		printf("%sok %d - %s: as libdw says\n", ok ? "" : "not ", i,
+		       argv[i]);
+		fflush(stdout);
+		close(fd);
+	}
+	printf("1..%d\n", argc - 1);
+	return !!failed;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A frame that does not exist: its registers and the memory have made-up values, and
+ * what a row makes of them is compared with what libdw makes of them.
+ */
+#ifndef _UNWIND_TABLES_TEST_FRAME_H
+#define _UNWIND_TABLES_TEST_FRAME_H
+
+#include <elfutils/libdw.h>
+#include <linux/types.h>
+#include <stdbool.h>
+
+#include "row.h"
+
+#define FRAME_REGS	32
+
+/**
+ * struct frame - values of a frame
+ * @regs: registers by DWARF's numbers
+ * @sp: number of the stack pointer
+ * @fp: of the frame pointer
+ * @ra: of the return address
+ */
+struct frame {
+	u64		regs[FRAME_REGS];
+	unsigned int	sp;
+	unsigned int	fp;
+	unsigned int	ra;
+};
+
+/**
+ * struct caller - the caller's values
+ * @outermost: there is none
+ * @signal: it was interrupted
+ * @unknown: it cannot be found: there is no such rule
+ * @ra: return address
+ * @sp: stack pointer
+ * @fp: frame pointer
+ */
+struct caller {
+	bool	outermost;
+	bool	signal;
+	bool	unknown;
+	u64	ra;
+	u64	sp;
+	u64	fp;
+};
+
+void frame_init(struct frame *frame, unsigned int machine, u64 seed);
+void frame_by_row(const struct frame *frame, const struct unwind_row *row,
+		  struct caller *caller);
+void frame_by_libdw(const struct frame *frame, Dwarf_Frame *from, u64 pc,
+		    struct caller *caller);
+bool frame_callers_equal(const struct caller *a, const struct caller *b);
+
+#endif /* _UNWIND_TABLES_TEST_FRAME_H */
