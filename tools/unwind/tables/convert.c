@@ -114,10 +114,12 @@ static int convert_fde(struct conversion *c, const struct cfi_fde *fde)
 		ret = sframe_end(&c->writer);
 	if (ret)
 		return ret;
-	if (how != CFI_END)
-		notes_add(&c->notes, how == CFI_BAD ? UNWIND_NOTE_PROGRAM :
-						      UNWIND_NOTE_BEYOND,
-			  where, fde->end, fde->start);
+	if (how == CFI_BAD)
+		notes_add(&c->notes, UNWIND_NOTE_PROGRAM, where, fde->end,
+			  fde->start);
+	else if (how == CFI_BEYOND)
+		notes_add(&c->notes, UNWIND_NOTE_BEYOND, fde->start, fde->end,
+			  fde->start);
 	return 0;
 }
 

@@ -78,7 +78,7 @@ static int find_text(struct elf_file *file)
 	size_t i, nr;
 	GElf_Phdr phdr;
 
-	if (elf_getphdrnum(file->elf, &nr) || nr > PHDRS_MAX)
+	if (elf_getphdrnum(file->elf, &nr) || !nr || nr > PHDRS_MAX)
 		return -ENOEXEC;
 	file->text = calloc(nr + 1, sizeof(*file->text));
 	if (!file->text)

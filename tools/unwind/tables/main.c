@@ -153,7 +153,10 @@ static int cmd_check(int argc, char **argv)
 			continue;
 		}
 		print_notes(argv[i], &table);
-		if (table.nr_notes && status == EXIT_SUCCESS)
+		if (!table.stats.cfi_bytes)
+			printf("%s: no CFI\n", argv[i]);
+		if ((table.nr_notes || !table.stats.cfi_bytes) &&
+		    status == EXIT_SUCCESS)
 			status = EXIT_FOUND;
 		unwind_table_free(&table);
 	}

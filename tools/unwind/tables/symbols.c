@@ -88,6 +88,8 @@ static void spread_names(struct unwind_note *notes, struct symbol *symbols,
 	for (i = 0; i < nr; i++) {
 		if (symbols[i].size && notes[i].offset >= symbols[i].size)
 			notes[i].name[0] = '\0';
+		if (!notes[i].name[0])
+			notes[i].offset = 0;
 	}
 }
 

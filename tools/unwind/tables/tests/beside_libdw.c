@@ -5,6 +5,9 @@
  *
  *	beside_libdw FILE...
  *
+ * If a file has a table of the assembler, it is compared as well.  In .plt.got it may
+ * differ from the CFI: the linker writes the rows of another PLT there.
+ *
  * An address may have no row if a note says so.  It may have one that libdw lacks only
  * where the converter knows the code by its shape: at the program's start, and in
  * arm64's PLT.
@@ -35,6 +38,11 @@
  * @lost: have none, and no note
  * @different: have another one
  * @extra: have one for no reason
+ * @as_same: have the same row in the assembler's table
+ * @as_none: have none there
+ * @as_plt_got: have one there that is wrong, in .plt.got
+ * @as_wrong: have another one that differs from the CFI
+ * @as_more: have one there, but neither one of ours, nor a note
  */
 struct figures {
 	unsigned long	same;
@@ -44,6 +52,11 @@ struct figures {
 	unsigned long	lost;
 	unsigned long	different;
 	unsigned long	extra;
+	unsigned long	as_same;
+	unsigned long	as_none;
+	unsigned long	as_plt_got;
+	unsigned long	as_wrong;
+	unsigned long	as_more;
 };
 
 /**
@@ -55,10 +68,13 @@ struct figures {
  * @ehdr: the ELF header
  * @table: what it is converted to
  * @kernel: that, as the kernel reads it
+ * @assembled: the assembler's
+ * @has_assembled: there is one
  * @frames: that callers are computed for
  * @row: of libdw, at the current address
  * @row_end: first address after it
- * @callers: by it
+ * @same: what the kernel found in this row, if it was the same as libdw's
+ * @is_same: it is known
  * @sum: what came out
  */
 struct file {
@@ -69,28 +85,38 @@ struct file {
 	GElf_Ehdr		ehdr;
 	struct unwind_table	table;
 	struct kernel_table	kernel;
+	struct kernel_table	assembled;
+	bool			has_assembled;
 	struct frame		frames[FRAMES];
 	Dwarf_Frame		*row;
 	u64			row_end;
+	struct unwind_row	same;
+	bool			is_same;
 	struct figures		sum;
 };
 
-static bool in_section(struct file *f, u64 addr, const char *name)
+static Elf_Scn *find_section(struct file *f, const char *name, GElf_Shdr *shdr)
 {
 	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
 	size_t names;
 	char *this;
 
 	if (elf_getshdrstrndx(f->elf, &names))
-		return false;
+		return NULL;
 	while ((scn = elf_nextscn(f->elf, scn))) {
-		gelf_getshdr(scn, &shdr);
-		this = elf_strptr(f->elf, names, shdr.sh_name);
+		gelf_getshdr(scn, shdr);
+		this = elf_strptr(f->elf, names, shdr->sh_name);
 		if (this && !strcmp(this, name))
-			return addr - shdr.sh_addr < shdr.sh_size;
+			return scn;
 	}
-	return false;
+	return NULL;
+}
+
+static bool in_section(struct file *f, u64 addr, const char *name)
+{
+	GElf_Shdr shdr;
+
+	return find_section(f, name, &shdr) && addr - shdr.sh_addr < shdr.sh_size;
 }
 
 static bool is_added(struct file *f, u64 addr)
@@ -125,6 +151,7 @@ static void find_row(struct file *f, u64 addr)
 		return;
 	free(f->row);
 	f->row = NULL;
+	f->is_same = false;
 	if ((!f->eh || dwarf_cfi_addrframe(f->eh, addr, &f->row)) &&
 	    (!f->debug || dwarf_cfi_addrframe(f->debug, addr, &f->row))) {
 		f->row = NULL;
@@ -163,6 +190,10 @@ static void compare_with_row(struct file *f, u64 addr,
 	struct caller want, got;
 	unsigned int i;
 
+	if (f->is_same && kernel_rows_equal(&f->same, row)) {
+		f->sum.same++;
+		return;
+	}
 	for (i = 0; i < FRAMES; i++) {
 		frame_by_libdw(&f->frames[i], f->row, addr, &want);
 		frame_by_row(&f->frames[i], row, &got);
@@ -174,6 +205,42 @@ static void compare_with_row(struct file *f, u64 addr,
 		}
 	}
 	f->sum.same++;
+	f->same = *row;
+	f->is_same = !want.uses_pc;
+}
+
+/* @row is ours, or NULL */
+static void compare_assembled(struct file *f, u64 addr,
+			      const struct unwind_row *row)
+{
+	struct caller want, got;
+	struct unwind_row theirs;
+
+	if (kernel_table_row(&f->assembled, addr, &theirs)) {
+		f->sum.as_none += !!row;
+		return;
+	}
+	/* Version 2 cannot say that a frame is a signal's */
+	if (row && f->assembled.section.version == 2)
+		theirs.signal = row->signal;
+	if (row && kernel_rows_equal(row, &theirs)) {
+		f->sum.as_same++;
+		return;
+	}
+	if (f->row) {
+		frame_by_libdw(&f->frames[0], f->row, addr, &want);
+		frame_by_row(&f->frames[0], &theirs, &got);
+		got.signal = want.signal;
+		if (!want.unknown && frame_callers_equal(&want, &got)) {
+			f->sum.as_same += !!row;
+			f->sum.as_more += !row && !is_noted(f, addr);
+			return;
+		}
+	}
+	if (in_section(f, addr, ".plt.got"))
+		f->sum.as_plt_got++;
+	else if (!f->sum.as_wrong++)
+		show(f, addr, "the assembler's row differs from the CFI");
 }
 
 static void compare(struct file *f, u64 addr)
@@ -182,6 +249,8 @@ static void compare(struct file *f, u64 addr)
 	int ret = kernel_table_row(&f->kernel, addr, &row);
 
 	find_row(f, addr);
+	if (f->has_assembled)
+		compare_assembled(f, addr, ret ? NULL : &row);
 	if (ret && ret != -ENOENT) {
 		f->sum.different++;
 		show(f, addr, "the kernel rejects the row");
@@ -219,6 +288,18 @@ static void compare_all(struct file *f)
 		    phdr.p_flags & PF_X)
 			compare_segment(f, &phdr);
 	}
+}
+
+static void open_assembled(struct file *f)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = find_section(f, ".sframe", &shdr);
+	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+
+	f->has_assembled = data && !kernel_table_open(&f->assembled, data->d_buf,
+						      data->d_size, shdr.sh_addr,
+						      f->ehdr.e_machine);
+	f->assembled.access = UNWIND_USER_FAULTABLE;
 }
 
 static void open_libdw(struct file *f, int fd)
@@ -259,6 +340,7 @@ static bool compare_file(const char *path, int fd)
 		return false;
 	}
 	open_libdw(&f, fd);
+	open_assembled(&f);
 	compare_all(&f);
 	printf("# %s: functions %llu of %llu, added %llu, rows %llu, bytes %zu, CFI %llu + %llu; addresses: same %lu, noted %lu, added %lu, lost %lu, different %lu, extra %lu\n",
 	       path, f.table.stats.functions, f.table.stats.fdes,
@@ -266,9 +348,15 @@ static bool compare_file(const char *path, int fd)
 	       f.table.stats.cfi_bytes, f.table.stats.hdr_bytes,
 	       sum->same, sum->noted, sum->added, sum->lost, sum->different,
 	       sum->extra);
+	if (f.has_assembled)
+		printf("# %s: the assembler's: version %u, same %lu, none %lu, wrong in .plt.got %lu, wrong %lu, more %lu\n",
+		       path, f.assembled.section.version, sum->as_same,
+		       sum->as_none, sum->as_plt_got, sum->as_wrong,
+		       sum->as_more);
 	close_libdw(&f);
 	unwind_table_free(&f.table);
-	return !sum->lost && !sum->different && !sum->extra;
+	return !sum->lost && !sum->different && !sum->extra &&
+	       !sum->as_wrong && !sum->as_more;
 }
 
 int main(int argc, char **argv)

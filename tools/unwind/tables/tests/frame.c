@@ -84,6 +84,7 @@ struct stack {
 	unsigned int	depth;
 	bool		bad;
 	bool		is_value;	/* not its address */
+	bool		uses_pc;
 };
 
 static void push(struct stack *stack, u64 val)
@@ -105,8 +106,10 @@ static u64 pop(struct stack *stack)
 
 static u64 reg(const struct frame *frame, struct stack *stack, u64 nr, u64 pc)
 {
-	if (frame->ra == 16 && nr == 16)
+	if (frame->ra == 16 && nr == 16) {
+		stack->uses_pc = true;
 		return pc;
+	}
 	if (nr >= FRAME_REGS)
 		stack->bad = true;
 	return frame->regs[nr % FRAME_REGS];
@@ -171,13 +174,14 @@ static void run_op(const struct frame *frame, struct stack *stack,
 }
 
 static bool run(const struct frame *frame, const Dwarf_Op *ops, size_t nr,
-		u64 cfa, u64 pc, bool is_value, u64 *val)
+		u64 cfa, u64 pc, bool is_value, u64 *val, bool *uses_pc)
 {
 	struct stack stack = { .is_value = is_value };
 	size_t i;
 
 	for (i = 0; i < nr; i++)
 		run_op(frame, &stack, &ops[i], cfa, pc);
+	*uses_pc |= stack.uses_pc;
 	*val = pop(&stack);
 	if (!stack.is_value)
 		*val = memory(*val);
@@ -185,7 +189,8 @@ static bool run(const struct frame *frame, const Dwarf_Op *ops, size_t nr,
 }
 
 static bool get_reg(const struct frame *frame, Dwarf_Frame *from,
-		    unsigned int nr, u64 cfa, u64 pc, u64 *val, bool *undefined)
+		    unsigned int nr, u64 cfa, u64 pc, u64 *val, bool *undefined,
+		    bool *uses_pc)
 {
 	Dwarf_Op memory_of_ops[3], *ops;
 	size_t nr_ops;
@@ -199,12 +204,13 @@ static bool get_reg(const struct frame *frame, Dwarf_Frame *from,
 		/* The program counter is none of the caller's */
 		return nr != 16 || *undefined;
 	}
-	return run(frame, ops, nr_ops, cfa, pc, false, val);
+	return run(frame, ops, nr_ops, cfa, pc, false, val, uses_pc);
 }
 
 void frame_by_libdw(const struct frame *frame, Dwarf_Frame *from, u64 pc,
 		    struct caller *caller)
 {
+	bool *pc_used = &caller->uses_pc;
 	Dwarf_Addr start, end;
 	bool undefined, sp_undefined, fp_undefined;
 	Dwarf_Op *ops;
@@ -213,7 +219,7 @@ void frame_by_libdw(const struct frame *frame, Dwarf_Frame *from, u64 pc,
 
 	*caller = (struct caller){ .unknown = true };
 	dwarf_frame_info(from, &start, &end, &caller->signal);
-	if (!get_reg(frame, from, frame->ra, 0, pc, &caller->ra, &undefined))
+	if (!get_reg(frame, from, frame->ra, 0, pc, &caller->ra, &undefined, pc_used))
 		return;
 	if (undefined) {
 		caller->unknown = false;
@@ -221,12 +227,12 @@ void frame_by_libdw(const struct frame *frame, Dwarf_Frame *from, u64 pc,
 		return;
 	}
 	if (dwarf_frame_cfa(from, &ops, &nr_ops) ||
-	    !run(frame, ops, nr_ops, 0, pc, true, &cfa))
+	    !run(frame, ops, nr_ops, 0, pc, true, &cfa, pc_used))
 		return;
 	caller->unknown =
-		!get_reg(frame, from, frame->ra, cfa, pc, &caller->ra, &undefined) ||
-		!get_reg(frame, from, frame->sp, cfa, pc, &caller->sp, &sp_undefined) ||
-		!get_reg(frame, from, frame->fp, cfa, pc, &caller->fp, &fp_undefined) ||
+		!get_reg(frame, from, frame->ra, cfa, pc, &caller->ra, &undefined, pc_used) ||
+		!get_reg(frame, from, frame->sp, cfa, pc, &caller->sp, &sp_undefined, pc_used) ||
+		!get_reg(frame, from, frame->fp, cfa, pc, &caller->fp, &fp_undefined, pc_used) ||
 		sp_undefined || fp_undefined;
 }
 

@@ -16,10 +16,12 @@
  * struct kernel_table - a section
  * @section: the kernel's
  * @addr: link-time address that the section is at
+ * @access: bounds of a lookup: those of one that must not fault, unless changed
  */
 struct kernel_table {
 	struct sframe_section	section;
 	u64			addr;
+	enum unwind_user_access	access;
 };
 
 int kernel_table_open(struct kernel_table *table, const void *section,

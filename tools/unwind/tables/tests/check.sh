@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# All tests, as one list of results in the Test Anything Protocol.  Called by "make check"
+# and, with ROOTS, by "make check-all".
+#
+#	check.sh OUTPUT [FILE...]
+
+set -u
+
+out=$1
+shift
+tests=$out/tests
+work=$tests/check
+here=$(dirname "$0")
+nr=0
+failed=0
+
+# What is tried on any machine, beside FILE...: the C library, and what has odd CFI
+usual=(/lib*/*/libc.so.6 /lib64/ld-linux-*.so.2 /lib/ld-linux-*.so.1
+       /usr/lib/*/libcrypto.so.3 /usr/lib/*/libgnutls.so.30 /usr/bin/perl
+       /opt/sframe/lib/*.so* "$out/unwind-tables")
+
+# Number the results anew; "not ok" also where a program ends without a plan
+collect()
+{
+	local line plan=0
+
+	while IFS= read -r line; do
+		case $line in
+		1..*)
+			plan=1
+			;;
+		ok\ * | not\ ok\ *)
+			nr=$((nr + 1))
+			[ "${line%%ok *}" = "" ] || failed=$((failed + 1))
+			printf '%sok %d%s\n' "${line%%ok *}" $nr \
+				"$(sed 's/^\(not \)\{0,1\}ok [0-9]*//' <<<"$line")"
+			;;
+		*)
+			printf '%s\n' "$line"
+			;;
+		esac
+	done
+	if [ $plan = 0 ]; then
+		nr=$((nr + 1))
+		failed=$((failed + 1))
+		echo "not ok $nr - $1 did not end"
+	fi
+}
+
+result()
+{
+	printf '%sok 1 - %s\n1..1\n' "$([ "$2" = 0 ] || echo "not ")" "$1"
+}
+
+# Each file once, whatever names it has
+once()
+{
+	local file
+
+	for file in "$@"; do
+		[ -f "$file" ] && realpath "$file"
+	done | sort -u
+}
+
+# Every linked file of a machine that is converted
+elf_files()
+{
+	find "$@" -xdev -type f -size +3 -print0 2>/dev/null |
+		xargs -0 file -F ' ::' 2>/dev/null |
+		sed -n 's/ :: *ELF 64-bit LSB \(pie \)\{0,1\}\(executable\|shared object\), \(x86-64\|ARM aarch64\).*//p'
+}
+
+# Do the tools that read the format read what is written?
+test_readers()
+{
+	local file=$1 sum
+
+	"$out/unwind-tables" convert -e -a 0x10000 -o "$work/readers.elf" "$file" || return 1
+	readelf --sframe "$work/readers.elf" >"$work/readers.txt" 2>&1 || return 1
+	grep -qiE 'warning|error|corrupt|invalid' "$work/readers.txt" && return 1
+	sum=$(sed -n 's/ *Num FDEs: //p' "$work/readers.txt")
+	[ "$(grep -c 'func idx' "$work/readers.txt")" = "$sum" ] || return 1
+	sum=$(sed -n 's/ *Num FREs: //p' "$work/readers.txt")
+	[ "$(grep -cE '^ +[0-9a-f]{16} ' "$work/readers.txt")" = "$sum" ]
+}
+
+reads_version_3()
+{
+	readelf --sframe "$work/cases/x86_64-drap.sframe" 2>/dev/null |
+		grep -q SFRAME_VERSION_3
+}
+
+run_readers()
+{
+	local file n=0
+
+	"$out/unwind-tables" convert -e -o "$work/cases/x86_64-drap.sframe" \
+		"$work/cases/x86_64-drap.elf"
+	if ! reads_version_3; then
+		echo "ok 1 - readelf # SKIP it does not read version 3"
+		echo "1..1"
+		return
+	fi
+	for file in $(once "${usual[@]}") "$work"/cases/*.elf; do
+		n=$((n + 1))
+		test_readers "$file" || printf 'not '
+		echo "ok $n - readelf reads ${file##*/}"
+	done
+	echo "1..$n"
+}
+
+# The program: what it says, and its exit status
+run_tool()
+{
+	local tool=$out/unwind-tables elf=$work/cases/x86_64-unsaid.elf status said
+
+	head -c 100 "$tool" >"$work/broken"
+	said=$("$tool" check "$elf" "$work/cases/x86_64-drap.elf")
+	[ $? = 1 ] && [ "$(grep -c 'not in the table' <<<"$said")" = 6 ] &&
+		grep -q "unsaid.elf: 0x.*-0x.* sum+0x1: CFA = " <<<"$said"
+	result "check lists what stays unsaid" $?
+	"$tool" check "$work/cases/x86_64-drap.elf"
+	result "check has nothing to say about a good file" $?
+	said=$("$tool" check "$work/broken" /dev/null "$work/nothing" "$elf" 2>&1)
+	status=$?
+	[ $status = 2 ] && [ "$(grep -c "^unwind-tables: " <<<"$said")" = 3 ] &&
+		grep -q sum+0x1 <<<"$said"
+	result "a file that cannot be read costs that file" $?
+	"$tool" convert -a 0x1000 -o "$work/a" "$elf" &&
+		"$tool" convert -a 0x2000 -o "$work/b" "$elf" &&
+		[ "$(stat -c %s "$work/a")" = "$(stat -c %s "$work/b")" ] &&
+		! cmp -s "$work/a" "$work/b" &&
+		"$tool" convert -a 0x1000 -o - "$elf" | cmp -s "$work/a"
+	result "the section depends on its address, and on nothing else" $?
+	"$tool" convert -r "$elf" | grep -q "unsaid.elf: 1 functions of 4, 0 added, 2 rows"
+	result "convert -r reports" $?
+	! "$tool" convert -o /dev/full "$elf" 2>/dev/null
+	result "what cannot be written is an error" $?
+	! "$tool" convert -o "$work/a" 2>/dev/null && ! "$tool" convert "$elf" 2>/dev/null &&
+		! "$tool" convert -a 12x -o "$work/a" "$elf" 2>/dev/null && ! "$tool" 2>/dev/null
+	result "wrong usage is an error" $?
+}
+
+run_tests()
+{
+	collect cases < <("$here/cases.sh" "$tests/table_rows" "$work/cases")
+	collect sandbox < <("$tests/sandbox_test")
+	collect worker < <("$tests/worker_test")
+	collect unwind-tables < <(run_tool)
+	collect readelf < <(run_readers)
+	collect beside_libdw < <("$tests/beside_libdw" $(once "${usual[@]}" "$@") \
+		$([ -z "${ROOTS:-}" ] || elf_files $ROOTS))
+	collect fuzz < <("$tests/fuzz" "$FUZZ_RUNS" "$FUZZ_SEED" \
+		$(ls "$work"/cases/*.elf | grep -v huge) "$out/unwind-tables" 2>&1)
+	echo "1..$nr"
+}
+
+mkdir -p "$work"
+run_tests "$@"
+[ $failed = 0 ]
