@@ -27,6 +27,7 @@ struct notes;
  * @CFI_REGISTER: is in another register (the CFA's rule: plus offset)
  * @CFI_EXPR: saved at the address that an expression yields
  * @CFI_VAL_EXPR: is what an expression yields
+ * @CFI_BROKEN: the program has changed half of what was no register and offset
  */
 enum cfi_rule_kind {
 	CFI_SAME,
@@ -36,6 +37,7 @@ enum cfi_rule_kind {
 	CFI_REGISTER,
 	CFI_EXPR,
 	CFI_VAL_EXPR,
+	CFI_BROKEN,
 };
 
 /**

@@ -181,14 +181,17 @@ static void set_cfa(struct run *run, __u64 reg, __s64 offset)
 	};
 }
 
-/* Change one part of the CFA's rule, which has both */
+/*
+ * Change register or offset of the CFA's rule, which must have both.  gcc gets this
+ * wrong after an expression, with SVE; the function's other rows are right.
+ */
 static struct cfi_rule *cfa_rule(struct run *run)
 {
 	struct cfi_rule *cfa = &run->state.rules[CFI_CFA];
 
 	flush(run);
 	if (cfa->kind != CFI_REGISTER)
-		run->bad = true;
+		*cfa = (struct cfi_rule){ .kind = CFI_BROKEN };
 	return cfa;
 }
 

@@ -32,7 +32,7 @@
  * @UNWIND_NOTE_FP: nor the caller's frame pointer
  * @UNWIND_NOTE_SP: the caller's stack pointer is not the CFA
  * @UNWIND_NOTE_OFFSET: an offset does not fit in 32 bits
- * @UNWIND_NOTE_PROGRAM: the function's CFI makes no sense from here on
+ * @UNWIND_NOTE_PROGRAM: the function's CFI makes no sense here
  * @UNWIND_NOTE_ENTRY: an entry (FDE) makes no sense, or none of its CIE
  * @UNWIND_NOTE_OUTSIDE: an entry is about addresses that are not executable
  * @UNWIND_NOTE_SECTION: the section makes no sense from here on; the address is

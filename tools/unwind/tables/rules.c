@@ -55,6 +55,8 @@ static int make_cfa(const struct maker *m, struct rule *rule)
 		return from->reg < m->machine->regs ?
 		       set_rule(rule, RULE_REG, from->reg, false, from->offset) :
 		       UNWIND_NOTE_CFA;
+	if (from->kind == CFI_BROKEN)
+		return UNWIND_NOTE_PROGRAM;
 	if (from->kind != CFI_VAL_EXPR || !value_of(m, from, false, &val) ||
 	    val.base != RULE_REG)
 		return UNWIND_NOTE_CFA;

@@ -111,6 +111,24 @@ run_readers()
 	echo "1..$n"
 }
 
+# The kernel's decoder and libsframe at the same addresses, by the host harness
+run_libsframe()
+{
+	local file sections=()
+
+	if [ ! -x "$tests/harness/sframe_diff" ]; then
+		echo "ok 1 - libsframe # SKIP there is none that reads version 3"
+		echo "1..1"
+		return
+	fi
+	for file in $(once "${usual[@]}") "$work"/cases/*.elf; do
+		[ "${file%huge.elf}" = "$file" ] || continue
+		sections+=("$work/${file##*/}.sframe")
+		"$out/unwind-tables" convert -e -o "${sections[-1]}" "$file"
+	done
+	"$tests/harness/sframe_diff" "${sections[@]}"
+}
+
 # The program: what it says, and its exit status
 run_tool()
 {
@@ -150,6 +168,7 @@ run_tests()
 	collect worker < <("$tests/worker_test")
 	collect unwind-tables < <(run_tool)
 	collect readelf < <(run_readers)
+	collect libsframe < <(run_libsframe)
 	collect beside_libdw < <("$tests/beside_libdw" $(once "${usual[@]}" "$@") \
 		$([ -z "${ROOTS:-}" ] || elf_files $ROOTS))
 	collect fuzz < <("$tests/fuzz" "$FUZZ_RUNS" "$FUZZ_SEED" \

@@ -16,6 +16,9 @@
 #: at_14_unknown_augmentation: none
 #: at_15_cut_off: none
 #: at_16_good: cfa=sp+8 ra=[cfa-8] fp=same
+#: at_17_expression: cfa=[sp+8] ra=[cfa-8] fp=same
+#: at_18_half_of_it: none
+#: at_19_whole: cfa=sp+16 ra=[cfa-8] fp=same
 	.text
 	.macro function name size
 	.globl \name
@@ -67,12 +70,20 @@ at_15_cut_off:
 	function good 1
 at_16_good:
 	nop
+	function half 3
+at_17_expression:
+	nop
+at_18_half_of_it:
+	nop
+at_19_whole:
+	nop
 #: note: bad+1, 1 bytes: the CFI makes no sense
 #: note: no_state+0, 1 bytes: the CFI makes no sense
 #: note: backwards+0, 1 bytes: the CFI makes no sense
 #: note: beyond+0, 2 bytes: the CFI goes on after the function's end
 #: note: inner+0, 2 bytes: two entries describe this
 #: note: twice+0, 1 bytes: two entries describe this
+#: note: half+1, 1 bytes: the CFI makes no sense
 #: note: +0, 0 bytes: the entry makes no sense
 #: note: +0, 0 bytes: the entry makes no sense
 #: note: +0, 0 bytes: the entry makes no sense
@@ -137,6 +148,7 @@ cut_off_fde:
 	.p2align 3
 1:
 	fde good_cie good 1 0
+	fde good_cie half 3 0x0f, 3, 0x77, 8, 6, 0x41, 0x0e, 8, 0x41, 0x0c, 7, 16
 	.long 0
 	.data
 data:
