@@ -5,8 +5,10 @@
  *
  *	beside_libdw FILE...
  *
- * If a file has a table of the assembler, it is compared as well.  In .plt.got it may
- * differ from the CFI: the linker writes the rows of another PLT there.
+ * If a file has a table of the assembler, it is compared as well.  It may differ from the
+ * CFI in three ways, which are faults of binutils (2.47): for .plt.got the linker writes
+ * the rows of another PLT; after .cfi_def_cfa_register the offset of the CFA is that of
+ * an earlier row; offsets of registers lose what does not fit into a byte.
  *
  * An address may have no row if a note says so.  It may have one that libdw lacks only
  * where the converter knows the code by its shape: at the program's start, and in
@@ -40,7 +42,7 @@
  * @extra: have one for no reason
  * @as_same: have the same row in the assembler's table
  * @as_none: have none there
- * @as_plt_got: have one there that is wrong, in .plt.got
+ * @as_faults: have one there that is wrong in a way that is known
  * @as_wrong: have another one that differs from the CFI
  * @as_more: have one there, but neither one of ours, nor a note
  */
@@ -54,7 +56,7 @@ struct figures {
 	unsigned long	extra;
 	unsigned long	as_same;
 	unsigned long	as_none;
-	unsigned long	as_plt_got;
+	unsigned long	as_faults;
 	unsigned long	as_wrong;
 	unsigned long	as_more;
 };
@@ -209,6 +211,21 @@ static void compare_with_row(struct file *f, u64 addr,
 	f->is_same = !want.uses_pc;
 }
 
+/* Is @theirs wrong as binutils are?  See above. */
+static bool is_known_fault(struct file *f, u64 addr, const struct unwind_row *row,
+			   const struct unwind_row *theirs)
+{
+	struct unwind_row fixed = *theirs;
+
+	if (in_section(f, addr, ".plt.got"))
+		return true;
+	fixed.cfa.offset = row->cfa.offset;
+	if (kernel_rows_equal(&fixed, row))
+		return true;
+	return row->ra.offset != theirs->ra.offset &&
+	       (s8)row->ra.offset == theirs->ra.offset;
+}
+
 /* @row is ours, or NULL */
 static void compare_assembled(struct file *f, u64 addr,
 			      const struct unwind_row *row)
@@ -237,8 +254,8 @@ static void compare_assembled(struct file *f, u64 addr,
 			return;
 		}
 	}
-	if (in_section(f, addr, ".plt.got"))
-		f->sum.as_plt_got++;
+	if (row && is_known_fault(f, addr, row, &theirs))
+		f->sum.as_faults++;
 	else if (!f->sum.as_wrong++)
 		show(f, addr, "the assembler's row differs from the CFI");
 }
@@ -349,9 +366,9 @@ static bool compare_file(const char *path, int fd)
 	       sum->same, sum->noted, sum->added, sum->lost, sum->different,
 	       sum->extra);
 	if (f.has_assembled)
-		printf("# %s: the assembler's: version %u, same %lu, none %lu, wrong in .plt.got %lu, wrong %lu, more %lu\n",
+		printf("# %s: the assembler's: version %u, same %lu, none %lu, known faults %lu, wrong %lu, more %lu\n",
 		       path, f.assembled.section.version, sum->as_same,
-		       sum->as_none, sum->as_plt_got, sum->as_wrong,
+		       sum->as_none, sum->as_faults, sum->as_wrong,
 		       sum->as_more);
 	close_libdw(&f);
 	unwind_table_free(&f.table);

@@ -19,7 +19,7 @@ failed=0
 # What is tried on any machine, beside FILE...: the C library, and what has odd CFI
 usual=(/lib*/*/libc.so.6 /lib64/ld-linux-*.so.2 /lib/ld-linux-*.so.1
        /usr/lib/*/libcrypto.so.3 /usr/lib/*/libgnutls.so.30 /usr/bin/perl
-       /opt/sframe/lib/*.so* "$out/unwind-tables")
+       /opt/sframe/lib/*.so.* "$out/unwind-tables")
 
 # Number the results anew; "not ok" also where a program ends without a plan
 collect()
