@@ -144,6 +144,18 @@ static bool keep_to_text(struct conversion *c, const struct cfi_fde *fde)
 	return text;
 }
 
+/* Another entry describes what is between @start and @end, in @fde's function */
+static void note_overlap(struct conversion *c, const struct cfi_fde *fde,
+			 __u64 start, __u64 end)
+{
+	if (end > c->high)
+		end = c->high;
+	notes_add(&c->notes, UNWIND_NOTE_OVERLAP, start, end, fde->start);
+	if (end < c->high)
+		notes_add(&c->notes, UNWIND_NOTE_HIDDEN, end, c->high,
+			  fde->start);
+}
+
 /*
  * Keep to what no other entry describes that counts more: of two from the same section,
  * the one that starts last, as in the search table of .eh_frame_hdr.  @done is the end
@@ -153,7 +165,7 @@ static bool keep_to_own(struct conversion *c, const struct cfi_fde *fde,
 			__u64 done)
 {
 	const struct cfi_fde *end = c->list.fdes + c->list.nr_fdes, *next;
-	__u64 seen = fde->start;
+	bool cut = false;
 
 	if (done > c->low) {
 		/* It is not what it was taken for */
@@ -164,16 +176,15 @@ static bool keep_to_own(struct conversion *c, const struct cfi_fde *fde,
 	for (next = fde + 1; next < end && next->start < c->high; next++) {
 		if (next->source > fde->source || next->start == fde->start)
 			continue;
-		seen = c->high;
-		c->high = next->start;
 		if (next->source == fde->source)
-			notes_add(&c->notes, UNWIND_NOTE_OVERLAP, c->high,
-				  seen, fde->start);
+			note_overlap(c, fde, next->start, next->end);
+		c->high = next->start;
+		cut = true;
 		break;
 	}
 	if (c->low < c->high)
 		return true;
-	if (seen == fde->start && fde->source == CFI_FROM_EH_FRAME)
+	if (!cut && fde->source == CFI_FROM_EH_FRAME)
 		notes_add(&c->notes, UNWIND_NOTE_OVERLAP, fde->start, fde->end,
 			  fde->start);
 	return false;

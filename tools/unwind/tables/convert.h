@@ -35,6 +35,8 @@
  * @UNWIND_NOTE_PROGRAM: the function's CFI makes no sense here
  * @UNWIND_NOTE_ENTRY: an entry (FDE) makes no sense, or none of its CIE
  * @UNWIND_NOTE_OUTSIDE: an entry is about addresses that are not executable
+ * @UNWIND_NOTE_HIDDEN: another entry lies within the function; the function's own
+ *	entry is used up to there
  * @UNWIND_NOTE_SECTION: the section makes no sense from here on; the address is
  *	that of the bytes in question
  * @UNWIND_NOTE_OVERLAP: two entries describe these addresses; the one that starts
@@ -55,6 +57,7 @@ enum unwind_note_type {
 	UNWIND_NOTE_PROGRAM,
 	UNWIND_NOTE_ENTRY,
 	UNWIND_NOTE_OUTSIDE,
+	UNWIND_NOTE_HIDDEN,
 	UNWIND_NOTE_SECTION,
 	UNWIND_NOTE_OVERLAP,
 	UNWIND_NOTE_BEYOND,
@@ -104,7 +107,7 @@ struct unwind_stats {
 
 /**
  * struct unwind_table - an SFrame section, and what is to be said about it
- * @sframe: the section; NULL if the file has no CFI
+ * @sframe: the section; one without functions if the file has no CFI
  * @size: of the section, in bytes
  * @addr: the link-time address that it is made for
  * @machine: EM_X86_64 or EM_AARCH64

@@ -260,7 +260,8 @@ static void find_eh_frame(struct elf_file *file)
 		    phdr.p_type != PT_GNU_EH_FRAME)
 			continue;
 		file->hdr_bytes = phdr.p_filesz;
-		if (!file->nr_cfi)
+		/* Not in a file of debug information, which has no such bytes */
+		if (!scn)
 			find_by_header(file, &phdr);
 		return;
 	}

@@ -16,6 +16,7 @@ static const char * const texts[UNWIND_NOTE_TYPES] = {
 	[UNWIND_NOTE_PROGRAM] = "the CFI makes no sense",
 	[UNWIND_NOTE_ENTRY] = "the entry makes no sense",
 	[UNWIND_NOTE_OUTSIDE] = "the address is not executable",
+	[UNWIND_NOTE_HIDDEN] = "another entry lies within this function",
 	[UNWIND_NOTE_SECTION] = "the section makes no sense from here on",
 	[UNWIND_NOTE_OVERLAP] = "two entries describe this",
 	[UNWIND_NOTE_BEYOND] = "the CFI goes on after the function's end",

@@ -4,6 +4,7 @@
  * as pieces: a new one begins after a gap, after SFRAME_PIECE_ROWS rows, and where a
  * block of code begins that repeats itself.
  */
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -355,8 +356,7 @@ static void put_index(const struct sframe_writer *w, __u8 *to, __u64 addr)
 	memcpy(to, w->index.buf, w->index.len);
 	for (i = 0; i < w->nr_fdes; i++) {
 		memcpy(&start, to, sizeof(start));
-		start -= at;
-		memcpy(to, &start, sizeof(start));
+		put(to, le64toh(start) - at, sizeof(start));
 		to += SFRAME_FDE_SIZE;
 		at += SFRAME_FDE_SIZE;
 	}

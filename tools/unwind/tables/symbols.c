@@ -3,6 +3,7 @@
  * The names of functions, for notes.
  */
 #include <gelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ static void name_note(struct unwind_note *notes, struct symbol *symbols, size_t 
 
 	if (i == nr || (notes[i].name[0] && symbols[i].addr > sym->st_value))
 		return;
-	strncpy(notes[i].name, name, UNWIND_NOTE_NAME_LEN - 1);
+	snprintf(notes[i].name, UNWIND_NOTE_NAME_LEN, "%s", name);
 	symbols[i] = (struct symbol){
 		.addr = sym->st_value, .size = sym->st_size,
 	};

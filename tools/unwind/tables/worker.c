@@ -90,7 +90,7 @@ static int wait_for(pid_t pid)
 	if (ret == 0)
 		return -ETIMEDOUT;
 	if (ret < 0)
-		return -ENOSYS;
+		return -EPERM;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
 		return -EPERM;
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EPROTO;
@@ -170,8 +170,8 @@ static int read_result(int fd, struct unwind_table *table)
  * of memory, and is killed after SANDBOX_SECONDS.
  *
  * Return: as unwind_convert(), and: -EPROTO the file made the parser fail; -ETIMEDOUT it
- * took too long; -EPERM no sandbox could be made; -ENOSYS the kernel has no
- * pidfd_open(), -EAGAIN there is no further process.
+ * took too long; -EPERM no sandbox could be made; -EAGAIN there is no further
+ * process.
  */
 int unwind_convert_sandboxed(int fd, __u64 addr, struct unwind_table *table)
 {

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
 # Assembles each case in cases/ and links it, converts it, and compares what the kernel's

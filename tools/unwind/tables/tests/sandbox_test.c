@@ -69,9 +69,8 @@ static int make_process(void)
 
 static int run_program(void)
 {
-	char *argv[] = { "/bin/true", NULL };
-
-	execv(argv[0], argv);
+	/* If it runs, it succeeds, which is the wrong status */
+	execl("/bin/false", "false", NULL);
 	return 0;
 }
 

@@ -69,7 +69,7 @@ int unwind_convert(int fd, __u64 addr, struct unwind_table *table)
 		syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL);
 		return 0;
 	case LOOP:
-		while (!*(volatile unsigned int *)&word)
+		while (getppid())
 			;
 		return 0;
 	case SHORT:
