@@ -38,8 +38,8 @@ static __u64 read_value(struct reader *r, __u8 format)
  * @encoding: DW_EH_PE_*; without its upper bits for a size
  * @section: that @r reads
  *
- * Addresses relative to text, data or a function, and those that are in memory at
- * an address, are bad: linkers do not write them for functions.
+ * Linkers do not write addresses of functions relative to text, data or a function,
+ * nor indirect ones: these are bad.
  *
  * Return: the address.
  */

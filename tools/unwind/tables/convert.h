@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Makes an SFrame section of the call frame information (CFI) that an ELF file has
- * anyway: .eh_frame, and .debug_frame where .eh_frame says nothing.
+ * Converts the call frame information (CFI) of an ELF file to an SFrame section.  It
+ * reads .eh_frame, and .debug_frame for functions that .eh_frame does not describe.
  *
- * The section is of SFrame version 3, for x86-64 or arm64, sorted, in the target's
- * byte order (little-endian).  It describes addresses as the file has them: link-time
- * addresses.  What SFrame cannot say stays out, address by address, and is listed in
- * the notes: no row ever says something else than the CFI.
+ * The section has SFrame version 3, for x86-64 or arm64.  It is sorted, little-endian,
+ * and describes link-time addresses.  Addresses whose CFI SFrame cannot express have no
+ * row; the notes list them with the reason.  No row contradicts the CFI.
  *
- * The format's gap.  Some assembly keeps the stack's old address on the stack and
- * describes that: CFA = *(REG + N) + M.  SFrame has no word for M.  The smallest
- * extension is a type of FDE (a number of sfda_func_info2's bits 0 to 4 that the
- * specification does not use) whose rows are those of SFRAME_FDE_TYPE_FLEX, but for
- * one thing: if a control word has bit 2 set, which is "unused" today, a third data
- * word follows control and offset, and is added after the dereference.  A reader that
- * does not know the type rejects the FDE, and nothing else.  No reader knows it yet,
- * so nothing writes it: such addresses have the reason UNWIND_NOTE_CFA_SUM.
+ * The format's gap.  Some assembly saves the old stack pointer on the stack, and its CFI
+ * says CFA = *(REG + N) + M.  SFrame has no word for M.  A small extension could say it:
+ * an FDE type that the specification does not use (31), with the rows of
+ * SFRAME_FDE_TYPE_FLEX and one addition.  If bit 2 of a control word is set ("unused"
+ * today), a third data word follows the offset, and is added after the dereference.  A
+ * reader that does not know the type rejects that FDE alone.  No reader knows it yet, so
+ * the converter does not write it, and notes UNWIND_NOTE_CFA_SUM instead.
  */
 #ifndef _UNWIND_TABLES_CONVERT_H
 #define _UNWIND_TABLES_CONVERT_H
@@ -37,8 +35,8 @@
  * @UNWIND_NOTE_OUTSIDE: an entry is about addresses that are not executable
  * @UNWIND_NOTE_HIDDEN: another entry lies within the function; the function's own
  *	entry is used up to there
- * @UNWIND_NOTE_SECTION: the section makes no sense from here on; the address is
- *	that of the bytes in question
+ * @UNWIND_NOTE_SECTION: the section makes no sense from here on; the note has the
+ *	address of the section's bytes
  * @UNWIND_NOTE_OVERLAP: two entries describe these addresses; the one that starts
  *	last is used
  * @UNWIND_NOTE_BEYOND: the function's CFI goes on after the function's end
@@ -88,12 +86,12 @@ struct unwind_note {
 /**
  * struct unwind_stats - what was found, and what was made of it
  * @fdes: entries of the CFI
- * @functions: of them, those that are in the table
+ * @functions: entries that have rows in the table
  * @added: functions without CFI that are in the table, by the shape of their code
  * @rows: rows of the table
  * @cfi_bytes: size of the CFI sections
  * @hdr_bytes: size of .eh_frame_hdr
- * @notes: by &enum unwind_note_type, with those that are not listed
+ * @notes: by &enum unwind_note_type, including notes that are not listed
  */
 struct unwind_stats {
 	__u64	fdes;

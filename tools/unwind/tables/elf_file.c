@@ -12,7 +12,7 @@
 #include "elf_file.h"
 #include "sframe_write.h"
 
-/* What is decompressed, or stands at an address: more is not believed */
+/* Larger sections are ignored, before they are decompressed */
 #define SECTION_MAX	0x40000000ULL
 #define PHDRS_MAX	65535
 

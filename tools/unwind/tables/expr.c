@@ -136,7 +136,7 @@ static void deref(struct expr *e)
 	val->deref = true;
 }
 
-/* "pc & mask", where the mask is that of a block of code */
+/* "pc & mask": the offset in a block of code */
 static void and(struct expr *e)
 {
 	struct expr_value mask;

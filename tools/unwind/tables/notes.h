@@ -12,7 +12,7 @@
  * @list: at most UNWIND_NOTES_MAX
  * @nr: how many there are
  * @room: for how many there is memory
- * @counts: by type, with those that are not in the list
+ * @counts: by type, including notes that are not in the list
  */
 struct notes {
 	struct unwind_note	*list;

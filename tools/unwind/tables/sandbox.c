@@ -47,7 +47,7 @@ static int set_limit(int resource, rlim_t max)
 	const struct rlimit limit = { .rlim_cur = max, .rlim_max = max };
 	struct rlimit old;
 
-	/* What is less already stays */
+	/* A lower limit stays */
 	if (getrlimit(resource, &old))
 		return -errno;
 	if (old.rlim_max <= max)

@@ -87,7 +87,7 @@ static bool is_plain(const struct machine *machine, const struct row *row)
 		return false;
 	if (machine->fixed_ra)
 		return row->ra.base == RULE_DEFAULT;
-	/* The word of the frame pointer comes after that of the return address */
+	/* The frame pointer's word comes third */
 	return row->ra.base == RULE_DEFAULT ? row->fp.base == RULE_DEFAULT :
 					      is_saved(&row->ra);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Code without CFI that is known by its shape: where a program starts, and arm64's PLT,
- * for which no linker writes any.  It becomes entries as if there were CFI, which count
- * less than those of the file.
+ * Code without CFI that is known by its shape: the program's start, and arm64's PLT, for
+ * which no linker writes CFI.  Both become entries like the file's own, which take
+ * precedence.
  */
 #include <dwarf.h>
 #include <libelf.h>
@@ -11,8 +11,8 @@
 #include "shapes.h"
 
 /*
- * How much code is taken for the program's start, if no other function follows: that of
- * ld.so has 61 bytes on x86-64.
+ * How much code is taken for the program's start, if no other function follows.  In
+ * x86-64's ld.so it has 61 bytes.
  */
 #define ENTRY_MAX	128
 

@@ -10,8 +10,8 @@
  *
  * If a file has a table of the assembler, it is compared as well.  It may differ from the
  * CFI in three ways, which are faults of binutils (2.47): for .plt.got the linker writes
- * the rows of another PLT; after .cfi_def_cfa_register the offset of the CFA is that of
- * an earlier row; offsets of registers lose what does not fit into a byte.
+ * the rows of another PLT; after .cfi_def_cfa_register gas takes the CFA's offset from an
+ * earlier row; it cuts offsets of registers to a byte.
  *
  * An address may have no row if a note says so.  It may have one that libdw lacks only
  * where the converter knows the code by its shape: at the program's start, and in

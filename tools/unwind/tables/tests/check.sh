@@ -16,7 +16,7 @@ here=$(dirname "$0")
 nr=0
 failed=0
 
-# What is tried on any machine, beside FILE...: the C library, and what has odd CFI
+# Tried on any machine, beside FILE...: the C library, and files with odd CFI
 usual=(/lib*/*/libc.so.6 /lib64/ld-linux-*.so.2 /lib/ld-linux-*.so.1
        /usr/lib/*/libcrypto.so.3 /usr/lib/*/libgnutls.so.30 /usr/bin/perl
        /opt/sframe/lib/*.so.* "$out/unwind-tables")

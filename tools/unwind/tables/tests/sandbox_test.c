@@ -69,7 +69,7 @@ static int make_process(void)
 
 static int run_program(void)
 {
-	/* If it runs, it succeeds, which is the wrong status */
+	/* If it runs, its status is 1 */
 	execl("/bin/false", "false", NULL);
 	return 0;
 }

@@ -1,4 +1,4 @@
-# A function as compilers write it, with a frame record; and those that save only one of
+# A function as compilers write it, with a frame record; functions that save only one of
 # the two registers.
 #
 #: at_1_entry: cfa=sp+0 ra=same fp=same

@@ -1,6 +1,5 @@
-# The PLT, which has no CFI: that of ld and lld, with and without BTI and signed pointers,
-# and what TLS descriptors need.  Code of another shape has no row, nor what comes after
-# it.
+# The PLT, which has no CFI: with and without BTI and signed pointers, and the entry for
+# TLS descriptors.  Code of another shape has no row, nor has the code after it.
 #
 #: at_01_header: cfa=sp+0 ra=same fp=same
 #: at_02_pushed: cfa=sp+16 ra=same fp=same
