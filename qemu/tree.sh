@@ -1,295 +1,260 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The working tree: the unpacked base kernel, plus patches/, plus the new files
-# of this repository.
+# The working tree $CACHE/tree: the unpacked base kernel, plus the patches and the new
+# files of this repository.
 #
-#   tree.sh sync    bring the tree up to date with the repository
-#   tree.sh carry   carry edits of existing kernel files back into patches/
-#   tree.sh check   prove: base + patches + new files == tree
-#   tree.sh path    print where the tree is
-#   tree.sh base    print where the base is
+#   tree.sh sync     bring the tree up to date with the repository
+#   tree.sh carry    carry edits of the kernel's files back into patches/
+#   tree.sh discard  drop edits that were not carried back
+#   tree.sh check    prove: base + patches + new files == tree
 #
-# To change a kernel file, edit it in the tree and run "make carry".  Every
-# existing kernel file that is changed belongs to exactly one patch, the one
-# whose "edit" lines in patches/series match it; a patch is its commit message,
-# kept as it is, followed by the difference of its files, made anew.  New files
-# are edited in the repository and only copied into the tree.
+# To change a kernel file, edit it in the tree and run "make carry".  A patch is its
+# commit message, which stays as it is, and the difference of the files that
+# patches/*/series gives it, made anew.  New files are edited in the repository, at
+# their in-tree path there or in bases/*/, and only copied into the tree.
 #
-# Files whose contents do not change are not touched, so a build in the tree
-# rebuilds only what changed.  An edit in the tree that was not carried back is
-# never overwritten: sync stops and names it.
+# $CACHE/git has the base as "base", on top of it a commit for each patch as "series",
+# and in its index what the last sync wrote.  So an edit is a file that differs from
+# the index; sync writes only files that change, which spares builds, and it stops
+# rather than overwrite an edit.
 
-. "$(dirname "$0")/common.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-SERIES=$REPO/patches/series
+BASE=${BASE:-6.12}
+TREE=$CACHE/tree
+GIT=$CACHE/git
+PATCHES=$REPO/patches/$BASE
+# New files stand below these
+HOMES=("$REPO" "$REPO/bases/$BASE")
 
-# The base and its version: the packaged source, or KSRC=.
-find_base()
+# kgit COMMAND... - of the base and the series, without the user's configuration
+kgit()
 {
+	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 \
+		git --git-dir="$GIT" --work-tree="${WORK:-$TREE}" -c core.quotePath=false "$@"
+}
+
+# The author of commits is "Name <address>" in $MAINTAINER, where these are mailed
+author()
+{
+	local name=${MAINTAINER:-unwind <unwind@localhost>}
+	local mail=${name##*<}
+
+	name=${name% <*} mail=${mail%>}
+	GIT_AUTHOR_NAME=$name GIT_AUTHOR_EMAIL=$mail \
+		GIT_COMMITTER_NAME=$name GIT_COMMITTER_EMAIL=$mail "$@"
+}
+
+# make_base - the packaged source, or KSRC=, where the tree is not of that yet
+make_base()
+{
+	local id
+
+	[ -e "$PATCHES/series" ] || die "there is no series for BASE=$BASE yet."
 	if [ -n "${KSRC:-}" ]; then
 		[ -f "$KSRC/Kconfig" ] || die "KSRC=$KSRC is not a kernel source tree."
-		BASE=$(cd "$KSRC" && pwd)
-		BASE_ID=ksrc-$(printf '%s' "$BASE" | sha256sum | cut -c1-8)
+		id=ksrc-$({ realpath "$KSRC"; cat "$KSRC/Makefile"; } | sha256sum | cut -c 1-8)
 	else
-		host_packages linux-source-6.12 xz-utils
-		BASE_ID=$(dpkg-query -W -f='${Version}' linux-source-6.12)
-		BASE=$CACHE/base-$BASE_ID
-		if [ ! -d "$BASE" ]; then
-			rm -rf "$BASE.new"
-			mkdir -p "$BASE.new"
-			step "unpacking linux-source-6.12 $BASE_ID" \
-				tar -C "$BASE.new" --strip-components=1 -xf /usr/src/linux-source-6.12.tar.xz
-			mv "$BASE.new" "$BASE"
-		fi
+		host_packages "linux-source-$BASE" xz-utils git
+		id=$(dpkg-query -W -f='${Version}' "linux-source-$BASE")
 	fi
-	TREE=$CACHE/tree
+	[ "$(cat "$TREE.base" 2>/dev/null)" != "$id" ] || [ ! -d "$GIT" ] || return 0
+
+	rm -rf "$TREE" "$TREE".* "$GIT" "$CACHE"/base-*
+	mkdir -p "$TREE"
+	if [ -n "${KSRC:-}" ]; then
+		step "copying $KSRC" sh -c 'tar -C "$1" --exclude=./.git -c . | tar -C "$2" -x' sh "$KSRC" "$TREE"
+	else
+		step "unpacking linux-source-$BASE $id" \
+			tar -C "$TREE" --strip-components=1 -xf "/usr/src/linux-source-$BASE.tar.xz"
+	fi
+	git init -q --bare "$GIT"
+	# In the background, it would keep our lock
+	kgit config gc.auto 0
+	step "keeping the base in git" kgit -c core.compression=1 add -Af .
+	author kgit commit -q -m "$id"
+	kgit tag base
+	printf '%s\n' "$id" >"$TREE.base"
 }
 
-# A fresh copy of the base where there is none, or one of another base.
-make_tree()
-{
-	[ "$(cat "$TREE.base" 2>/dev/null)" = "$BASE_ID" ] && [ -d "$TREE" ] && return 0
-	rm -rf "$TREE" "$TREE.sums" "$TREE.base"
-	step "copying the base to the working tree" cp -a "$BASE" "$TREE"
-	: >"$TREE.sums"
-	printf '%s\n' "$BASE_ID" >"$TREE.base"
-}
+# none MESSAGE LIST - stop, and name the first of the list
+none() { [ -z "$2" ] || die "$1: $(head -n 5 <<<"$2" | xargs)"; }
 
-# What of the repository goes into the kernel tree
+patches() { sed -n 's/^\([^#[:space:]].*\.patch\)$/\1/p' "$PATCHES/series"; }
+
+# new_files HOME - all that the repository has for the kernel's tree; also without git
 new_files()
 {
-	git -C "$REPO" ls-files --cached --others --exclude-standard -- \
-		arch include kernel samples tools Documentation mm lib fs |
-		while read -r f; do [ -f "$REPO/$f" ] && printf '%s\n' "$f"; done
+	WORK=$1 GIT_INDEX_FILE=$GIT/none kgit ls-files -o --exclude-standard -- \
+		arch include kernel samples tools Documentation mm lib fs
 }
 
-patches() { sed -n 's/^\([^#[:space:]].*\.patch\)$/\1/p' "$SERIES"; }
-
-# Files that a patch changes
-patch_files() { sed -n 's,^+++ b/\([^[:space:]]*\).*,\1,p' "$1"; }
-
-# stage DIR - the desired state of every file that differs from the base
-stage()
+# owners - for each file on standard input: its patch, or "-"; the file; and the name
+# in the series by which that is
+owners()
 {
-	local dir=$1 p f
-
-	mkdir -p "$dir"
-	for p in $(patches); do
-		[ -f "$REPO/patches/$p" ] || die "patches/$p is in patches/series but does not exist."
-		for f in $(patch_files "$REPO/patches/$p"); do
-			[ -e "$dir/$f" ] && die "$f is changed by two patches; one must do."
-			[ -e "$BASE/$f" ] || die "patches/$p changes $f, which the base does not have; new files stand in the repository."
-			mkdir -p "$dir/$(dirname "$f")"
-			cp -p "$BASE/$f" "$dir/$f"
-		done
-		# A patch that is new has no more than its message
-		grep -q '^+++ ' "$REPO/patches/$p" || continue
-		patch -d "$dir" -p1 -s --no-backup-if-mismatch -F2 <"$REPO/patches/$p" >"$LOGS/patch.log" 2>&1 || {
-			cat "$LOGS/patch.log" >&2
-			die "patches/$p does not apply to $BASE_ID."
+	awk 'NR == FNR && /^[^#[:space:]]/ { patch = $1 }
+	     NR == FNR && /^[[:space:]]/ {
+		for (i = 1; i <= NF; i++) {
+			twice = $i in owner
+			owner[$i] = twice ? "-" : patch
 		}
-	done
-	new_files | while read -r f; do
-		[ ! -e "$BASE/$f" ] || die "$f is a file of the kernel: change it with a patch, not with a copy."
-		mkdir -p "$dir/$(dirname "$f")"
-		cp -p "$REPO/$f" "$dir/$f"
-	done
+	     }
+	     NR == FNR { next }
+	     {
+		name = $0
+		while (name != "" && !(name in owner))
+			sub(/[^\/]*\/?$/, "", name)
+		print name == "" ? "-" : owner[name], $0, name
+	     }' "$PATCHES/series" -
 }
 
-sum() { sha256sum <"$1" | cut -d' ' -f1; }
-
-# Files in the tree that differ from what the last sync left there
-edited()
+# The kernel's MAINTAINERS, on standard input, with our entry at its place
+with_entry()
 {
-	local want f
+	LC_ALL=C awk -v entry="$REPO/MAINTAINERS" -v maintainer="${MAINTAINER:-}" '
+		BEGIN { getline title <entry }
+		/^Maintainers List/ { list = 1 }
+		list && last == "" && /^[0-9A-Z]/ && $0 > title {
+			print title (maintainer ? "\nM:\t" maintainer : "")
+			while ((getline line <entry) > 0)
+				print line
+			print ""
+			list = 0
+		}
+		{ print; last = $0 }'
+}
 
-	[ -s "$TREE.sums" ] && (cd "$TREE" && sha256sum --quiet -c "$TREE.sums" 2>/dev/null) |
-		sed -n 's/: FAILED.*//p'
-	# Files that sync never wrote, changed since it last ran
-	find "$TREE" -newer "$TREE.base" -type f -printf '%P\n' | while read -r f; do
-		[ -e "$BASE/$f" ] || continue
-		grep -qF "  $f" "$TREE.sums" && grep -qxE "[0-9a-f]+  $f" "$TREE.sums" && continue
-		cmp -s "$BASE/$f" "$TREE/$f" || printf '%s\n' "$f"
+# commit PATCH - on top of $tip, with the new files that are its own
+commit()
+{
+	local message home blob
+
+	message=$(sed -e '/^---$/,$d' -e '1s/^Subject: \(\[[^]]*\] \)\?//' "$PATCHES/$1" 2>/dev/null) ||
+		die "patches/$BASE/$1 needs its commit message first: create it with that, ending in a line '---'."
+	# One that changes no file of the kernel's has no more than its message
+	! grep -q '^+++ ' "$PATCHES/$1" || kgit apply --cached "$PATCHES/$1" ||
+		die "patches/$BASE/$1 does not apply to $(cat "$TREE.base")."
+	for home in "${HOMES[@]}"; do
+		awk -v p="$1" '$1 == p { print $2 }' <<<"${owned[$home]}" |
+			WORK=$home kgit update-index --add --stdin
 	done
+	if [[ $(echo MAINTAINERS | owners) = "$1 "* ]]; then
+		blob=$(kgit show base:MAINTAINERS | with_entry | kgit hash-object -w --stdin)
+		kgit update-index --cacheinfo "100644,$blob,MAINTAINERS"
+	fi
+	[ -z "${MAINTAINER:-}" ] ||
+		message=$(git interpret-trailers --trailer "Signed-off-by: $MAINTAINER" <<<"$message")
+	tip=$(author kgit commit-tree -p "$tip" "$(kgit write-tree)" <<<"$message")
+}
+
+# commits BRANCH - the base and a commit for each patch, where anything has changed
+commits()
+{
+	local tip=base home p bad key
+	local -x GIT_INDEX_FILE=$GIT/$1.index
+	local -A owned=()
+
+	key=$({
+		cat "$TREE.base" "$REPO/MAINTAINERS" "$REPO/qemu/tree.sh" "$PATCHES"/*
+		echo "${MAINTAINER:-}"
+		for home in "${HOMES[@]}"; do
+			new_files "$home" | tar -C "$home" --mtime=@0 --owner=0 --group=0 -c -T -
+		done
+	} | sha256sum)
+	[ "$(cat "$GIT/$1.key" 2>/dev/null)" != "$key" ] || return 0
+
+	for home in "${HOMES[@]}"; do owned[$home]=$(new_files "$home" | owners); done
+	bad=$(printf '%s\n' "${owned[@]}" | sed -n 's/^- \([^ ]*\).*/\1/p')
+	none "patches/$BASE/series gives these files to no patch, or to two" "$bad"
+	bad=$(cat "$PATCHES"/*.patch | sed -n 's,^+++ b/,,p' | sort | uniq -d)
+	none "two patches change the same files; one must do" "$bad"
+	kgit read-tree base
+	for p in $(patches); do commit "$p"; done
+	bad=$(comm -3 --output-delimiter= <(printf '%s\n' "${owned[@]}" | cut -d ' ' -f 2 | sort) \
+		<(kgit diff --no-renames --diff-filter=ADT --name-only base "$tip" | sort))
+	none "these files are the kernel's and copies in the repository, or a patch adds or removes them" "$bad"
+	kgit update-ref "refs/heads/$1" "$tip"
+	printf '%s\n' "$key" >"$GIT/$1.key"
+}
+
+# edits - the kernel's files that were edited in the tree, and not carried back.  A new
+# file's home is the repository: its copy is overwritten
+edits()
+{
+	comm -12 <(kgit diff --name-only | sort) <(kgit diff --name-only series | sort) |
+		comm -12 - <(kgit ls-tree -r --name-only base | sort)
 }
 
 sync_tree()
 {
-	local want f changed=0
+	local edited changed
 
-	find_base
-	make_tree
-	want=$(mktemp -d "$CACHE/stage.XXXXXX")
-	# shellcheck disable=SC2064
-	trap "rm -rf '$want'" EXIT
-	stage "$want"
-
-	for f in $(edited); do
-		[ -e "$want/$f" ] && cmp -s "$want/$f" "$TREE/$f" && continue
-		# A new file's home is the repository; its copy is overwritten.
-		[ -e "$REPO/$f" ] && [ ! -e "$BASE/$f" ] && continue
-		die "$TREE/$f was edited and not carried back: run 'make carry', or 'make discard' to drop such edits."
-	done
-
-	# What the last sync wrote and this one does not want
-	while read -r _ f; do
-		[ -e "$want/$f" ] && continue
-		if [ -e "$BASE/$f" ]; then cp -p "$BASE/$f" "$TREE/$f"; touch "$TREE/$f"
-		else rm -f "$TREE/$f"; fi
-		changed=$((changed + 1))
-	done <"$TREE.sums"
-
-	while read -r f; do
-		cmp -s "$want/$f" "$TREE/$f" && continue
-		mkdir -p "$TREE/$(dirname "$f")"
-		cp "$want/$f" "$TREE/$f"
-		changed=$((changed + 1))
-	done < <(cd "$want" && find . -type f -printf '%P\n')
-
-	(cd "$want" && find . -type f -printf '%P\0' | sort -z | xargs -0r sha256sum) >"$TREE.sums.$$"
-	mv "$TREE.sums.$$" "$TREE.sums"
-	touch "$TREE.base"
-	[ $changed -eq 0 ] || say "working tree: $changed files brought up to date"
-}
-
-# The patch that a kernel file belongs to: the first whose "edit" pattern fits
-owner()
-{
-	awk -v f="$1" '
-		/^[^#[:space:]]/ { p = $1 }
-		$1 == "edit" {
-			for (i = 2; i <= NF; i++)
-				if (f == $i || ($i ~ /\/$/ && index(f, $i) == 1)) { print p; exit }
-		}' "$SERIES"
+	make_base
+	commits series
+	edited=$(edits)
+	none "these files were edited in $TREE and not carried back ('make carry' does it, 'make discard' drops the edits)" "$edited"
+	changed=$(kgit diff --name-only series | wc -l)
+	kgit read-tree --reset -u series
+	# The state of each file that is not the base's
+	kgit diff-index --cached base | awk '{ print $4 "  " $6 }' >"$TREE.sums"
+	[ "$changed" = 0 ] || say "working tree: $changed files brought up to date"
 }
 
 carry()
 {
-	local tmp p f o files
+	local p owned files bad
 
-	find_base
-	[ -d "$TREE" ] || die "there is no working tree yet: run 'make tree' first."
-	tmp=$(mktemp -d "$CACHE/carry.XXXXXX")
-	# shellcheck disable=SC2064
-	trap "rm -rf '$tmp'" EXIT
-
-	files=$({ for p in $(patches); do [ -f "$REPO/patches/$p" ] && patch_files "$REPO/patches/$p"; done
-		 edited; } | sort -u)
-	for f in $files; do
-		[ -e "$BASE/$f" ] || continue
-		cmp -s "$BASE/$f" "$TREE/$f" && continue
-		o=$(owner "$f")
-		[ -n "$o" ] || die "$f was edited, but no 'edit' line of patches/series names it."
-		diff -u --label "a/$f" --label "b/$f" "$BASE/$f" "$TREE/$f" >"$tmp/hunk" || true
-		{ printf 'diff --git a/%s b/%s\n' "$f" "$f"; cat "$tmp/hunk"; } >>"$tmp/$o"
-	done
+	[ -e "$TREE.base" ] || die "there is no working tree yet: run 'make tree' first."
+	make_base
+	owned=$(kgit diff --name-only base | grep -vx MAINTAINERS |
+		comm -12 - <(kgit ls-tree -r --name-only base | sort) | owners)
+	bad=$(sed -n 's/^- \([^ ]*\).*/\1/p' <<<"$owned")
+	none "no name in patches/$BASE/series fits" "$bad"
 	for p in $(patches); do
-		[ -f "$REPO/patches/$p" ] || die "patches/$p needs its commit message first: create it with the message, ending in a line '---'."
-		{ sed '/^---$/q' "$REPO/patches/$p"; [ ! -e "$tmp/$p" ] || cat "$tmp/$p"; } >"$tmp/new"
-		cmp -s "$tmp/new" "$REPO/patches/$p" || { cp "$tmp/new" "$REPO/patches/$p"; say "patches/$p renewed"; }
+		mapfile -t files < <(awk -v p="$p" '$1 == p { print $2 }' <<<"$owned")
+		{
+			sed '/^---$/q' "$PATCHES/$p"
+			[ ${#files[@]} = 0 ] || kgit diff --no-renames base -- "${files[@]}" | sed '/^index /d'
+		} >"$GIT/carried"
+		cmp -s "$GIT/carried" "$PATCHES/$p" && continue
+		cp "$GIT/carried" "$PATCHES/$p"
+		say "patches/$BASE/$p renewed"
 	done
-	# What was carried is now what sync would write
-	trap - EXIT
-	rm -rf "$tmp"
-	accept
+	commits series
+	# The files are there already
+	kgit read-tree --reset series
 }
 
-# Record the present state of carried files, so that sync finds nothing to do
-accept()
-{
-	local want sum f
-
-	want=$(mktemp -d "$CACHE/stage.XXXXXX")
-	stage "$want"
-	{
-		(cd "$want" && find . -type f -printf '%P\0' | sort -z | xargs -0r sha256sum)
-		# What is not wanted any more: the next sync has to know it
-		while read -r sum f; do
-			[ -e "$want/$f" ] || printf '%s  %s\n' "$sum" "$f"
-		done <"$TREE.sums"
-	} >"$want.sums"
-	mv "$want.sums" "$TREE.sums"
-	rm -rf "$want"
-	touch "$TREE.base"
-}
-
-# Drop edits that were not carried back
 discard()
 {
-	local f
-
-	find_base
-	for f in $(edited); do
-		[ -e "$BASE/$f" ] || continue
-		say "discarding the edit of $f"
-		cp -p "$BASE/$f" "$TREE/$f"
-		touch "$TREE/$f"
-	done
-	: >"$TREE.sums"
+	make_base
+	kgit diff --name-only | while read -r f; do say "discarding the edit of $f"; done
+	kgit checkout -q -f -- .
 	sync_tree
 }
 
-# What the "new" lines of patches/series name.  One that ends in / names all of
-# those on standard input that stand below it.
-named_files()
-{
-	awk 'NR == FNR { file[NR] = $0; files = NR; next }
-	     $1 != "new" { next }
-	     {
-		for (i = 2; i <= NF; i++) {
-			found = 0
-			for (f = 1; $i ~ /\/$/ && f <= files; f++)
-				if (index(file[f], $i) == 1) { print file[f]; found = 1 }
-			if (!found)
-				print $i
-		}
-	     }' - "$SERIES"
-}
-
-# base + patches + new files == tree, file for file, and patches/series names
-# every new file exactly once
 check()
 {
-	local want diffs f
+	local bad new
 
 	sync_tree
-	want=$(mktemp -d "$CACHE/check.XXXXXX")
-	stage "$want"
-	diffs=$(diff -rq --no-dereference --exclude='.checkpatch-camelcase.*' "$BASE" "$TREE" || true)
-	printf '%s\n' "$diffs" | sed -n \
-		-e "s,^Only in $TREE/\?\(.*\): \(.*\),\1/\2,p" \
-		-e "s,^Only in $BASE/\?\(.*\): \(.*\),\1/\2,p" \
-		-e "s,^Files $BASE/\(.*\) and .* differ$,\1,p" | sed 's,^/,,' | while read -r f; do
-			if [ -d "$TREE/$f" ]; then (cd "$TREE" && find "$f" -type f); else printf '%s\n' "$f"; fi
-		done | sort >"$want.found"
-	(cd "$want" && find . -type f -printf '%P\n') | sort >"$want.wanted"
-	if ! diff -u "$want.wanted" "$want.found" >&2; then
-		rm -rf "$want" "$want".*
-		die "the working tree is not base + patches + new files."
-	fi
-	while read -r f; do
-		cmp -s "$want/$f" "$TREE/$f" || die "$f in the working tree differs from what the repository says."
-	done <"$want.wanted"
-	new_files | sort >"$want.new"
-	named_files <"$want.new" | sort >"$want.series"
-	if ! diff -u "$want.series" "$want.new" >&2; then
-		rm -rf "$want" "$want".*
-		die "patches/series does not name every new file exactly once."
-	fi
-	say "round trip: base $BASE_ID + $(patches | wc -l) patches + $(wc -l <"$want.new") new files == working tree"
-	rm -rf "$want" "$want".*
+	bad=$(kgit diff --name-only series; kgit ls-files -o | grep -v '^\.checkpatch-camelcase\.' || true)
+	none "the working tree is not base + patches + new files" "$bad"
+	bad=$(kgit diff --name-only base series | owners | cut -d ' ' -f 3 | sort -u |
+		comm -13 - <(sed '/^[^[:space:]]/d' "$PATCHES/series" | xargs -n 1 | sort))
+	none "patches/$BASE/series has names that fit no file" "$bad"
+	new=$(kgit diff --diff-filter=A --name-only base series | wc -l)
+	say "round trip: base $(cat "$TREE.base") + $(patches | wc -l) patches + $new new files == working tree"
 }
 
+[ "${BASH_SOURCE[0]}" = "$0" ] || return 0
 need_machine
 lock
 case ${1:-} in
 sync)	sync_tree ;;
-carry)	carry ;;
-accept)	find_base; accept ;;
-discard) discard ;;
-check)	check ;;
-path)	echo "$CACHE/tree" ;;
-base)	find_base; echo "$BASE" ;;
-*)	die "usage: tree.sh sync|carry|discard|check|path|base" ;;
+carry|discard|check) "$1" ;;
+path)	echo "$TREE" ;;
+*)	die "usage: tree.sh sync|carry|discard|check|path" ;;
 esac
