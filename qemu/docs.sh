@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What is read of the series, beside its code.  Prints TAP.
+# Checks documents of the series.  Prints TAP.
 #
 #   docs.sh kernel-doc    the comments, and the files of Documentation/ABI, that become
 #                         documentation: no warning
@@ -10,123 +10,97 @@
 #                         with the base and with the series: no warning more, and each
 #                         page is there.  Takes some minutes
 
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tree.sh"
 
-TREE=$CACHE/tree
-SECTION="USER SPACE UNWINDING"
-DIRS="core-api trace userspace-api admin-guide/sysctl"
-n=0
+DIRS="admin-guide bpf core-api trace userspace-api"
 
-# result STATUS TITLE [LOG]
+# result TITLE LOG - ok where nothing is in the log
 result()
 {
-	n=$((n + 1))
-	[ -z "${3:-}" ] || head -n 20 "$3" | sed 's/^/# /'
-	if [ "$1" = 0 ]; then echo "ok $n $2"; else echo "not ok $n $2"; fi
+	n=$((${n:-0} + 1))
+	head -n 20 "$2" | sed 's/^/# /'
+	if [ -s "$2" ]; then echo "not ok $n $1"; else echo "ok $n $1"; fi
 }
 
-new_files()
-{
-	git -C "$REPO" ls-files -- arch include kernel samples tools Documentation |
-		while read -r f; do [ ! -e "$TREE/$f" ] || echo "$f"; done
-}
+# added PATTERN - new files in the tree
+added() { kgit diff --diff-filter=A --name-only base series -- "$1"; }
+
+in_tree() { in_root sh -c 'cd /mnt/cache/tree && "$@"' sh "$@"; }
 
 kernel_doc()
 {
 	local log=$LOGS/kernel-doc.log files
 
-	mapfile -t files < <(new_files | grep '\.[ch]$' | while read -r f; do
-		! grep -q '^/\*\*$' "$TREE/$f" || echo "$f"; done)
-	in_root sh -c 'cd /mnt/cache/tree && ./scripts/kernel-doc -none -Wall "$@"' sh "${files[@]}" \
-		2>&1 | grep -E '(warning|error):' >"$log" || true
+	mapfile -t files < <(cd "$TREE" && added '*.[ch]' | xargs grep -l '^/\*\*$')
 	echo "# ${#files[@]} files"
 	[ ${#files[@]} -gt 0 ] || die "no file has a comment for kernel-doc."
-	if [ -s "$log" ]; then result 1 "kernel-doc" "$log"; else result 0 "kernel-doc"; fi
-}
+	in_tree ./scripts/kernel-doc -none -Wall "${files[@]}" 2>&1 | grep -E '(warning|error):' >"$log" || true
+	result "kernel-doc" "$log"
 
-# The files of Documentation/ABI
-abi()
-{
-	local log=$LOGS/abi.log files
-
-	mapfile -t files < <(new_files | grep '^Documentation/ABI/')
+	mapfile -t files < <(added 'Documentation/ABI/*')
 	[ ${#files[@]} -gt 0 ] || die "there is no file in Documentation/ABI."
-	in_root sh -c 'cd /mnt/cache/tree && perl scripts/get_abi.pl --dir Documentation/ABI validate' \
-		2>&1 | grep -F "$(printf '%s\n' "${files[@]##*/}")" >"$log" || true
-	if [ -s "$log" ]; then result 1 "get_abi.pl" "$log"; else result 0 "get_abi.pl"; fi
+	in_tree perl scripts/get_abi.pl --dir Documentation/ABI validate 2>&1 |
+		grep -F "$(printf '%s\n' "${files[@]##*/}")" >"$log" || true
+	result "get_abi.pl" "$log"
 }
 
-# One file stands for all of a directory that is new
-representatives()
-{
-	local f dir top done_=" "
-
-	new_files | while read -r f; do
-		dir=$(dirname "$f")
-		top=
-		while [ "$dir" != . ] && [ ! -e "$BASE/$dir" ]; do top=$dir; dir=$(dirname "$dir"); done
-		case $done_ in *" $top "*) [ -z "$top" ] || continue ;; esac
-		[ -z "$top" ] || done_="$done_$top "
-		echo "$f"
-	done
-}
-
+# New files; git names a directory that is new instead of what is below it
 maintainers()
 {
-	local f log=$LOGS/maintainers.log bad=0 count=0
+	local log=$LOGS/maintainers.log list
 
-	: >"$log"
-	while read -r f; do
-		count=$((count + 1))
-		in_root sh -c 'cd /mnt/cache/tree && perl scripts/get_maintainer.pl --no-git --no-git-fallback --sections -f "$1"' \
-			sh "$f" </dev/null 2>/dev/null | grep -xF "$SECTION" >/dev/null || { echo "not found for $f" >>"$log"; bad=1; }
-	done < <(representatives)
-	echo "# $count files and directories"
-	[ $count -gt 0 ] || bad=1
-	result $bad "get_maintainer.pl finds the subsystem for each new file" "$log"
+	GIT_INDEX_FILE=$GIT/base.index kgit read-tree base
+	mapfile -t list < <(GIT_INDEX_FILE=$GIT/base.index kgit ls-files -o --directory | grep -v camelcase)
+	echo "# ${#list[@]} files and directories"
+	[ ${#list[@]} -gt 0 ] || die "the series has no new file."
+	# shellcheck disable=SC2016 # for the inner shell
+	in_tree sh -c 'section=$1; shift; for f; do
+			perl scripts/get_maintainer.pl --no-git --no-git-fallback --sections -f "$f" 2>/dev/null |
+				grep -qxF "$section" || echo "not found for $f"
+		done' sh "$(head -n 1 "$REPO/MAINTAINERS")" "${list[@]}" >"$log"
+	result "get_maintainer.pl finds the subsystem for each new file" "$log"
 }
 
-# warnings OF SOURCE - without line numbers, which differ
+# warnings BRANCH - of the documents there, without line numbers, which differ
 warnings()
 {
-	local out=$CACHE/builds/html-$1 src=$2
+	local at=$CACHE/builds/html log=$LOGS/html-$1
 
-	rm -rf "$out"
-	mkdir -p "$out"
-	make -s -C "$src" O="$out" SPHINXDIRS="$DIRS" htmldocs >"$LOGS/html-$1.log" 2>&1 </dev/null ||
-		die "make htmldocs failed on the $1; see $LOGS/html-$1.log"
-	sed -nE "s,^($src/)?([^ :]+):([0-9]+:)* ?(WARNING|ERROR|warning|error)(.*),\2 \4\5,p" "$LOGS/html-$1.log" |
-		sort >"$LOGS/html-$1.warnings"
+	# One path for both, as warnings name it
+	rm -rf "$at"
+	kgit worktree prune
+	kgit worktree add -q --detach "$at" "$1"
+	make -s -C "$at" SPHINXDIRS="$DIRS" htmldocs >"$log.log" 2>&1 </dev/null ||
+		die "make htmldocs failed on the $1; see $log.log"
+	sed -nE "s,^($at/)?([^ :]+):([0-9]+:)* ?(WARNING|ERROR|warning|error)(.*),\2 \4\5,p" "$log.log" |
+		sort >"$log.warnings"
 }
 
 html()
 {
-	local log=$LOGS/html.log page missing=0
+	local log=$LOGS/html.log page
 
 	# The host's: a build of its own, and nothing that the guest needs
 	host_packages python3-sphinx python3-yaml python3-docutils make perl graphviz imagemagick
 	mkdir -p "$CACHE/builds"
-	warnings base "$BASE"
-	warnings series "$TREE"
+	warnings base
+	warnings series
 	comm -13 "$LOGS/html-base.warnings" "$LOGS/html-series.warnings" >"$log"
 	echo "# the base has $(wc -l <"$LOGS/html-base.warnings") warnings of its own"
-	if [ -s "$log" ]; then result 1 "htmldocs: nothing new" "$log"; else result 0 "htmldocs: nothing new"; fi
-	: >"$log"
-	for page in $(new_files | sed -n 's,^Documentation/\(.*\)\.rst$,\1,p'); do
-		find "$CACHE/builds/html-series" -path "*/${page##*/}.html" | grep -q . ||
-			{ echo "no $page.html" >>"$log"; missing=1; }
-	done
-	result $missing "htmldocs: each page" "$log"
+	result "htmldocs: nothing new" "$log"
+	added 'Documentation/*.rst' | sed 's,^Documentation/\(.*\)\.rst$,\1.html,' | while read -r page; do
+		[ -n "$(find "$CACHE/builds/html/Documentation/output" -path "*/${page#*/}")" ] || echo "no $page"
+	done >"$log"
+	result "htmldocs: each page" "$log"
 }
 
 need_machine
-"$REPO/qemu/tree.sh" sync
-BASE=$("$REPO/qemu/tree.sh" base)
+(lock tree; sync_tree)
 for part in "$@"; do
 	case $part in
-	kernel-doc)	kernel_doc; abi ;;
+	kernel-doc) kernel_doc ;;
 	maintainers|html) "$part" ;;
 	*)	die "docs.sh has no part $part" ;;
 	esac
 done
-echo "1..$n"
+echo "1..${n:-0}"
