@@ -67,9 +67,7 @@ warnings()
 	local at=$CACHE/builds/html log=$LOGS/html-$1
 
 	# One path for both, as warnings name it
-	rm -rf "$at"
-	kgit worktree prune
-	kgit worktree add -q --detach "$at" "$1"
+	new_worktree "$at" "$1"
 	make -s -C "$at" SPHINXDIRS="$DIRS" htmldocs >"$log.log" 2>&1 </dev/null ||
 		die "make htmldocs failed on the $1; see $log.log"
 	sed -nE "s,^($at/)?([^ :]+):([0-9]+:)* ?(WARNING|ERROR|warning|error)(.*),\2 \4\5,p" "$log.log" |
@@ -82,7 +80,6 @@ html()
 
 	# The host's: a build of its own, and nothing that the guest needs
 	host_packages python3-sphinx python3-yaml python3-docutils make perl graphviz imagemagick
-	mkdir -p "$CACHE/builds"
 	warnings base
 	warnings series
 	comm -13 "$LOGS/html-base.warnings" "$LOGS/html-series.warnings" >"$log"

@@ -21,7 +21,7 @@ identity()
 
 	[ -z "${SUDO_USER:-}" ] || as=(sudo -H -u "$SUDO_USER")
 	"${as[@]}" git -C "$REPO" -c user.useConfigOnly=true var GIT_AUTHOR_IDENT 2>/dev/null |
-		sed 's/>.*/>/'
+		sed 's/>.*/>/' || true
 }
 
 # figures TITLE KIND DIR - a section of the cover letter: bench or accuracy, from build/DIR
@@ -54,9 +54,6 @@ make_mails()
 		--subject-prefix="PATCH $BASE" -o "$OUT" base..mails
 }
 
-# applied COMMAND... - git, where the mails are applied
-applied() { GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 author git -C "$WORKTREE" "$@"; }
-
 # apply COMMIT - "git am" of all mails there.  git fetches from it only the files that
 # the mails change
 apply()
@@ -64,11 +61,9 @@ apply()
 	local mails
 
 	mapfile -t mails < <(find "$OUT" -name '0*.patch' ! -name '0000-*' | sort)
-	rm -rf "$WORKTREE"
-	kgit worktree prune
-	kgit worktree add -q --no-checkout --detach "$WORKTREE" "$1"
-	applied read-tree HEAD
-	applied am -q -3 "${mails[@]}" >"$LOGS/git-am.log" 2>&1 || {
+	new_worktree "$WORKTREE" "$1" --no-checkout
+	in_worktree "$WORKTREE" read-tree HEAD
+	in_worktree "$WORKTREE" am -q -3 "${mails[@]}" >"$LOGS/git-am.log" 2>&1 || {
 		cat "$LOGS/git-am.log" >&2
 		die "git am does not take the series."
 	}
@@ -78,7 +73,7 @@ apply()
 prove()
 {
 	apply base
-	[ "$(applied log --format=%T base..)" = "$(kgit log --format=%T base..mails)" ] ||
+	[ "$(in_worktree "$WORKTREE" log --format=%T base..)" = "$(kgit log --format=%T base..mails)" ] ||
 		die "the mails do not make the commits that they were made of."
 	[ "$(kgit diff --numstat series mails)" = $'1\t0\tMAINTAINERS' ] ||
 		die "the series does not make the working tree."

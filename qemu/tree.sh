@@ -46,6 +46,18 @@ author()
 		GIT_COMMITTER_NAME=$name GIT_COMMITTER_EMAIL=$mail "$@"
 }
 
+# in_worktree DIR COMMAND... - git there
+in_worktree() { GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 author git -C "$@"; }
+
+# new_worktree DIR COMMIT [OPTION]
+new_worktree()
+{
+	rm -rf "$1"
+	kgit worktree prune
+	mkdir -p "$(dirname "$1")"
+	kgit worktree add -q --detach "${@:3}" "$1" "$2"
+}
+
 # make_base - the packaged source, or KSRC=, where the tree is not of that yet
 make_base()
 {
@@ -64,6 +76,7 @@ make_base()
 	rm -rf "$TREE" "$TREE".* "$GIT" "$CACHE"/base-*
 	mkdir -p "$TREE"
 	if [ -n "${KSRC:-}" ]; then
+		# shellcheck disable=SC2016 # for the inner shell
 		step "copying $KSRC" sh -c 'tar -C "$1" --exclude=./.git -c . | tar -C "$2" -x' sh "$KSRC" "$TREE"
 	else
 		step "unpacking linux-source-$BASE $id" \
