@@ -22,9 +22,6 @@ result()
 	if [ -s "$2" ]; then echo "not ok $n $1"; else echo "ok $n $1"; fi
 }
 
-# added PATTERN - new files in the tree
-added() { kgit diff --diff-filter=A --name-only base series -- "$1"; }
-
 in_tree() { in_root sh -c 'cd /mnt/cache/tree && "$@"' sh "$@"; }
 
 kernel_doc()

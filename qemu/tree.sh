@@ -8,6 +8,7 @@
 #   tree.sh carry    carry edits of the kernel's files back into patches/
 #   tree.sh discard  drop edits that were not carried back
 #   tree.sh check    prove: base + patches + new files == tree
+#   tree.sh added    list the new files, by their paths in the tree
 #
 # To change a kernel file, edit it in the tree and run "make carry".  A patch is its
 # commit message, which stays as it is, and the difference of the files that
@@ -240,6 +241,9 @@ carry()
 	kgit read-tree --reset series
 }
 
+# added [PATTERN] - the new files
+added() { kgit diff --diff-filter=A --name-only base series -- "$@"; }
+
 discard()
 {
 	make_base
@@ -250,7 +254,7 @@ discard()
 
 check()
 {
-	local bad new
+	local bad
 
 	sync_tree
 	bad=$(kgit diff --name-only series; kgit ls-files -o | grep -v '^\.checkpatch-camelcase\.' || true)
@@ -258,8 +262,7 @@ check()
 	bad=$(kgit diff --name-only base series | owners | cut -d ' ' -f 3 | sort -u |
 		comm -13 - <(sed '/^[^[:space:]]/d' "$PATCHES/series" | xargs -n 1 | sort))
 	none "patches/$BASE/series has names that fit no file" "$bad"
-	new=$(kgit diff --diff-filter=A --name-only base series | wc -l)
-	say "round trip: base $(cat "$TREE.base") + $(patches | wc -l) patches + $new new files == working tree"
+	say "round trip: base $(cat "$TREE.base") + $(patches | wc -l) patches + $(added | wc -l) new files == working tree"
 }
 
 [ "${BASH_SOURCE[0]}" = "$0" ] || return 0
@@ -267,7 +270,7 @@ need_machine
 lock
 case ${1:-} in
 sync)	sync_tree ;;
-carry|discard|check) "$1" ;;
+carry|discard|check|added) "$1" ;;
 path)	echo "$TREE" ;;
-*)	die "usage: tree.sh sync|carry|discard|check|path" ;;
+*)	die "usage: tree.sh sync|carry|discard|check|added|path" ;;
 esac
