@@ -1,490 +1,288 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What a maintainer's machines would build of the series.  Prints TAP.
+# Builds of the series as maintainers' machines would do them.  Prints TAP.
 #
-#   builds.sh patches    after each patch: both architectures, allnoconfig as a whole,
-#                        and the guest's configuration with the feature, of which the
-#                        directories that the series touches, and without it, of which
-#                        the objects of files that it touches; perf
+#   builds.sh patches    after each patch, by "git rebase -x": both architectures,
+#                        allnoconfig as a whole, and the directories that the series
+#                        touches, with the feature and without; perf.  FROM=commit
+#                        begins after that one (series~3)
 #   builds.sh options    the whole series, linked, with one option off at a time
 #   builds.sh size       tinyconfig's image, with the series and without
 #   builds.sh warnings   W=1 and sparse on each object that the series touches: nothing
 #                        that the base did not say
 #   builds.sh debian     the Debian kernel's own configuration, linked
 #
-# The sources of the whole series are the working tree, which "make series" proves to
-# be what the mails make; those of a part of it are a tree in $CACHE/builds.  Objects
-# are there, too: they are kept, and a second run builds what has changed.  Going from
-# patch to patch changes the same files again: what was compiled of them once is taken
-# from ccache.  A warning fails a build, and so does taking longer than LIMIT.
+# The sources are a worktree of the base and the series, $CACHE/builds/tree.  Objects
+# are kept beside it, and ccache knows those of files that change from patch to patch.
+# A warning fails a build, and so does taking longer than LIMIT seconds.
 #
-# All of it takes hours, from nothing.  What passed is noted in $CACHE/builds/passed, by
-# the sources of the kernel, the configuration and the compilers, and is not built again
-# while these are the same: a run that was stopped goes on where it was, and a change of
-# a document or a test builds nothing.
+# From nothing, all of it takes hours.  $CACHE/builds/passed names the builds that
+# passed, by their sources, configuration and compilers: they are not made again.  A run
+# that was stopped goes on where it was, and a change of a document builds nothing.
 
-. "$(dirname "$0")/common.sh"
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+. "$(dirname "$0")/tree.sh"
 
-TREE=$CACHE/builds/tree
-STATE=$CACHE/builds/state
+BUILDS=$CACHE/builds
+SOURCE=$BUILDS/tree
 IN=/mnt/cache/builds
-# What is built: the tree above, or the working tree
-SOURCE=$IN/tree
-FRAGMENTS=$REPO/qemu/builds
-# The directories, or the one file, of the kernel that the series touches
-TOUCHED=(kernel/ mm/ fs/exec.o)
-# Of one build, in seconds: an hour, where each has taken minutes
 LIMIT=${LIMIT:-3600}
-# The number of the patch to begin with after the base, to look at the last ones only
-FROM=${FROM:-}
-n=0
 
-ok() { n=$((n + 1)); printf 'ok %s %s\n' $n "$1"; }
-skip() { n=$((n + 1)); printf 'ok %s %s # SKIP %s\n' $n "$1" "$2"; }
+at() { in_worktree "$SOURCE" checkout -q --detach "$1"; }
 
-# not_ok TITLE LOG
-not_ok()
-{
-	n=$((n + 1))
-	{ grep -E '(warning|error|undefined reference|Error [0-9]+)' "$2" || tail -n 5 "$2"; } |
-		head -n 12 | sed 's/^/# /'
-	printf 'not ok %s %s\n' $n "$1"
-}
-
-# quiet FILE COMMAND... - it succeeds, and warns of nothing
-quiet()
-{
-	local log=$1
-	shift
-	"$@" >"$log" 2>&1 </dev/null && ! grep -q 'warning:' "$log"
-}
-
-# toolchain MACHINE - sets how make is told to build for it
-toolchain()
-{
-	case $1 in
-	x86)	TOOLCHAIN=(ARCH=x86_64 "CC=ccache gcc-14") ;;
-	arm64)	TOOLCHAIN=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- "CC=ccache aarch64-linux-gnu-gcc-14") ;;
-	esac
-	TOOLCHAIN+=(HOSTCC=gcc-14)
-}
-
-# What ccache knows of its work.  The kernel's own options say what a file includes,
-# which spares preprocessing it for the key.
-compiling() { in_root env CCACHE_DIR="$IN/ccache" CCACHE_DEPEND=1 CCACHE_MAXSIZE=4G "$@"; }
+compiling() { in_root env CCACHE_DIR=$IN/ccache CCACHE_DEPEND=1 CCACHE_MAXSIZE=4G timeout "$LIMIT" make -s -j"$JOBS" "$@"; }
 
 # kmake MACHINE OBJECTS ARGUMENT...
 kmake()
 {
-	local machine=$1 out=$2
-	shift 2
-	mkdir -p "$CACHE/builds/$out"
-	toolchain "$machine"
-	compiling timeout "$LIMIT" make -s -C "$SOURCE" O="$IN/$out" "${TOOLCHAIN[@]}" -j"$JOBS" "$@"
+	local toolchain=(ARCH=x86_64 "CC=ccache gcc-14")
+
+	[ "$1" = x86 ] || toolchain=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- "CC=ccache aarch64-linux-gnu-gcc-14")
+	mkdir -p "$BUILDS/$2"
+	compiling -C $IN/tree O="$IN/$2" "${toolchain[@]}" HOSTCC=gcc-14 "${@:3}"
 }
 
-# What came of a part of the series is put together in $STATE, only the files that it
-# changes; in the tree, those are written that differ.  A file that is written is new
-# to make.
-state_begin()
+# build MACHINE OBJECTS START FRAGMENTS TARGET... - START is a target of make or a file
+# in $BUILDS, fragments are named from qemu/ on, a string with = is one
+build()
 {
-	if [ "$(cat "$TREE.base" 2>/dev/null)" != "$BASE" ]; then
-		rm -rf "$TREE"
-		cp -a "$BASE" "$TREE"
-		: >"$TREE.changed"
-		echo "$BASE" >"$TREE.base"
-	fi
-	rm -rf "$STATE"
-	mkdir -p "$STATE"
-}
+	local machine=$1 out=$2 start=$3 config=$BUILDS/$2/.config word list=()
 
-# put FROM TO - as a new file
-put()
-{
-	mkdir -p "$(dirname "$2")"
-	rm -f "$2"
-	cp "$1" "$2"
-}
-
-mails() { find "$REPO/build/series" -name '0*.patch' ! -name '*-cover-letter.patch' | sort; }
-
-state_add()
-{
-	local f
-
-	for f in $(git apply --numstat "$1" | cut -f 3); do
-		[ ! -e "$STATE/$f" ] || continue
-		[ ! -e "$BASE/$f" ] || put "$BASE/$f" "$STATE/$f"
+	mkdir -p "$BUILDS/$out"
+	for word in $4; do
+		case $word in
+		*=*)	echo "$word" >>"$BUILDS/more.config.new" ;;
+		*)	list+=("/mnt/repo/qemu/$word") ;;
+		esac
 	done
-	# Not a part of the repository that it lies in, if it lies in one
-	GIT_CEILING_DIRECTORIES=${STATE%/*} git -C "$STATE" apply "$1"
+	[ ! -e "$BUILDS/more.config.new" ] || { mv "$BUILDS/more.config.new" "$BUILDS/more.config"; list+=("$IN/more.config"); }
+	{
+		if [ -e "$BUILDS/$start" ]; then cp "$BUILDS/$start" "$config"; else kmake "$machine" "$out" "$start"; fi &&
+			{ [ ${#list[@]} = 0 ] ||
+				in_root $IN/tree/scripts/kconfig/merge_config.sh -m -O "$IN/$out" "$IN/$out/.config" "${list[@]}"; } &&
+			kmake "$machine" "$out" olddefconfig
+	} >"$BUILDS/configure.log" 2>&1 || { cat "$BUILDS/configure.log"; return 1; }
+	[ $# = 4 ] || kmake "$machine" "$out" "${@:5}"
 }
 
-state_add_all() { local p; for p in $(mails); do state_add "$p"; done; }
-
-# state_files - what the state differs in from the base
-state_files() { (cd "$STATE" && find . -type f -printf '%P\n' | sort); }
-
-# show - bring the tree there
-show()
+# result TITLE LOG - ok where nothing is in the log; else the lines that say most
+result()
 {
-	local f from
-
-	# Noted before it is done, or what is stopped half-way would not be known
-	{ cat "$TREE.changed"; state_files; } | sort -u >"$TREE.new"
-	cp "$TREE.new" "$TREE.changed"
-	while read -r f; do
-		from=$STATE/$f
-		[ -e "$from" ] || from=$BASE/$f
-		if [ ! -e "$from" ]; then
-			rm -f "$TREE/$f"
-		elif ! cmp -s "$from" "$TREE/$f"; then
-			put "$from" "$TREE/$f"
-		fi
-	done <"$TREE.new"
-	state_files >"$TREE.changed"
+	[ -s "$2" ] || { echo "ok $1"; return 0; }
+	{ grep -E '(warning|error|undefined reference|Error [0-9]+)' "$2" || tail -n 5 "$2"; } | head -n 12 | sed 's/^/# /'
+	echo "not ok $1"
 }
 
-# sources KIND - a word for what the kernel, or the tool, is built from in this state
-sources()
-{
-	(cd "$STATE" && state_files | case $1 in
-		kernel)	grep -vE '^(Documentation|tools/(perf|testing|unwind))/|^MAINTAINERS$' || true ;;
-		perf)	grep -E '^(tools/(perf|lib|include)|include/uapi)/' || true ;;
-		esac | xargs -r -d '\n' sha256sum | sha256sum)
-}
-
-# The same of the working tree
-tree_sources() { grep -vE '  ((Documentation|tools/(perf|testing|unwind))/|MAINTAINERS$)' "$CACHE/tree.sums" | sha256sum; }
-
-# key WORD... - and standard input, of what decides about a build
-key() { { printf '%s\n' "$BASE" "$COMPILERS" "$@"; cat; } | sha256sum | cut -c 1-32; }
-
-# passed KEY TITLE - it did before, and is not to be built again
-passed()
-{
-	[ -e "$CACHE/builds/passed/$1" ] || return 1
-	ok "$2 (as built before)"
-}
-
-# passes KEY TITLE
+# passes TITLE PATHS COMMAND... - ok if that prints nothing and succeeds, which is not
+# tried again with the same PATHS of the sources
 passes()
 {
-	mkdir -p "$CACHE/builds/passed"
-	echo "$2" >"$CACHE/builds/passed/$1"
-	ok "$2"
+	local title=$1 log=$BUILDS/log id
+
+	id=$({
+		# Not of documents and tests
+		# shellcheck disable=SC2086 # a list
+		in_worktree "$SOURCE" ls-tree HEAD $2 | grep -vE '\s(Documentation|MAINTAINERS|tools|tools/(perf|testing|unwind))$'
+		cat "$REPO"/qemu/config/* "$REPO"/qemu/builds/*
+		printf '%s\n' "$COMPILERS" "${@:3}"
+	} | sha256sum | cut -c 1-32)
+	[ ! -e "$BUILDS/passed/$id" ] || { echo "ok $title (as built before)"; return 0; }
+	"${@:3}" >"$log" 2>&1 </dev/null || echo "error: it ended with status $?" >>"$log"
+	grep -qE 'warning:|error:' "$log" || : >"$log"
+	result "$title" "$log"
+	[ -s "$log" ] || echo "$title" >"$BUILDS/passed/$id"
+}
+KERNEL=". tools/"
+
+# The feature is on in the guest's configuration
+guest_config() { echo "config/guest.config config/${1/x86/x86_64}.config ${2:-} builds/quick.config"; }
+
+# perf, warning of nothing but what it does in the base
+perf()
+{
+	local out=$BUILDS/perf
+
+	[ "$1" != base ] || rm -rf "$out" "$out-base"
+	mkdir -p "$out"
+	compiling -C $IN/tree/tools/perf O=$IN/perf "CC=ccache gcc-14" HOSTCC=gcc-14 NO_LIBPYTHON=1 NO_LIBPERL=1 \
+		NO_JEVENTS=1 BUILD_BPF_SKEL=0 WERROR=0 >"$out-log" 2>&1 || { cat "$out-log"; return 1; }
+	sed -nE 's,^([^: ]+):[0-9]+:([0-9]+:)? (warning: .*),\1 \3,p' "$out-log" | sort -u >"$out-said"
+	[ "$1" != base ] || cp "$out-said" "$out-base"
+	comm -23 "$out-said" "$out-base"
 }
 
-# configure MACHINE OBJECTS START FRAGMENT... - START is a target of make, or a file
-configure()
+# one - what git has checked out
+one()
 {
-	local machine=$1 out=$2 start=$3
-	shift 3
-	mkdir -p "$CACHE/builds/$out"
-	case $start in
-	*/*)	cp "$start" "$CACHE/builds/$out/.config" ;;
-	*)	kmake "$machine" "$out" "$start" ;;
-	esac
-	[ $# = 0 ] || cat "$@" | sed 's/^\(CONFIG_[A-Z0-9_]*\)=n$/# \1 is not set/' \
-		>>"$CACHE/builds/$out/.config"
-	kmake "$machine" "$out" olddefconfig
-}
+	local name machine
 
-machine_config() { case $1 in x86) echo "$REPO/qemu/config/x86_64.config" ;; *) echo "$REPO/qemu/config/$1.config" ;; esac; }
-
-# The objects of all C files of the kernel that the series changes or brings, for a
-# machine.  Parts of user space are not among them, nor what is another machine's.
-objects()
-{
-	local others
-
-	case $1 in
-	x86)	others='_(arm64)(_|\.o)' ;;
-	arm64)	others='_(x86|x86_64)(_|\.o)' ;;
-	esac
-	mails | xargs sed -n 's,^+++ b/\([^[:space:]]*\)\.c.*,\1.o,p' | sort -u |
-		grep -vE '^(tools|samples)/' | grep -vE "^arch/|$others" || true
-	mails | xargs sed -n 's,^+++ b/\([^[:space:]]*\)\.c.*,\1.o,p' | sort -u |
-		grep "^arch/$1/" | grep -v /vdso || true
-}
-
-# Those of files that the kernel has without the series, too, and that the machine was
-# seen to have: they have been built with the feature on
-objects_of_base()
-{
-	local o
-
-	for o in $(objects "$1"); do
-		[ ! -e "$BASE/${o%.o}.c" ] || [ ! -e "$CACHE/builds/$1-on/$o" ] || echo "$o"
+	name=$(in_worktree "$SOURCE" log -1 --format=%f)
+	[ "$(kgit rev-parse base)" != "$(in_worktree "$SOURCE" rev-parse HEAD)" ] || name=base
+	say "builds: $name"
+	for machine in x86 arm64; do
+		passes "$name: $machine, allno" "$KERNEL" build $machine $machine-allno allnoconfig "" vmlinux
+		passes "$name: $machine, on" "$KERNEL" build $machine $machine-on tinyconfig "$(guest_config $machine)" \
+			kernel/ mm/ fs/exec.o arch/$machine/ samples/
+		passes "$name: $machine, off" "$KERNEL" build $machine $machine-off tinyconfig \
+			"$(guest_config $machine config/off.config)" kernel/ mm/ fs/exec.o arch/$machine/
 	done
+	passes "$name: perf" "tools/perf/ tools/lib tools/include tools/arch tools/build include/uapi" perf "$name"
 }
 
-# one_patch NAME MACHINE - all configurations of a machine, with the state's sources
-one_patch()
+patches_part()
 {
-	local machine=$2 kind log=$CACHE/builds/log targets start fragments id title
-
-	for kind in allno on off; do
-		title="$1: $machine, $kind"
-		start=tinyconfig
-		fragments=("$REPO/qemu/config/guest.config" "$(machine_config "$machine")")
-		targets=("${TOUCHED[@]}" "arch/$machine/")
-		case $kind in
-		allno)	start=allnoconfig fragments=() targets=(vmlinux) ;;
-		on)	fragments+=("$FRAGMENTS/quick.config")
-			targets+=(samples/) ;;
-		off)	fragments+=("$REPO/qemu/config/off.config" "$FRAGMENTS/quick.config")
-			mapfile -t targets < <(objects_of_base "$machine") ;;
-		esac
-		id=$(cat /dev/null "${fragments[@]}" | key "$(sources kernel)" "$machine" "$kind" "${targets[@]}")
-		! passed "$id" "$title" || continue
-		show
-		if configure "$machine" "$machine-$kind" $start "${fragments[@]}" >"$log" 2>&1 &&
-			quiet "$log" kmake "$machine" "$machine-$kind" "${targets[@]}"; then
-			passes "$id" "$title"
-		else
-			cp "$log" "$log-$1-$machine-$kind"
-			not_ok "$title" "$log"
-		fi
-	done
+	in_worktree "$SOURCE" rebase --quit 2>/dev/null || true
+	at base
+	one
+	at series
+	in_worktree "$SOURCE" rebase -q -x "$(printf '%q one' "$REPO/qemu/builds.sh")" "${FROM:-base}"
 }
 
-# What the compiler says of the tool, without line numbers
-perf_complaints() { sed -nE 's,^([^: ]+):[0-9]+:([0-9]+:)? (warning: .*),\1 \3,p' "$1" | sort -u; }
-
-# The tool, where a patch is one of the tool's: no warning that the base did not have,
-# of which a newer C library's headers make some
-perf_of()
+options_part()
 {
-	local log=$CACHE/builds/log complaints=$CACHE/builds/perf-complaints-base id
+	local machine option off out
 
-	id=$(key "$(sources perf)" perf </dev/null)
-	! passed "$id" "$1: perf" || return 0
-	show
-	# All that it says of the base
-	[ "$1" != base ] || rm -rf "${CACHE:?}/builds/perf"
-	mkdir -p "$CACHE/builds/perf"
-	if ! compiling timeout "$LIMIT" make -s -C "$IN/tree/tools/perf" O="$IN/perf" -j"$JOBS" "CC=ccache gcc-14" HOSTCC=gcc-14 \
-		NO_LIBPYTHON=1 NO_LIBPERL=1 NO_JEVENTS=1 BUILD_BPF_SKEL=0 WERROR=0 >"$log" 2>&1; then
-		not_ok "$1: perf" "$log"
-		return
-	fi
-	[ "$1" != base ] || perf_complaints "$log" >"$complaints"
-	perf_complaints "$log" | comm -23 - "$complaints" >"$log-perf"
-	if [ -s "$log-perf" ]; then
-		not_ok "$1: perf" "$log-perf"
-	else
-		passes "$id" "$1: perf"
-	fi
-}
-
-patches()
-{
-	local p name machine
-
-	state_begin
-	for p in '' $(mails); do
-		name=base
-		[ -z "$p" ] || { name=$(basename "$p" .patch); state_add "$p"; }
-		[[ -z $FROM || $name = base || ! $name < $FROM ]] || continue
-		say "builds: $name"
-		for machine in x86 arm64; do one_patch "$name" $machine; done
-		[ -n "$p" ] && ! grep -q '^+++ b/tools/perf/' "$p" || perf_of "$name"
-	done
-}
-
-# one_option MACHINE OPTION
-one_option()
-{
-	local machine=$1 option=$2 log=$CACHE/builds/log out=$1-options/$2 title feature=UNWIND_USER_SFRAME id
-
-	title="$machine without $option"
-	[ "$option" != "$feature" ] || feature=UNWIND_USER_FP
-	id=$(cat "$FRAGMENTS/options.config" "$FRAGMENTS/$machine.config" |
-		key "$(tree_sources)" "$machine" "without $option")
-	! passed "$id" "$title" || return 0
-	# What does not depend on an option is not built again
-	[ -d "$CACHE/builds/$out" ] || [ "$option" = NOTHING ] ||
-		cp -a "$CACHE/builds/$machine-options/NOTHING" "$CACHE/builds/$out"
-	echo "CONFIG_$option=n" >"$CACHE/builds/one.config"
-	case $option in
-	# Frame pointers alone are a choice of their own
-	UNWIND_USER_SFRAME)
-		{ echo CONFIG_UNWIND_USER_FP=y; echo CONFIG_UNWIND_USER_KUNIT_TEST=n; } >>"$CACHE/builds/one.config" ;;
-	# Selected by these
-	SYSCTL)	echo CONFIG_PROC_SYSCTL=n >>"$CACHE/builds/one.config" ;;
-	UPROBES) echo CONFIG_UPROBE_EVENTS=n >>"$CACHE/builds/one.config" ;;
-	esac
-	if ! configure "$machine" "$out" tinyconfig "$FRAGMENTS/options.config" \
-		"$FRAGMENTS/$machine.config" "$CACHE/builds/one.config" >"$log" 2>&1; then
-		not_ok "$title: configure" "$log"
-	elif grep -q "^CONFIG_$option=" "$CACHE/builds/$out/.config"; then
-		skip "$title" "always on there"
-	elif ! grep -q "^CONFIG_$feature=y" "$CACHE/builds/$out/.config"; then
-		echo "# the feature went with it" >"$log"
-		not_ok "$title" "$log"
-	elif quiet "$log" kmake "$machine" "$out" vmlinux; then
-		passes "$id" "$title"
-	else
-		not_ok "$title" "$log"
-	fi
-}
-
-options()
-{
-	local machine option
-
-	SOURCE=/mnt/cache/tree
+	at series
 	for machine in x86 arm64; do
 		for option in NOTHING PERF_EVENTS FTRACE BPF_SYSCALL SMP COMPAT IA32_EMULATION \
 			DEBUG_FS SYSCTL PROC_FS UPROBES MODULES UNWIND_USER_KUNIT_TEST UNWIND_USER_SFRAME; do
+			off="CONFIG_$option=n"
 			case $machine-$option in
-			x86-PERF_EVENTS|x86-COMPAT|arm64-SMP|arm64-IA32_EMULATION)
-				# COMPAT is IA32_EMULATION there; the others are selected, or not there
-				skip "$machine without $option" "no such choice" ;;
-			*)	one_option $machine $option ;;
+			# Selected, another option's, or always on
+			x86-PERF_EVENTS|x86-COMPAT|arm64-PERF_EVENTS|arm64-SMP|arm64-IA32_EMULATION)
+				echo "ok $machine without $option # SKIP no such choice"
+				continue ;;
+			# Frame pointers alone are a choice of their own
+			*-UNWIND_USER_SFRAME) off+=" CONFIG_UNWIND_USER_FP=y CONFIG_UNWIND_USER_KUNIT_TEST=n" ;;
+			# Selected by these
+			*-SYSCTL) off+=" CONFIG_PROC_SYSCTL=n" ;;
+			*-UPROBES) off+=" CONFIG_UPROBE_EVENTS=n" ;;
 			esac
+			# Objects that do not depend on an option are not built again
+			out=$machine-options-$option
+			[ -d "$BUILDS/$out" ] || [ ! -d "$BUILDS/$machine-options-NOTHING" ] ||
+				cp -a "$BUILDS/$machine-options-NOTHING" "$BUILDS/$out"
+			passes "$machine without $option" "$KERNEL" without "$option" $machine "$out" tinyconfig \
+				"builds/options.config builds/$machine.config $off" vmlinux
 		done
 	done
 }
 
-# sizes OBJECTS - name and size of what takes room in memory: sections, and, as these
-# are padded, functions and data.  The build-id and the compiler's version are not the
-# series', nor are the numbers that the compiler gives to what has no name.
-sizes()
+# without OPTION ARGUMENT... - build(), where that is off and the feature on
+without()
 {
-	in_root size -A -d "$IN/$1/vmlinux" |
-		awk '$2 > 0 && $1 ~ /^[._]/ && $1 !~ /note|comment|debug/ { print "section", $1, $2 }'
-	in_root nm -S "$IN/$1/vmlinux" | awk 'NF == 4 { sub(/\.[0-9]+$/, "", $4); print $4, $2 }' |
-		grep -vE '__UNIQUE_ID|linux_banner|linux_proc_banner|vdso_image' | LC_ALL=C sort
+	local feature=UNWIND_USER_SFRAME
+
+	[ "$1" != $feature ] || feature=UNWIND_USER_FP
+	build "${@:2:4}" || return
+	if grep "^CONFIG_$1=" "$BUILDS/$3/.config" || ! grep -q "^CONFIG_$feature=y" "$BUILDS/$3/.config"; then
+		echo "error: the option is on, or the feature went with it"
+		return 1
+	fi
+	build "${@:2}"
 }
 
-size_of()
+size_part()
 {
-	local machine which log=$CACHE/builds/log id title
+	local machine which log=$BUILDS/size.log
 
-	state_begin
-	state_add_all
-	id=$(sources kernel)
 	for machine in x86 arm64; do
-		title="$machine, tinyconfig: not a byte more"
-		! passed "$(key "$id" "$machine" size </dev/null)" "$title" || continue
 		for which in base series; do
-			state_begin
-			[ $which = base ] || state_add_all
-			show
-			{ configure $machine $machine-tiny tinyconfig &&
-				kmake $machine $machine-tiny vmlinux; } >"$log" 2>&1 || {
-				not_ok "$machine, tinyconfig, $which" "$log"
-				return
-			}
-			sizes $machine-tiny >"$CACHE/builds/size-$machine-$which"
+			at $which
+			build $machine $machine-tiny tinyconfig "" vmlinux >"$log" 2>&1 || { result "$machine, tinyconfig, $which" "$log"; return; }
+			cp "$BUILDS/$machine-tiny/vmlinux" "$BUILDS/$which.vmlinux"
+			# They are padded; but all that takes room in memory has one
+			in_root size -A $IN/$which.vmlinux | awk '/^[._]/ && !/note|comment|debug/ { print $1, $2 }' >"$BUILDS/$which.sections"
 		done
-		if diff "$CACHE/builds/size-$machine-base" "$CACHE/builds/size-$machine-series" >"$log"; then
-			echo "# $machine: $(awk '$1 == "section" { s += $3 } END { print s }' "$CACHE/builds/size-$machine-base") bytes"
-			passes "$(key "$id" "$machine" size </dev/null)" "$title"
-		else
-			sed -i 's/^/error: /' "$log"
-			not_ok "$title" "$log"
-		fi
+		{
+			in_root $IN/tree/scripts/bloat-o-meter $IN/base.vmlinux $IN/series.vmlinux |
+				grep -E '[+-][0-9]+$' | grep -vE '^(add/remove|__UNIQUE_ID|vdso_image)' || true
+			diff "$BUILDS/base.sections" "$BUILDS/series.sections" || true
+		} >"$log"
+		result "$machine, tinyconfig: not a byte more" "$log"
 	done
 }
 
-# complaints MACHINE WHICH - of the compiler at W=1 and of sparse, without line numbers
+# complaints MACHINE COMMIT - of the compiler at W=1 and of sparse, without line numbers
 complaints()
 {
-	local machine=$1 o list=() log=$CACHE/builds/log-$1-$2
+	local out=$BUILDS/$1-warn log=$BUILDS/$1-warn-$2.log list
 
-	configure "$machine" "$machine-warn" tinyconfig "$REPO/qemu/config/guest.config" \
-		"$(machine_config "$machine")" "$FRAGMENTS/quick.config" >"$log" 2>&1
-	for o in $(objects "$machine"); do
-		[ ! -e "$TREE/${o%.o}.c" ] || list+=("$o")
-	done
-	# As long as there is one that this configuration does not have, go on
-	find "$CACHE/builds/$machine-warn/kernel" -name '*.o' -delete 2>/dev/null || true
-	kmake "$machine" "$machine-warn" -k W=1 C=2 CF=-D__CHECK_ENDIAN__ "${list[@]}" >"$log" 2>&1 </dev/null || true
+	at "$2"
+	build "$1" "$1-warn" tinyconfig "$(guest_config "$1")" >"$log" 2>&1 || return
+	# The objects of C files that the series touches and this machine has
+	mapfile -t list < <(kgit diff --name-only base series -- '*.c' ':!tools' ':!samples' ':!arch' |
+		grep -vE "_($([ "$1" = x86 ] && echo arm64 || echo 'x86|x86_64'))(_|\.c)"
+		kgit diff --name-only base series -- "arch/$1/**.c" ':!*vdso*')
+	mapfile -t list < <(cd "$SOURCE" && find "${list[@]}" 2>/dev/null | sed 's/c$/o/')
+	find "$out" -name '*.o' -delete
+	kmake "$1" "$1-warn" -k W=1 C=2 CF=-D__CHECK_ENDIAN__ "${list[@]}" >"$log" 2>&1 </dev/null || true
 	sed -nE 's,^(\.\./tree/|\./|/mnt/cache/builds/tree/)?([^: ]+):[0-9]+:([0-9]+:)? ((warning|error): .*),\2 \4,p' "$log" |
-		sort >"$CACHE/builds/complaints-$machine-$2"
-	printf '%s\n' "${list[@]}"
+		sort >"$out.$2"
+	echo "# $1, $2: ${#list[@]} objects, $(wc -l <"$out.$2") complaints"
 }
 
-warnings()
+warnings_part()
 {
-	local machine log=$CACHE/builds/log count
+	local machine log=$BUILDS/warnings.log
 
 	for machine in x86 arm64; do
-		state_begin
-		show
-		complaints $machine base >/dev/null
-		state_add_all
-		show
-		count=$(complaints $machine series | wc -l)
-		comm -13 "$CACHE/builds/complaints-$machine-base" \
-			"$CACHE/builds/complaints-$machine-series" >"$log"
-		if grep -q 'No rule to make target' "$CACHE/builds/log-$machine-series"; then
-			not_ok "$machine, W=1 and sparse" "$CACHE/builds/log-$machine-series"
-		elif [ -s "$log" ]; then
-			not_ok "$machine, W=1 and sparse: nothing new" "$log"
-		else
-			echo "# $machine: $count objects; the base has $(wc -l <"$CACHE/builds/complaints-$machine-base") complaints of its own"
-			ok "$machine, W=1 and sparse: nothing new"
-		fi
+		complaints $machine base
+		complaints $machine series
+		{
+			comm -13 "$BUILDS/$machine-warn.base" "$BUILDS/$machine-warn.series"
+			grep 'No rule to make target' "$BUILDS/$machine-warn-series.log" || true
+		} >"$log"
+		result "$machine, W=1 and sparse: nothing new" "$log"
 	done
 }
 
-# kept CONFIG RESULT - it is that configuration, but for a few options that a fragment
-# or another compiler turns off; says how many are still on
-kept()
+# The example of a distributor: the configuration of Debian's kernel, the feature on, and
+# nothing else that Debian has not.  The series has no modules
+debian_part()
 {
-	local all on
-
-	all=$(grep -c '=y$' "$1")
-	on=$(comm -12 <(grep '=y$' "$1" | sort) <(grep '=y$' "$2" | sort) | wc -l)
-	echo "# $on of its $all options are on"
-	[ $((on * 50)) -ge $((all * 49)) ]
+	at series
+	host_packages linux-config-6.12 xz-utils
+	xz -dc "$(dpkg -L linux-config-6.12 | grep '/config.amd64_none_amd64.xz$')" >"$BUILDS/debian.config"
+	passes "Debian's configuration: bzImage" "$KERNEL" debian_image x86 x86-debian debian.config builds/debian.config bzImage
 }
 
-# The example of a distributor: the configuration of Debian's kernel, the feature on,
-# and nothing else that Debian has not.  Modules are left out; none is touched.
-debian()
+# All but a few options, which a fragment or another compiler turns off, are on
+debian_image()
 {
-	local log=$CACHE/builds/log config title="Debian's configuration: bzImage" id
+	local all on config=$BUILDS/x86-debian/.config
 
-	host_packages linux-config-6.12 xz-utils
-	config=$(dpkg -L linux-config-6.12 | grep '/config.amd64_none_amd64.xz$')
-	[ -n "$config" ] || die "linux-config-6.12 has no configuration for amd64."
-	xz -dc "$config" >"$CACHE/builds/debian.config"
-	id=$(cat "$CACHE/builds/debian.config" "$FRAGMENTS/debian.config" | key "$(tree_sources)" debian)
-	! passed "$id" "$title" || return 0
-	SOURCE=/mnt/cache/tree
-	if ! configure x86 x86-debian "$CACHE/builds/debian.config" "$FRAGMENTS/debian.config" >"$log" 2>&1 ||
-		! grep -q '^CONFIG_UNWIND_USER_SFRAME=y' "$CACHE/builds/x86-debian/.config" ||
-		! kept "$CACHE/builds/debian.config" "$CACHE/builds/x86-debian/.config"; then
-		not_ok "Debian's configuration" "$log"
-	elif quiet "$log" kmake x86 x86-debian bzImage; then
-		passes "$id" "$title"
-	else
-		cp "$log" "$log-debian"
-		not_ok "$title" "$log"
+	build "${@:1:4}" || return
+	all=$(grep -c '=y$' "$BUILDS/debian.config")
+	on=$(comm -12 <(grep '=y$' "$BUILDS/debian.config" | sort) <(grep '=y$' "$config" | sort) | wc -l)
+	if ! grep -q '^CONFIG_UNWIND_USER_SFRAME=y' "$config" || [ $((on * 50)) -lt $((all * 49)) ]; then
+		echo "error: $on of its $all options are on, or the feature is not"
+		return 1
 	fi
+	build "$@"
 }
 
 need_machine
-# The series is made by its own script, which proves it
-[ -n "$(ls "$REPO"/build/series/0001-*.patch 2>/dev/null)" ] || die "there is no series yet: run 'make series' first."
+# shellcheck disable=SC2016 # for the inner shell
+COMPILERS=$(in_root sh -c 'for of in "" aarch64-linux-gnu-; do "${of}gcc-14" --version; "${of}ld" --version; done' | sha256sum)
+[ "${1:-}" != one ] || { one; exit; }
 "$REPO/qemu/tree.sh" sync
 root_packages ccache
-BASE=$("$REPO/qemu/tree.sh" base)
-COMPILERS=$(in_root sh -c 'for of in "" aarch64-linux-gnu-; do "${of}gcc-14" --version; "${of}ld" --version; done' | sha256sum)
-mkdir -p "$CACHE/builds"
-exec 9>"$CACHE/builds/lock"
+mkdir -p "$BUILDS/passed"
+exec 9>"$BUILDS/lock"
 flock 9
-for part in "$@"; do
+in_worktree "$SOURCE" rev-parse -q --verify HEAD >/dev/null 2>&1 || new_worktree "$SOURCE" base
+for part; do
 	case $part in
-	patches|options|warnings|debian) "$part" ;;
-	size)	size_of ;;
+	patches|options|size|warnings|debian) "${part}_part" ;;
 	*)	die "builds.sh has no part $part" ;;
 	esac
-done
-echo "1..$n"
+done | {
+	n=0
+	while IFS= read -r line; do
+		[[ ! $line =~ ^(not )?'ok ' ]] || line=${line/ok /ok $((++n)) }
+		printf '%s\n' "$line"
+	done
+	echo "1..$n"
+}
