@@ -91,7 +91,7 @@ passes()
 	"${@:3}" >"$log" 2>&1 </dev/null || echo "error: it ended with status $?" >>"$log"
 	grep -qE 'warning:|error:' "$log" || : >"$log"
 	result "$title" "$log"
-	[ -s "$log" ] || echo "$title" >"$BUILDS/passed/$id"
+	if [ -s "$log" ]; then cp "$log" "$log-${title//[: \/]/-}"; else echo "$title" >"$BUILDS/passed/$id"; fi
 }
 KERNEL=". tools/"
 
