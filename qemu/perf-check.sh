@@ -40,7 +40,7 @@ workload()
 {
 	rm -f /tmp/work.db
 	"$@" -- /opt/sframe/bin/sqlite3 -batch -cmd '.parameter init' \
-		-cmd ".parameter set @size ${SIZE:-3}" /tmp/work.db </mnt/repo/qemu/demo/workload.sql
+		-cmd ".parameter set @size ${SIZE:-3}" /tmp/work.db </mnt/repo/qemu/programs/workload.sql
 }
 
 # count WHAT: that many events of a kind

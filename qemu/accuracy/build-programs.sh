@@ -33,7 +33,7 @@ DEMO=$HERE/../demo
 RUNTIME_STAMP=$DEST/.runtime-stamp
 [ -f "$RUNTIME_STAMP" ] || die "no libstdc++ in $DEST; run build-runtime.sh first"
 
-HASH=$({ cat "$0" "$HERE/memload.c" "$DEMO/build-lib.sh" "$DEST/.libc-stamp" "$RUNTIME_STAMP"
+HASH=$({ cat "$0" "$HERE/../programs/memload.c" "$DEMO/build-lib.sh" "$DEST/.libc-stamp" "$RUNTIME_STAMP"
 	 ls "$DIR/src"; } | input_hash -)
 STAMP=$DEST/.accuracy-stamp
 if [ -f "$STAMP" ] && [ "$(cat "$STAMP")" = "$HASH" ]; then
@@ -125,7 +125,7 @@ build_memcached() {
 	must "compile memcached" make "-j$JOBS" memcached
 	cp memcached "$NEW/bin/"
 	# shellcheck disable=SC2086 # lists
-	must "compile memload" "$CC" $CFLAGS $CPPFLAGS $LDFLAGS -Wall -o "$NEW/bin/memload" "$HERE/memload.c"
+	must "compile memload" "$CC" $CFLAGS $CPPFLAGS $LDFLAGS -Wall -o "$NEW/bin/memload" "$HERE/../programs/memload.c"
 	rm -rf "$WORK/libevent"
 }
 

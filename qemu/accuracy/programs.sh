@@ -14,12 +14,11 @@
 
 PROGRAMS="lua xz sqlite muparser memcached"
 BIN=/opt/sframe/bin
-ACCURACY=/mnt/repo/qemu/accuracy
 
 run_lua() {
 	size=$1
 	shift
-	"$@" $BIN/lua $ACCURACY/workload.lua $((size * 25))
+	"$@" $BIN/lua /mnt/repo/qemu/programs/workload.lua $((size * 25))
 }
 
 # Blocks are small, so that there is work for two threads
@@ -34,11 +33,11 @@ run_sqlite() {
 	shift
 	rm -f work.db
 	"$@" $BIN/sqlite3 -batch -cmd '.parameter init' -cmd ".parameter set @size $size" \
-		work.db </mnt/repo/qemu/demo/workload.sql
+		work.db </mnt/repo/qemu/programs/workload.sql
 }
 
 run_muparser() {
-	awk -v size=$(($1 * 400)) -f $ACCURACY/expressions.awk >input
+	awk -v size=$(($1 * 400)) -f /mnt/repo/qemu/programs/expressions.awk >input
 	shift
 	# Where it has put a variable is different each time
 	"$@" $BIN/muparser <input | sed 's/0x[0-9a-f]*/0x/'

@@ -43,7 +43,7 @@ record()
 	"$PERF" record -q -e "$EVENT" -F "$hz" --call-graph "$graph" "$@" \
 		--no-buildid -o data -- "$PROGRAM" -batch -cmd '.parameter init' \
 		-cmd ".parameter set @size $size" :memory: \
-		<"$HERE/../demo/workload.sql" >/dev/null
+		<"$HERE/../programs/workload.sql" >/dev/null
 	"$PERF" report -i data --stats --stdio >stats 2>/dev/null
 }
 

@@ -84,7 +84,7 @@ record() {
 		--call-graph "$arg" -m "$BUFFER" --no-buildid "$@" \
 		-o "$file.data" -- "$PROGRAM" -batch -cmd '.parameter init' \
 		-cmd ".parameter set @size $SIZE" work.db \
-		<"$HERE/workload.sql" >"$file.result"
+		</mnt/repo/qemu/programs/workload.sql >"$file.result"
 	rm -f work.db
 	attempt "$file.stats-log" "$PERF" report -i "$file.data" --stats \
 		--stdio >"$file.stats"

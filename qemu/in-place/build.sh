@@ -15,4 +15,4 @@ mkdir -p "$1"
 # shellcheck disable=SC2086 # a list
 "$SFRAME_CC" -O2 -Wall -D_GNU_SOURCE -fomit-frame-pointer $PROTECTION -fno-plt -Wa,--gsframe \
 	-Wl,-z,now -B"$DEST/lib" -L"$DEST/lib" -Wl,-rpath,"$LIB" \
-	-Wl,--dynamic-linker="$LIB/$LOADER" -o "$1/mixed" "$HERE/mixed.c"
+	-Wl,--dynamic-linker="$LIB/$LOADER" -o "$1/mixed" /mnt/repo/qemu/programs/mixed.c

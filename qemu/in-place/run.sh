@@ -31,7 +31,7 @@ start_sqlite3()
 	rm -f work.db*
 	/opt/sframe/bin/sqlite3 -batch -cmd '.parameter init' \
 		-cmd '.parameter set @size 1000' work.db \
-		<"$HERE/../demo/workload.sql" >/dev/null &
+		<"$HERE/../programs/workload.sql" >/dev/null &
 }
 
 start_mixed()

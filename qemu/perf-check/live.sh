@@ -11,7 +11,7 @@ in_background()
 {
 	/opt/sframe/bin/sqlite3 -batch -cmd '.parameter init' \
 		-cmd ".parameter set @size ${SIZE:-3}" :memory: \
-		</mnt/repo/qemu/demo/workload.sql >/dev/null &
+		</mnt/repo/qemu/programs/workload.sql >/dev/null &
 	pid=$!
 }
 
