@@ -1,18 +1,58 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Builds, in the Debian root, the programs that carry SFrame tables: the C
-# library and the demo's program.  The scripts know what is up to date.
+# Builds programs and libraries with SFrame tables, and installs them in
+# /opt/sframe of the guest's root:  programs.sh [NAME...]
+#
+#   libc       the C library and its start files
+#   libstdcxx  libstdc++ and libgcc_s, for programs in C++
+#   sqlite     the demo's program and its library
+#   lua        an interpreter: it leaves its C functions by longjmp
+#   xz         a compressor with threads and a library
+#   muparser   a C++ library and its test: throws an exception per wrong expression
+#   memcached  a server with threads, and libevent
+#   mixed      threads that the C library calls back; of our own
+#
+# Without a NAME: libc sqlite.  A package that is up to date costs nothing; what it
+# needs is built first.  qemu/programs/build.sh says how.
 
 . "$(dirname "$0")/common.sh"
 
+declare -A NEEDS=(
+	[libc]='' [libstdcxx]=libc [sqlite]=libc [lua]=libc [xz]=libc
+	[muparser]=libstdcxx [memcached]=libc [mixed]=libc
+)
+
+in_build()
+{
+	local guest=
+
+	[ "$GUEST_ROOT" = "$CACHE/root" ] || guest=/mnt/cache/${GUEST_ROOT##*/}
+	in_root env ${http_proxy:+"http_proxy=$http_proxy"} JOBS="$JOBS" \
+		TRIPLET="${TRIPLET:-}" GUEST="$guest" bash /mnt/repo/qemu/programs/build.sh "$@"
+}
+
+# build NAME - $key names what it was made from
+build()
+{
+	local need=${NEEDS[$1]} stamp=$GUEST_ROOT/opt/sframe/.$1-stamp
+
+	key=
+	[ -z "$need" ] || build "$need"
+	[ "$1" != libstdcxx ] || root_packages gcc-14-source "gcc-14-plugin-dev${TRIPLET:+-$TRIPLET}" \
+		"g++-14${TRIPLET:+-$TRIPLET}"
+	key=$(in_build key "$1")${key:+-$key}
+	[ "$(cat "$stamp" 2>/dev/null)" != "$key" ] || return 0
+	root_network
+	rm -f "$stamp"
+	step "building $1 with tables${TRIPLET:+ for $ARCH}" in_build build "$1"
+	echo "$key" >"$stamp"
+}
+
+[ $# -gt 0 ] || set -- libc sqlite
+for name; do
+	[ -v "NEEDS[$name]" ] || die "there is no program $name; there are: ${!NEEDS[*]}."
+done
 need_machine
 lock
-guest=
-[ "$GUEST_ROOT" = "$CACHE/root" ] || guest=/mnt/cache/${GUEST_ROOT##*/}
-for what in libc program; do
-	in_root env JOBS="$JOBS" TRIPLET="${TRIPLET:-}" GUEST="$guest" \
-		sh "/mnt/repo/qemu/demo/build-$what.sh" \
-		"/mnt/cache/programs${TRIPLET:+-$ARCH}" >&2 ||
-		die "the demo's $what could not be built"
-done
+for name; do build "$name"; done

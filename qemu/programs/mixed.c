@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program to profile: two threads that have the C library call them back, and
- * spend their time in it, in their own code and in the kernel; and one that waits,
- * called back as well.
+ * A program to profile: two threads that the C library calls back, and that spend
+ * their time in it, in their own code and in the kernel; one that waits, called back
+ * as well.
  *
  *     mixed SECONDS
  */
@@ -18,12 +18,6 @@
 #define WORDS	2000
 
 static time_t end;
-
-static uint64_t next_number(uint64_t *state)
-{
-	*state = *state * 6364136223846793005UL + 1442695040888963407UL;
-	return *state >> 33;
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -44,68 +38,47 @@ static int compare_far(const void *a, const void *b)
 	return compare(a, b);
 }
 
-static void sort(char **words)
-{
-	qsort(words, WORDS, sizeof(*words), compare);
-}
-
-static void plant(char **words)
-{
-	void *root = NULL;
-	int i;
-
-	for (i = 0; i < WORDS; i++)
-		if (!tsearch(words[i], &root, compare_direct))
-			abort();
-	while (root)
-		tdelete(*(char **)root, &root, compare_direct);
-}
-
-static unsigned int match(char **words)
-{
-	unsigned int found = 0;
-	regex_t regex;
-	int i;
-
-	if (regcomp(&regex, "^(1|22|333)+.*(4|5)6?$", REG_EXTENDED | REG_NOSUB))
-		abort();
-	for (i = 0; i < WORDS; i++)
-		found += !regexec(&regex, words[i], 0, NULL, 0);
-	regfree(&regex);
-	return found;
-}
-
-static void print(char **words)
-{
-	FILE *null = fopen("/dev/null", "w");
-	int i;
-
-	if (!null)
-		abort();
-	for (i = 0; i < WORDS; i++)
-		fprintf(null, "%s %.17g\n", words[i], strtod(words[i], NULL) / 7);
-	fclose(null);
-}
-
 static uint64_t tree(unsigned int depth)
 {
 	return depth ? tree(depth - 1) + 3 * tree(depth - 1) : 1;
 }
 
+/* Search, print and sort; the sum keeps all of it from being left out */
+static uint64_t process(char **words, regex_t *regex, FILE *null)
+{
+	uint64_t sum = tree(12);
+	void *root = NULL;
+	int i;
+
+	for (i = 0; i < WORDS; i++) {
+		if (!tsearch(words[i], &root, compare_direct))
+			abort();
+		sum += regexec(regex, words[i], 0, NULL, 0);
+		fprintf(null, "%s %.17g\n", words[i], strtod(words[i], NULL) / 7);
+	}
+	while (root)
+		tdelete(*(char **)root, &root, compare_direct);
+	qsort(words, WORDS, sizeof(*words), compare);
+	return sum;
+}
+
 static void *work(void *arg)
 {
 	uint64_t state = (uintptr_t)arg, sum = 0;
+	FILE *null = fopen("/dev/null", "w");
 	char *words[WORDS];
+	regex_t regex;
 	int i;
 
+	if (!null || regcomp(&regex, "^(1|22|333)+.*(4|5)6?$", REG_EXTENDED | REG_NOSUB))
+		abort();
 	while (time(NULL) < end) {
-		for (i = 0; i < WORDS; i++)
-			if (asprintf(&words[i], "%lu", next_number(&state)) < 0)
+		for (i = 0; i < WORDS; i++) {
+			state = state * 6364136223846793005UL + 1442695040888963407UL;
+			if (asprintf(&words[i], "%lu", state >> 33) < 0)
 				abort();
-		sort(words);
-		plant(words);
-		sum += match(words) + tree(12);
-		print(words);
+		}
+		sum += process(words, &regex, null);
 		for (i = 0; i < WORDS; i++)
 			free(words[i]);
 	}
@@ -117,8 +90,7 @@ static void *wait_often(void *arg)
 	char *words[] = { "some", "words", "that", "are", "far", "away" };
 
 	while (time(NULL) < end)
-		qsort(words, sizeof(words) / sizeof(*words), sizeof(*words),
-		      compare_far);
+		qsort(words, sizeof(words) / sizeof(*words), sizeof(*words), compare_far);
 	return NULL;
 }
 
