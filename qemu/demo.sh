@@ -1,46 +1,50 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The demo: boots the guest, records the same program with each method, and
-# prints one screen.  The figures stay in build/demo/ of the clone, with a page
-# of flame graphs to be opened in a browser, flamegraphs.html.
+# The demo: boots the guest, records the same program with each method and prints
+# one screen.  build/demo/ (of arm64, build/demo-arm64/) then has
 #
-# The page needs a library from npm.  Where that cannot be had, the rest is as it
-# is, and the page is not there.
+#   perf.data      the recording by SFrame, to be opened
+#   METHOD.html    a flame graph of each, by perf's flamegraph.py and d3-flame-graph.
+#                  No release of Debian has the latter: where npm is not to be had,
+#                  there are no pages
+#   report.json    the figures
+#   report.tap     what must hold on any machine
 
 . "$(dirname "$0")/common.sh"
 
-Q=$REPO/qemu
 DEMO=$REPO/build/demo
-LIBRARY=$CACHE/flamegraph
-METHODS="sframe fp dwarf in-place"
+[ "$ARCH" = x86_64 ] || DEMO+=-$ARCH
+METHODS="sframe@299 fp@299 dwarf-8192@299 dwarf-65528@299 immediate@299 sframe-raw@299"
+# The version that perf's script names; its template loads nothing
+D3=d3-flame-graph
+D3_VERSION=4.1.3
+D3_SUM=3628ee849661693330a1b560c0643aef1f4fa2fa8c3075c16ecd0530710626fb16646b8be0ceceb01d37bfc9877725721e19d0606b189dbe70d36d5ef7e47e45
 
-# page_of_graphs - the page, from what the guest left
-page_of_graphs()
+# fetch_template FILE - by this machine's npm, or else by the root's
+fetch_template()
 {
-	local method scripts=()
+	local dir=$CACHE/sources
 
-	for method in $METHODS; do
-		scripts+=("$method=/mnt/repo/build/demo/$method.script")
-	done
-	in_root python3 /mnt/repo/qemu/demo/page.py \
-		--report /mnt/repo/build/demo/report.json \
-		--library /mnt/cache/flamegraph/d3.min.js \
-		--library /mnt/cache/flamegraph/d3-flamegraph.umd.min.js \
-		--out /mnt/repo/build/demo/flamegraphs.html "${scripts[@]}"
+	[ ! -e "$1" ] || return 0
+	mkdir -p "$dir"
+	if command -v npm >/dev/null; then
+		npm pack --silent --pack-destination "$dir" "$D3@$D3_VERSION" >/dev/null
+	else
+		(root_packages npm) &&
+			in_root npm pack --silent --pack-destination /mnt/cache/sources "$D3@$D3_VERSION" >/dev/null
+	fi && sha512sum --check --quiet <<<"$D3_SUM  $dir/$D3-$D3_VERSION.tgz" &&
+		tar -xOf "$dir/$D3-$D3_VERSION.tgz" package/dist/templates/d3-flamegraph-base.html >"$1.new" &&
+		mv "$1.new" "$1"
 }
 
+rm -rf "$DEMO"
 mkdir -p "$DEMO"
-rm -f "$DEMO/flamegraphs.html"
-say "booting the guest and recording (about a minute)"
-CMD="PERF=/mnt/cache/$BUILT/perf/perf EVENT=$EVENT METHODS='$METHODS' sh /mnt/repo/qemu/demo/run.sh /tmp/demo &&
-	cp /tmp/demo/report.json /tmp/demo/*.script /proc/interrupts /mnt/share/" \
-SHARE=$DEMO DMESG=$DEMO/dmesg "$Q/guest.sh"
-
-if "$Q/demo/fetch-flamegraph.sh" "$LIBRARY"; then
-	page_of_graphs
-	say "flame graphs of all methods: $DEMO/flamegraphs.html"
-else
-	say "no page of flame graphs: npm could not give the library that draws them"
-fi
-rm -f "$DEMO"/*.script
+template=$CACHE/sources/$D3-$D3_VERSION.html
+fetch_template "$template" || say "no flame graphs: npm could not give the library that draws them"
+say "booting the guest and recording (some two minutes)"
+CMD="SIZE=17 EVENT=$EVENT KEEP=sframe BUILT=/mnt/cache/$BUILT sh /mnt/repo/qemu/figures/guest.sh \
+	methods /mnt/share '$METHODS' sqlite && cat /proc/interrupts >/mnt/share/interrupts" \
+	SHARE=$DEMO DMESG=$DEMO/dmesg "$REPO/qemu/guest.sh"
+in_root env ARCH="$ARCH" python3 /mnt/repo/qemu/demo/report.py "/mnt/repo/build/${DEMO##*/}" \
+	"/mnt/cache${template#"$CACHE"}"

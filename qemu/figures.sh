@@ -1,0 +1,264 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Measures:  figures.sh bench|accuracy [PART...]
+#
+# bench: what things cost, in instructions, the same from run to run
+#   decoder   a lookup, by the kernel's decoder and by libsframe
+#   tables    processes that are never unwound, beside a kernel without the feature;
+#             frames and memory by the number of registered ranges
+#   frames    a frame by frame pointer and by tables of many sizes, warm, cold, first
+#   rows      how often a frame's rule was in the memo while programs are recorded
+#   deferred  a request, the core's own work, the way to the callback, the return to
+#             user space
+#   sampling  what samples cost the sampled program, by method and rate
+#   memory    what the kernel keeps for a process; how much larger the kernel is
+#   post      reading and merging recordings; samples lost at the highest rate
+#
+# accuracy: how right and how complete stacks are
+#   same      each stack unwound twice from one sample, by the kernel and by libdw
+#   methods   how many stacks arrive at their start, by method
+#   step      single steps with the true stack known (the kselftest of that name)
+#   tools     the unmodified tools' and perf's tests, with the shares and rates that a
+#             busy machine can miss: "make check" leaves those out
+#   quick     a small part of "same", judged by what holds on any machine: TAP
+#
+# Without PART: all but tools and quick.  build/bench/ or build/accuracy/ (with
+# ARCH=arm64, build/bench-arm64/ ...) has what programs printed, by part, and all
+# figures as JSON.  The exit status says whether all holds.
+#
+#   PROGRAMS='lua xz ...'   accuracy of only these     SIZE=n   their work (10; arm64 20)
+
+. "$(dirname "$0")/common.sh"
+
+Q=$REPO/qemu
+ALL="lua xz sqlite muparser memcached"
+METHODS="sframe@997 sframe-raw@997 fp@997 immediate@997 dwarf-8192@297 dwarf-65528@297"
+# As the guest sees them
+BENCH=/mnt/cache/$BUILT/bench
+MODULE=/mnt/cache/out/$ARCH-normal/kernel/unwind/tests/unwind_bench.ko
+GUEST_SH=/mnt/repo/qemu/figures/guest.sh
+
+# build [off] - the root, and kernels
+build()
+{
+	local kernel
+
+	"$Q/root.sh"
+	"$Q/guest-root.sh"
+	"$Q/tree.sh" sync
+	for kernel in normal "$@"; do "$Q/kernel.sh" "$kernel"; done
+	install_headers
+}
+
+build_bench()
+{
+	build "$@"
+	step "building the guest's benchmarks" in_root make O="$BENCH" \
+		-C /mnt/cache/tree/tools/testing/selftests/unwind/bench \
+		CC="${TRIPLET:+$TRIPLET-}gcc-14" HEADERS="/mnt/cache/out/$ARCH-normal/usr/include"
+}
+
+# boot TITLE COMMAND - in the guest, where the part's directory is /mnt/share
+boot()
+{
+	step "$1" env SHARE="$OUT" DMESG="$OUT/dmesg" TIMEOUT="${TIMEOUT:-3600}" \
+		CMD="export SIZE=$SIZE EVENT=$EVENT BUILT=/mnt/cache/$BUILT; $2" "$Q/guest.sh"
+}
+
+# counting TITLE COMMAND - where time is instructions.  Programs lie at the same
+# addresses in each run: those decide how much of a file a page fault brings.
+counting()
+{
+	ICOUNT=0 CPUS=${CPUS:-1} APPEND=norandmaps boot "$1" "cd $BENCH && $2"
+}
+
+# counted KERNEL COMMAND [TIMES] - what it prints goes to COMMAND.KERNEL, with the number
+# of CPUs where that is not one
+counted()
+{
+	KERNEL=$1 counting "counting instructions on the $1 kernel: ${2%% *}" \
+		"for i in $(seq -s ' ' "${3:-1}"); do ./$2 || exit; done >/mnt/share/${2%% *}.$1${CPUS:+.$CPUS}"
+}
+
+bench_decoder()
+{
+	local out=/mnt/cache/out/host
+
+	"$Q/root.sh"
+	"$Q/tree.sh" sync
+	root_packages valgrind
+	# Counted is what the two functions execute, and nothing else
+	step "counting the decoder's instructions" in_root sh -ec "
+		make -s -C /mnt/repo/tools/testing/unwind bench O=$out
+		valgrind --tool=callgrind --instr-atstart=no --toggle-collect=sframe_find_row \
+			--toggle-collect=sframe_find_fre \
+			--callgrind-out-file=/mnt/repo/${OUT#"$REPO/"}/out $out/sframe_bench"
+}
+
+bench_tables()
+{
+	build_bench off
+	counted normal "idle /tmp" 5
+	counted off "idle /tmp" 5
+	counted normal "ranges 128 1024 8192 32768"
+}
+
+bench_frames()
+{
+	build_bench
+	counted normal "frames $MODULE fp 100 1000 10000 30000 100000"
+	# The topmost frame where no table describes it
+	[ "$ARCH" != arm64 ] || counted normal "topmost $MODULE"
+}
+
+bench_rows()
+{
+	build
+	"$Q/perf.sh"
+	"$Q/programs.sh" "${programs[@]}"
+	boot "recording programs" "sh $GUEST_SH rows ${programs[*]} >/mnt/share/rows"
+}
+
+bench_deferred()
+{
+	build_bench off
+	counted normal "deferred $MODULE own"
+	# The second CPU sends the NMIs that hit the first in user space
+	CPUS=2 counted normal "deferred $MODULE other"
+	counted normal "idle /tmp null fault" 5
+	counted off "idle /tmp null fault" 5
+}
+
+# The first run is for nothing: right after boot, the kernel has work of its own.  By
+# frame pointers alone is how it was before there were tables.
+bench_sampling()
+{
+	build_bench
+	counting "counting instructions of samples" "./sampling none 999 >/dev/null &&
+		for method in none sframe fp in-place dwarf-8192 dwarf-65528; do
+			[ \$method = in-place ]
+			echo \$((! \$?)) >/proc/sys/kernel/unwind_in_place
+			./sampling \$method 99 999 9999 || exit
+		done >/mnt/share/sampling"
+}
+
+bench_memory()
+{
+	local kernel
+
+	build_bench off
+	counted normal "memory $MODULE"
+	counted off memory
+	for kernel in normal off; do
+		in_root env -C "/mnt/cache/out/$ARCH-$kernel" "${TRIPLET:+$TRIPLET-}size" vmlinux.a >"$OUT/size.$kernel"
+	done
+	# Objects of what the series changes and adds, and of what it selects
+	{ find "$REPO/patches" -name '*.patch' -exec sed -n 's,^+++ b/\([^[:space:]]*\)\.c.*,\1.o,p' {} +
+		git -C "$REPO" ls-files -- '*.c' | sed 's/c$/o/'; echo lib/interval_tree.o; } |
+		grep -v /tests/ >"$OUT/objects"
+}
+
+bench_post()
+{
+	local n
+
+	build
+	"$Q/perf.sh"
+	"$Q/programs.sh" sqlite
+	for n in 1000 5000 10000; do
+		in_root python3 /mnt/repo/qemu/figures/merge.py "$OUT_IN_ROOT/merge-${n}0-$n" $n 10
+	done
+	counting "counting instructions of perf" "sh $GUEST_SH post /mnt/share >/mnt/share/post"
+	rm "$OUT"/merge-*
+}
+
+accuracy_same()
+{
+	local p machine=${TRIPLET:-x86_64} root=
+
+	build
+	"$Q/programs.sh" "${programs[@]}"
+	step "building same_record and same_compare" in_root make \
+		-C /mnt/cache/tree/tools/testing/unwind/same O="/mnt/cache/$BUILT/same" \
+		CC=gcc-14 MACHINE="${machine%%-*}" TARGET_CC="${TRIPLET:+$TRIPLET-}gcc-14" \
+		HEADERS="/mnt/cache/out/$ARCH-normal/usr/include"
+	boot "recording ${programs[*]}" "sh $GUEST_SH same /mnt/share ${programs[*]}"
+	[ "$GUEST_ROOT" = "$CACHE/root" ] || root=/mnt/cache/${GUEST_ROOT##*/}
+	for p in "${programs[@]}"; do
+		# Differences are in its output, and judged there
+		in_root "/mnt/cache/$BUILT/same/same_compare" "$OUT_IN_ROOT/$p" "$p" "$root" \
+			2>"$OUT/$p.differences" >>"$OUT/figures" || true
+		cat "$OUT/$p.differences" >&2
+		rm -r "${OUT:?}/$p"
+	done
+}
+
+accuracy_quick()
+{
+	local programs=(sqlite)
+
+	accuracy_same
+}
+
+accuracy_methods()
+{
+	build
+	"$Q/perf.sh"
+	"$Q/programs.sh" "${programs[@]}"
+	boot "recording ${programs[*]}" "sh $GUEST_SH methods /mnt/share '$METHODS' ${programs[*]}"
+}
+
+# make check says whether it passes; here it is figures
+accuracy_step()
+{
+	build
+	build_kselftests
+	boot "single steps" "sh /mnt/repo/qemu/selftests.sh /mnt/cache/$BUILT/selftests single_step \
+		>/mnt/share/single_step || true"
+}
+
+accuracy_tools()
+{
+	build
+	"$Q/perf.sh"
+	STRICT=1 "$Q/tools.sh" >"$OUT/tools"
+	boot "perf's tests" "PERF=\$BUILT/perf/perf STRICT=1 sh /mnt/repo/qemu/perf-check.sh >/mnt/share/perf"
+}
+
+kind=${1:-}
+case $kind in
+bench) parts=(decoder tables frames rows deferred sampling memory post) ;;
+accuracy) parts=(same methods step) ;;
+*) die "usage: figures.sh bench|accuracy [PART...]" ;;
+esac
+shift
+[ $# = 0 ] || parts=("$@")
+for part in "${parts[@]}"; do
+	declare -F "${kind}_$part" >/dev/null || die "there is no $kind-$part."
+done
+read -ra programs <<<"${PROGRAMS:-$ALL}"
+for p in "${programs[@]}"; do
+	[[ " $ALL " = *" $p "* ]] || die "there is no program $p; PROGRAMS can be any of: $ALL."
+done
+# With a function's first call, arm64's C library has a wrong table in its PLT: a small
+# part of a run that is long enough
+[ -n "${SIZE:-}" ] || SIZE=$([ "$ARCH" = x86_64 ] && echo 10 || echo 20)
+[[ $SIZE =~ ^[1-9][0-9]*$ ]] || die "SIZE=$SIZE is no number; it is how much work programs do (10)."
+# The counter that counts instructions: a nanosecond each
+[ "$ARCH-$kind" != arm64-bench ] || export CPU=max,pauth-impdef=on,cntfrq=1000000000
+need_machine
+lock
+RESULTS=$REPO/build/$kind
+[ "$ARCH" = x86_64 ] || RESULTS+=-$ARCH
+for part in "${parts[@]}"; do
+	OUT=$RESULTS/$part.new
+	OUT_IN_ROOT=/mnt/repo/${OUT#"$REPO/"}
+	rm -rf "$OUT"
+	mkdir -p "$OUT"
+	"${kind}_$part"
+	rm -rf "${RESULTS:?}/$part"
+	mv "$OUT" "$RESULTS/$part"
+done
+in_root env SIZE="$SIZE" python3 /mnt/repo/qemu/figures/report.py "/mnt/repo/${RESULTS#"$REPO/"}" \
+	"${parts[@]}"

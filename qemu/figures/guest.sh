@@ -1,0 +1,195 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# In the guest: runs programs and records them.
+#
+#     guest.sh same OUT PROGRAM...       by same_record, for same_compare
+#     guest.sh methods OUT 'METHOD@HZ...' PROGRAM...
+#         by perf, each method once: leaves the tree of stacks in PROGRAM.METHOD.json,
+#         a line in OUT/counts, and the recording if KEEP names the method
+#     guest.sh rows PROGRAM...           frame rules found in a memo
+#     guest.sh post DIR                  what reading recordings costs, where time is
+#         instructions; DIR has merge.py's recordings, merge-SAMPLES-THREADS
+#
+# Each program prints the same in each run, which is checked: all methods have seen
+# the same work.  SIZE (10) scales it; 10 is some five seconds of the guest's time.
+# EVENT is the event, BUILT where same_record and perf are.
+set -eu
+
+WHAT=$1
+shift
+SIZE=${SIZE:-10}
+PERF=$BUILT/perf/perf
+BIN=/opt/sframe/bin
+HERE=/mnt/repo/qemu/figures
+PROGRAMS=/mnt/repo/qemu/programs
+SWITCH=/proc/sys/kernel/unwind_in_place
+# Frames; perf cuts longer stacks, however they were unwound
+MAX_STACK=1024
+export LC_ALL=C PERF_PAGER=cat HOME=/tmp/figures
+mkdir -p $HOME
+cd $HOME
+echo $MAX_STACK >/proc/sys/kernel/perf_event_max_stack
+
+# run_PROGRAM COMMAND... - the command is put in front of the program, and may be "env"
+
+run_lua() { "$@" $BIN/lua $PROGRAMS/workload.lua $((SIZE * 25)); }
+
+run_sqlite()
+{
+	rm -f work.db
+	"$@" $BIN/sqlite3 -batch -cmd '.parameter init' -cmd ".parameter set @size $((SIZE * 3 / 2))" \
+		"${DATABASE:-work.db}" <$PROGRAMS/workload.sql
+}
+
+# Small blocks, so that there is work for two threads
+run_xz()
+{
+	for part in 1 2 3 4; do cat $BIN/../lib/libc.so.6 $BIN/../lib/libm.so.6; done |
+		head -c $((SIZE * 300000)) >input
+	"$@" $BIN/xz -c -6 -T2 --block-size=300000 input | sha256sum
+}
+
+# It prints where it has put a variable, which differs each time
+run_muparser()
+{
+	awk -v size=$((SIZE * 400)) -f $PROGRAMS/expressions.awk >input
+	"$@" $BIN/muparser <input | sed 's/0x[0-9a-f]*/0x/'
+}
+
+# The program that keeps it busy is not recorded
+run_memcached()
+{
+	rm -f socket
+	"$@" $BIN/memcached -A -u root -t 4 -m 16 -s socket &
+	python3 $PROGRAMS/memload.py socket 4 $((SIZE * 150))
+	wait $!
+}
+
+fail()
+{
+	cat log >&2
+	echo "${0##*/}: $*" >&2
+	exit 1
+}
+
+# run PROGRAM COMMAND... - messages in log; the first run says what it prints
+run()
+{
+	name=$1
+	shift
+	"run_$name" "$@" >result 2>log || fail "$name failed"
+	[ -e "$name.expected" ] || cp result "$name.expected"
+	cmp -s "$name.expected" result || fail "$name: the work differs"
+}
+
+# record PROGRAM METHOD OPTION... - in "data", what perf counts of it in $counts.
+# Without deferral, "fp" has frame pointers alone, as before there were tables.
+record()
+{
+	program=$1 method=$2
+	shift 2
+	echo 0 >$SWITCH
+	case $method in
+	sframe-raw) set -- --call-graph sframe --no-compression-level "$@" ;;
+	dwarf-*) set -- --call-graph "dwarf,${method#dwarf-}" "$@" ;;
+	immediate) echo 1 >$SWITCH; set -- -g "$@" ;;
+	*) set -- --call-graph "$method" "$@" ;;
+	esac
+	run "$program" "$PERF" record -q -e "$EVENT" --no-buildid -o data "$@" --
+	echo 1 >$SWITCH
+	"$PERF" report -i data --stats --stdio >stats 2>log
+	# The program's end comes last; without it the file is not complete
+	grep -q '^ *EXIT events: *[1-9]' stats || fail "$program, $method: the end is missing"
+	counts=$(awk '
+		/^[^ ].*stats:$/ { event = !/^Aggregated/ }
+		event && $1 == "SAMPLE" { samples += $3 }
+		event && $1 == "LOST_SAMPLES" { lost += $3 }
+		!event && $1 == "LOST" { chunks += $3 }
+		END { print samples + 0, lost ? lost : chunks + 0 }' stats)
+}
+
+same()
+{
+	run "$1" "$BUILT/same/same_record" "$HOME/$1" 997001
+	# A program's output may go through a pipe, which has a status of its own
+	tail -n 1 log | grep -q ', 0 lost$' || fail "$1: records were lost"
+	printf '%s: %s\n' "$1" "$(tail -n 1 log)" >&2
+	# Made in memory, as nothing may be lost
+	cp -r "$1" "$OUT/"
+	rm -rf "$1"
+}
+
+methods()
+{
+	for method in $METHODS; do
+		hz=${method#*@} method=${method%@*}
+		record "$1" "$method" -F "$hz" -m 32M
+		"$PERF" script -i data --no-inline --max-stack $MAX_STACK \
+			-s "/mnt/cache/tree/tools/perf/scripts/python/flamegraph.py" \
+			-- -f json -o "$OUT/$1.$method.json" >log 2>&1 || fail "perf script failed"
+		missing=$(sed -n 's/^\([0-9]*\) deferred callchains missing.*/\1/p' log)
+		echo "$1 $method $counts ${missing:-0} $(wc -c <data)" | tee -a "$OUT/counts" |
+			sed 's/\([^ ]*\) \([^ ]*\) \([^ ]*\) \([^ ]*\) .*/\1 by \2: \3 samples, \4 lost/' >&2
+		[ "${KEEP:-}" != "$method" ] || cp data "$OUT/perf.data"
+		rm -f data
+	done
+}
+
+# read_data WORD... - the words, and what "perf script" costs: see counted.py
+read_data()
+{
+	python3 $HERE/counted.py "$@" -- "$PERF" script -i data --no-inline -F comm,tid,time,ip,sym
+}
+
+post()
+{
+	export DATABASE=:memory:
+	SIZE=5
+	# Once for nothing: from then on, files are where they can be read
+	record sqlite immediate -F 299 -m 64M
+	read_data >/dev/null
+	# Few samples and many: what perf does once is the same
+	for method in sframe immediate dwarf-8192; do
+		for hz in 299 2999; do
+			record sqlite $method -F $hz -m 64M
+			read_data script $method $counts "$(wc -c <data)"
+		done
+	done
+	for file in "$1"/merge-*; do
+		cp "$file" merge.data
+		sizes=${file##*/merge-}
+		python3 $HERE/counted.py merge "${sizes%-*}" "${sizes#*-}" -- \
+			"$PERF" report -i merge.data --stdio --no-children -g none --sort dso
+	done
+	SIZE=1
+	rm -f sqlite.expected
+	for method in sframe fp immediate dwarf-8192 dwarf-65528; do
+		record sqlite $method -F max
+		echo rate $method $counts "$(wc -c <data)"
+	done
+}
+
+# Counts of frames and of lookups, before and after
+rows()
+{
+	memo=/sys/kernel/debug/unwind/rows
+	rates=999
+	[ "$1" != sqlite ] || rates="99 999"
+	for hz in $rates; do
+		before=$(awk '{ printf "%s ", $1 }' $memo)
+		record "$1" sframe -F "$hz"
+		echo "$1@$hz $before$(awk '{ printf "%s ", $1 }' $memo)"
+	done
+}
+
+case $WHAT in
+post)	post "$1"
+	exit ;;
+same)	OUT=$1
+	shift ;;
+methods)
+	OUT=$1 METHODS=$2
+	shift 2 ;;
+esac
+for program; do "$WHAT" "$program"; done

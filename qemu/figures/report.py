@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: GPL-2.0
+"""All figures of "make bench" or "make accuracy":  report.py DIRECTORY PART...
+
+DIRECTORY/PART/ has what programs printed.  Each function below turns a part into tables
+and into what must hold.  All parts that are there are printed, and put together as JSON.
+The exit status says whether all holds.  Of "quick", what holds on any machine is printed
+as TAP.
+
+Costs are instructions.  An operation has many batches in each of some runs: the median
+of a run leaves out what ticks do in some batches, and the least of the medians counts.
+"""
+
+import collections
+import glob
+import json
+import math
+import os
+import re
+import statistics
+import sys
+
+import stacks
+from stacks import percent, share
+
+median = statistics.median
+
+
+class Part:
+    """Tables of figures, {row: {column: figure}}, and (what must hold, does it?)"""
+
+    def __init__(self, directory):
+        self.directory, self.tables, self.holds = directory, {}, []
+
+    def lines(self, name):
+        """The words of each line that a program has printed"""
+        with open(os.path.join(self.directory, name), encoding="utf-8") as file:
+            lines = [line.split() for line in file]
+        if not lines:
+            sys.exit(f"{self.directory}/{name} has no figures")
+        return lines
+
+    def group(self, name, keys):
+        """{first words: [the other words as numbers, of each line]}"""
+        groups = {}
+        for words in self.lines(name):
+            groups.setdefault(tuple(words[:keys]), []).append([int(word) for word in words[keys:]])
+        return groups
+
+    def set(self, title, row, column, figure):
+        """One cell of a table"""
+        self.tables.setdefault(title, {}).setdefault(str(row), {})[column] = figure
+
+    def at_most(self, what, figure, limit):
+        """A limit on a figure"""
+        self.holds.append((f"{what}: {figure:,.4g} (at most {limit:,.4g})", figure <= limit))
+
+    def operations(self, title, limit=None):
+        """Operations on the kernel with the feature, beside the one without it"""
+        runs = {}
+        for kernel in ("normal", "off"):
+            last = None
+            for name, times, count in self.lines(f"idle.{kernel}"):
+                batches = runs.setdefault(name, {}).setdefault(kernel, [])
+                if name != last:
+                    batches.append([])
+                last = name
+                batches[-1].append(int(count) / int(times))
+        for name, kernels in runs.items():
+            least, mean = ([min(map(median, kernels[k])) for k in ("normal", "off")],
+                           [statistics.fmean(sum(kernels[k], [])) for k in ("normal", "off")])
+            spread = max(map(median, kernels["normal"])) - least[0]
+            for column, figure in (
+                    ("with", least[0]), ("without", least[1]), ("more", least[0] - least[1]),
+                    ("more %", 100 * (least[0] / least[1] - 1)), ("spread", spread),
+                    ("mean with", mean[0]), ("mean without", mean[1]),
+                    ("mean more %", 100 * (mean[0] / mean[1] - 1))):
+                self.set(title, name, column, round(figure, 3))
+            if limit is not None:
+                self.at_most(f"{name}, more than without the feature", least[0] - least[1], limit)
+
+
+# Depths between which a frame is measured
+LOW, HIGH = 40, 104
+
+
+def per_frame(depths):
+    """What a stack costs more where it is deeper, per frame: {depth: [instructions]}"""
+    return round((median(depths[HIGH]) - median(depths[LOW])) / (HIGH - LOW), 1)
+
+
+def decoder(part):
+    """A lookup in an SFrame section, by the number of functions and of entries of each"""
+    points = collections.defaultdict(dict)
+    for path in glob.glob(os.path.join(part.directory, "out.*")):
+        with open(path, encoding="ascii") as file:
+            text = file.read()
+        # "bench DECODER VERSION FUNCTIONS ENTRIES LOOKUPS", as sframe_bench has named it
+        named = re.search(r"^desc: Trigger: .*\bbench (\w+) (\d+) (\d+) (\d+) (\d+)$", text, re.M)
+        if named:
+            name, version, fdes, fres, lookups = named.groups()
+            counted = int(re.search(r"^summary: (\d+)$", text, re.M).group(1))
+            points[int(version), int(fdes), int(fres)][name] = counted / int(lookups)
+    if not points:
+        sys.exit("callgrind left no figures")
+    last = {}
+    for (version, fdes, fres), counts in sorted(points.items()):
+        # The other number is fixed: functions are searched, entries are walked
+        many = fres == 4
+        if not many and fdes != 10:
+            continue
+        title = f"version {version}, by {'functions' if many else 'entries per function'}"
+        row = fdes if many else fres
+        before, base = last.get(title, (None, None))
+        for name in ("kernel", "libsframe"):
+            part.set(title, row, name, round(counts[name], 1))
+            if before:
+                steps = math.log2(row / before) if many else (row - before) / 2
+                part.set(title, row, f"{name}, more per {'doubling' if many else 'entry walked'}",
+                         round((counts[name] - base[name]) / steps, 1))
+        part.set(title, row, "share", round(counts["kernel"] / counts["libsframe"], 3))
+        last[title] = row, counts
+
+
+def tables(part):
+    """Processes that are never unwound, and many registered ranges"""
+    # fork and exec differ by some 0.2 % from run to run, by the allocators' state
+    part.operations("never unwound")
+    counts = collections.defaultdict(lambda: collections.defaultdict(list))
+    for kind, nr, *values in part.lines("ranges.normal"):
+        if kind == "memory":
+            part.set("registered ranges", nr, "bytes each", round(int(values[0]) / int(nr)))
+        else:
+            counts[int(nr), kind][int(values[0])].append(int(values[1]))
+    before = None
+    for (nr, kind), depths in sorted(counts.items()):
+        figure = per_frame(depths)
+        part.set("registered ranges", nr, f"{kind} frame", figure)
+        if kind == "cold":
+            if before:
+                part.set("registered ranges", nr, "cold, more per doubling",
+                         round((figure - before[1]) / math.log2(nr / before[0]), 1))
+            before = nr, figure
+
+
+# The limits of a frame, by (frame pointer?, how, state)
+FRAME = {(True, "deferred", "warm"): 100, (False, "deferred", "warm"): 150,
+         (False, "inplace", "warm"): 100, (False, "deferred", "cold"): 600}
+# The limit of a cold one is for tables of at most this many functions
+COLD_FUNCTIONS = 30000
+
+
+def frames(part):
+    """A frame, by frame pointer or by a table, by its number of functions"""
+    counts = collections.defaultdict(lambda: collections.defaultdict(list))
+    for kind, how, state, depth, count in part.lines("frames.normal"):
+        counts[kind, how, state][int(depth)].append(int(count))
+    cost = {}
+    for (kind, how, state), depths in counts.items():
+        fp = kind == "fp"
+        row = "frame pointer" if fp else f"{int(kind):,} functions"
+        cost[kind, how, state] = figure = per_frame(depths)
+        part.set("a frame", row, f"{how}, {state}", figure)
+        if how == "deferred":
+            for depth in (8, 64, 500):
+                part.set("a deferred stack", row, f"{depth} {state}", median(depths[depth]))
+        limit = FRAME.get((fp, how, state))
+        if limit and (fp or state != "cold" or int(kind) <= COLD_FUNCTIONS):
+            part.at_most(f"a frame by {row}, {how}, {state}", figure, limit)
+    for kind, how, state in cost:
+        if (how, state) == ("deferred", "warm"):
+            row = "frame pointer" if kind == "fp" else f"{int(kind):,} functions"
+            part.set("a frame", row, "its address in the record",
+                     round(cost[kind, how, state] - cost[kind, "faultable", state], 1))
+    if os.path.exists(os.path.join(part.directory, "topmost.normal")):
+        for (how, state), lines in part.group("topmost.normal", 2).items():
+            part.set("a stack by how its topmost frame is found", how, state,
+                     median(count for count, in lines))
+
+
+def rows(part):
+    """Frame rules that were in the memo already"""
+    for name, *counts in part.lines("rows"):
+        before, looked_before, after, looked_after = map(int, counts)
+        part.set("program at Hz", name, "frames", after - before)
+        part.set("program at Hz", name, "kept %",
+                 round(100 * (1 - (looked_after - looked_before) / (after - before)), 2))
+
+
+# The limits of a request in NMI: an entry's first, and each other
+REQUEST = {"first": 300, "again": 60, "other": 60, "other_again": 60}
+
+
+def deferred(part):
+    """A request for a stack, and what becomes of it (least/median/largest)"""
+    counts = collections.defaultdict(list)
+    for name in ("deferred.normal", "deferred.normal.2"):
+        for context, what, which, count in part.lines(name):
+            counts[what, context, which].append(int(count))
+    for (what, context, which), values in counts.items():
+        middle = median(values)
+        if which == "known":
+            # 100 instructions that were counted as a test
+            part.holds.append((f"{context}: instructions are counted", middle == 100))
+            continue
+        column = which if what == "requests" else f"{what} {which}"
+        part.set(what.rstrip("0123456789"), context if what in ("requests", "latency") else what,
+                 column if what == "requests" else which, [min(values), middle, max(values)])
+        if what == "requests" and context in ("nmi", "user"):
+            part.at_most(f"request in {context}, {which}", middle, REQUEST[which])
+    part.operations("return to user space, nothing pending", 2)
+
+
+def sampling(part):
+    """A sample, and what the sampled program loses to them"""
+    groups = part.group("sampling", 2)
+    base = {}
+    for (method, hz), lines in groups.items():
+        cost = median((line[1] - line[0]) / line[2] for line in lines)
+        base.setdefault(hz, cost)
+        samples, whole, size = (sum(line[at] for line in lines) for at in (2, 3, 4))
+        part.set(f"at {hz} Hz", method, "a sample", round(cost))
+        part.set(f"at {hz} Hz", method, "its stack", round(cost - base[hz]))
+        part.set(f"at {hz} Hz", method, "bytes", round(size / samples, 1))
+        part.set(f"at {hz} Hz", method, "lost of 1e9/s, %",
+                 round(100 * median(1 - line[0] / line[1] for line in lines), 4))
+        part.set(f"at {hz} Hz", method, "records lost", lines[-1][5])
+        if method in ("sframe", "fp", "in-place"):
+            part.holds.append((f"{method} at {hz} Hz: {percent(whole / samples)} of stacks are "
+                               "whole (99 %)", whole >= 0.99 * samples))
+
+
+def memory(part):
+    """Memory of the kernel, in bytes"""
+    on, off = ({name: int(count) for name, count in part.lines(f"memory.{kernel}")}
+               for kernel in ("normal", "off"))
+    for row, figure in (
+            ("a process that runs, never unwound", on["before"] - off["before"]),
+            ("one that was unwound", on["unwound"]), ("unwound once more", on["again"]),
+            ("a task with a deferred stack", on["deferred"]),
+            ("the first registered table", on["table"]),
+            ("1,000 more", on["libraries"]), ("each of these", round(on["libraries"] / 1000, 1))):
+        part.set("a process", row, "bytes", figure)
+    # Objects that the series changes or adds; others have tests, and types for BPF
+    objects = {name for name, in part.lines("objects")}
+    size = {}
+    for kernel in ("normal", "off"):
+        found = [line for line in part.lines(f"size.{kernel}")[1:] if line[5] in objects]
+        size[kernel] = (sum(int(line[0]) for line in found),
+                        sum(int(line[1]) + int(line[2]) for line in found))
+        if not found:
+            sys.exit(f"size.{kernel} has none of the objects")
+    for row, with_it, without in zip(("text", "data"), size["normal"], size["off"]):
+        part.set("the kernel, tests left out", row, "bytes", with_it - without)
+
+
+def post(part):
+    """Reading recordings: what a sample of many costs beyond few"""
+    lines = collections.defaultdict(list)
+    for kind, *words in part.lines("post"):
+        lines[kind].append([words[0]] + [int(word) for word in words[1:]])
+    reads = collections.defaultdict(list)
+    for method, samples, lost, size, cost, kib, missing in lines["script"]:
+        reads[method].append((samples, cost))
+        for column, figure in (("samples", samples), ("in all", cost), ("peak KiB", kib), ("lost", lost),
+                               ("missing", missing), ("bytes", round(size / samples, 1))):
+            part.set("perf script", method, column, figure)
+    each = {method: (many[1] - few[1]) / (many[0] - few[0]) for method, (few, many) in reads.items()}
+    for method, figure in each.items():
+        part.set("perf script", method, "a sample", round(figure))
+        part.set("perf script", method, "of dwarf's", round(figure / each["dwarf-8192"], 4))
+    part.at_most("perf script, a sample by sframe, of dwarf's", each["sframe"] / each["dwarf-8192"], 1 / 20)
+    before = growth = None
+    for samples, threads, cost, kib, missing in sorted([int(a), *rest] for a, *rest in lines["merge"]):
+        for column, figure in (("threads", threads), ("in all", cost), ("peak KiB", kib), ("missing", missing)):
+            part.set("merged samples", samples, column, figure)
+        if before:
+            figure = (cost - before[1]) / (samples - before[0])
+            part.set("merged samples", samples, "a sample", round(figure))
+            if growth:
+                # Linear: a sample costs no more among many
+                part.at_most(f"merging, a sample among {samples:,}, of among fewer", figure / growth, 1.2)
+            growth = figure
+        before = samples, cost
+    for method, samples, lost, size in lines["rate"]:
+        for column, figure in (("in the file", samples), ("lost %", round(100 * lost / (samples + lost), 2)),
+                               ("bytes", size), ("bytes per sample", round(size / samples, 1))):
+            part.set("highest rate", method, column, figure)
+
+
+# Neither for nor against: DWARF has no answer there, or there is no stack
+UNJUDGED = ("left_out", "sigreturn", "signal", "copy_short", "dwarf_missing", "dwarf_failed")
+
+
+def same(part, strict=True):
+    """The same sample: the kernel's stack, and libdw's from a copy of the stack"""
+    per_program = 400 * min(int(os.environ.get("SIZE") or 10), 10) if strict else 100
+    with open(os.path.join(part.directory, "figures"), encoding="utf-8") as file:
+        programs = [json.loads(line) for line in file]
+    part.holds.append(("programs were compared", bool(programs)))
+    for p in programs:
+        name, verdicts = p["program"], p["verdicts"]
+        judged = sum(n for key, n in verdicts.items() if key not in UNJUDGED)
+        right = verdicts["same_complete"] + verdicts["same_cut"]
+        # Parts of the start of a process and of a thread have no table
+        cuts = [cut for cut in p["cuts"] if cut["where"].partition(":")[2] not in stacks.OUTERMOST]
+        begun = sum(cut["count"] for cut in p["cuts"]) - sum(cut["count"] for cut in cuts)
+        as_dwarf = share(min(right + begun, judged), judged)
+        title = "stacks"
+        for column, figure in (
+                ("samples", p["samples"]), ("judged", judged), ("right", percent(share(right, judged))),
+                ("same", verdicts["same_complete"]), ("both cut", verdicts["same_cut"]),
+                ("table: other than .eh_frame", verdicts["table_wrong"]),
+                ("no table", verdicts["no_table_cut"]), ("guess", verdicts["no_table_other"]),
+                ("ours", verdicts["ours"]), ("complete", percent(
+                    share(p["complete"] + begun, p["samples"] - verdicts["left_out"])))):
+            part.set(title, name, column, figure)
+        for cut in cuts[:5]:
+            part.set("ended early", f"{name}, {cut['reason']}: {cut['where']}", "stacks", cut["count"])
+        part.holds += [
+            (f"{name}: {verdicts['ours']} differences are ours (0)", verdicts["ours"] == 0),
+            (f"{name}: {judged:,} samples were judged ({per_program:,})", judged >= per_program),
+            (f"{name}: some complete stacks are the same", verdicts["same_complete"] > 0)]
+        if strict:
+            part.holds += [
+                (f"{name}: the same {percent(share(right, judged))} (98 %)", right >= 0.98 * judged),
+                (f"{name}: as complete as by .eh_frame {percent(as_dwarf)} (99.9 %)",
+                 (as_dwarf or 0) >= 0.999)]
+
+
+def methods(part):
+    """Complete stacks by method, of samples that have a user part"""
+    for program, runs in stacks.load(part.directory).items():
+        for method, run in runs.items():
+            figures = run.figures()
+            part.set("complete", program, method, percent(figures["complete_share"]))
+            part.set("samples", program, method, run.samples)
+            part.set("bytes per sample", program, method, round(figures["bytes_per_sample"], 1))
+        for name, count in list(runs["sframe"].figures()["ends"].items())[:5]:
+            part.set("stacks by sframe end in", f"{program}, {name}", "samples", count)
+        part.holds += stacks.strict(program, runs)
+        if program == "sqlite":
+            part.holds += ((f"{program}, {what}", good) for what, good in stacks.holds(runs))
+
+
+def step(part):
+    """Single step: the kernel's stack at each instruction, beside the true one"""
+    with open(os.path.join(part.directory, "single_step"), encoding="utf-8") as file:
+        found = re.findall(r"^# truth: program=(\S+)((?: \w+=\d+)+)", file.read(), re.M)
+    bad = distinct = 0
+    for program, words in found:
+        # A test of the test: its stacks are changed before they are judged
+        if program.endswith("(tampered)"):
+            continue
+        figures = {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", words)}
+        for key in ("steps", "distinct", "tabled", "right", "exceptions", "wrong", "short", "unlisted"):
+            part.set("steps", program, key, figures[key])
+        bad += figures["wrong"] + figures["short"] + figures["unlisted"]
+        distinct += figures["distinct"]
+    part.holds += [(f"{bad} steps in code with tables are not right (0)", bad == 0),
+                   (f"{distinct:,} distinct steps (200,000)", distinct >= 200000)]
+
+
+def tools(part):
+    """Debian's tools, and perf's own tests"""
+    for name in ("tools", "perf"):
+        with open(os.path.join(part.directory, name), encoding="utf-8") as file:
+            part.holds += [(what, result == "ok") for result, what in
+                           re.findall(r"^(not ok|ok) \d+ (.*)", file.read(), re.M)]
+
+
+PARTS = {"bench": (decoder, tables, frames, rows, deferred, sampling, memory, post),
+         "accuracy": (same, methods, step, tools)}
+
+
+def written(figure):
+    """A cell"""
+    if isinstance(figure, list):
+        return "/".join(f"{value:,.0f}" for value in figure)
+    return figure if isinstance(figure, str) else f"{figure:,}"
+
+
+def show(title, table):
+    """A table, aligned"""
+    columns = list(dict.fromkeys(column for row in table.values() for column in row))
+    lines = [[title] + columns] + [
+        [name] + [written(row[c]) if c in row else "" for c in columns] for name, row in table.items()]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(columns) + 1)]
+    print()
+    for line in lines:
+        print("  " + line[0].ljust(widths[0]) + "".join(
+            cell.rjust(width + 2) for cell, width in zip(line[1:], widths[1:])))
+
+
+def main():
+    """Read, write, print, judge"""
+    directory = sys.argv[1]
+    if sys.argv[2:] == ["quick"]:
+        part = Part(os.path.join(directory, sys.argv[2]))
+        same(part, strict=False)
+        for number, (what, good) in enumerate(part.holds, 1):
+            print(f"{'ok' if good else 'not ok'} {number} {what}")
+        return
+    kind = os.path.basename(directory).partition("-")[0]
+    result, held = {}, []
+    for function in PARTS[kind]:
+        part = Part(os.path.join(directory, function.__name__))
+        if not os.path.isdir(part.directory):
+            continue
+        function(part)
+        result[function.__name__] = {"tables": part.tables, "holds": dict(part.holds)}
+        held += ((f"{function.__name__}: {what}", good) for what, good in part.holds)
+        print(f"\n{function.__doc__}")
+        for title, table in part.tables.items():
+            show(title, table)
+    with open(os.path.join(directory, f"{kind}.json"), "w", encoding="utf-8") as file:
+        json.dump(result, file, indent=1)
+        file.write("\n")
+    print()
+    for what, good in held:
+        print(f"{'holds' if good else 'FAILS':<7}{what}")
+    sys.exit(not result or not all(good for _, good in held))
+
+
+if __name__ == "__main__":
+    main()
