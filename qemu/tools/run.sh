@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# In the guest: stacks of programs with tables, by Debian's bpftrace, perf, trace-cmd
+# and bcc.  Prints TAP, and what each tool saw as comments.
+#
+#     run.sh KERNEL    (where the kernel was built)
+#
+# Each tool watches a running program.  The first second is left out: tables are found
+# meanwhile.  With kernel.unwind_in_place=0 there would be nothing to see, which comes
+# last.
+
+KERNEL=$1
+HERE=/mnt/repo/qemu
+WATCHED=12
+SWITCH=/proc/sys/kernel/unwind_in_place
+export HOME=/tmp LC_ALL=C
+cd /tmp || exit 1
+n=0
+
+# They run for longer than they are watched, and are then stopped
+start_sqlite()
+{
+	rm -f work.db*
+	/opt/sframe/bin/sqlite3 -batch -cmd '.parameter init' -cmd '.parameter set @size 1000' \
+		work.db <$HERE/programs/workload.sql >/dev/null &
+}
+
+start_mixed() { /opt/sframe/bin/mixed 600 & }
+
+watch_bpftrace()
+{
+	timeout 300 bpftrace -e "
+		BEGIN { @begin = nsecs; }
+		profile:hz:99 /pid == $1 && nsecs - @begin > 1000000000/ { @stacks[ustack(perf)] = count(); }
+		interval:s:$WATCHED { exit(); }" >recorded
+}
+
+# perf_record HZ GRAPH PID
+perf_record()
+{
+	perf record -F "$1" --call-graph "$2" -p "$3" -o data -- sleep $WATCHED &&
+		perf script -i data --no-inline -F comm,time,ip,sym >recorded
+}
+
+watch_perf() { perf_record 99 fp "$1"; }
+
+# Newer ones know how to ask
+watch_perf_deferred() { perf_record 199 fp,defer "$1"; }
+
+# bcc compiles with the kernel's headers, which Debian's kernel has in a package.  It
+# cannot leave out the first second, so another tool has that.
+after_first_second()
+{
+	[ -e /sys/kernel/kheaders.tar.xz ] || insmod "$KERNEL/kernel/kheaders.ko"
+	perf record -F 99 -g -p "$1" -o data -- sleep 1
+}
+
+watch_bcc() { after_first_second "$1" && profile-bpfcc -F 99 -p "$1" -U -f $WATCHED >recorded; }
+
+# Stacks of waiting: in microseconds
+watch_bcc_off_cpu() { after_first_second "$1" && offcputime-bpfcc -p "$1" -U -f $WATCHED >recorded; }
+
+# At each tick that interrupts the program: the immediate stack, of eight addresses at
+# most, and the deferred one, by which it is judged
+watch_trace_cmd()
+{
+	trace-cmd record -q -B in-place -o trace.dat -e hrtimer_expire_entry \
+		-O userstacktrace -O userstacktrace_deferred \
+		-P "$(ls "/proc/$1/task" | paste -sd,)" sleep $((WATCHED + 1)) &&
+		trace-cmd report trace.dat >recorded
+}
+
+# judge TOOL PROGRAM SWITCH PERCENT - of what was recorded; "-50": below 50
+judge()
+{
+	n=$((n + 1))
+	result='not ok'
+	! python3 $HERE/tools/judge.py "$1" recorded "$4" ${STRICT:+strict} >judged || result=ok
+	sed 's/^/# /' judged
+	echo "$result $n $1, $2, unwind_in_place=$3: complete stacks${STRICT:+ $4 %}"
+}
+
+# watch TOOL PROGRAM SWITCH PERCENT
+watch()
+{
+	echo "$3" >$SWITCH
+	"start_$2"
+	pid=$!
+	: >recorded
+	"watch_$1" $pid >log 2>&1 || sed 's/^/# /' log
+	kill $pid
+	wait $pid 2>/dev/null
+	judge "$@"
+}
+
+[ -w $SWITCH ] || { echo "not ok 1 no $SWITCH"; exit 1; }
+for tool in bpftrace perf trace_cmd; do watch $tool sqlite 1 95; done
+judge trace_cmd_deferred sqlite 1 99.9
+watch perf_deferred sqlite 1 99.9
+for tool in bpftrace perf trace_cmd; do watch $tool mixed 1 95; done
+# The C library calls malloc() and free() by its .plt.got.  binutils 2.47's ld writes a
+# wrong table for it, and 1 % of the stacks end there
+judge trace_cmd_deferred mixed 1 98
+[ "$BCC" = no ] || for tool in bcc bcc_off_cpu; do watch $tool mixed 1 95; done
+for tool in bpftrace perf; do watch $tool sqlite 0 -50; done
+echo 1 >$SWITCH
+sed 's/^/# /' /sys/kernel/debug/unwind/in_place
+echo "1..$n"
