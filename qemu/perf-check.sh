@@ -1,154 +1,350 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# In the guest: the perf tool's own tests of deferred callchains, and Debian's
-# newer perf, unmodified, on this kernel.  Prints TAP.  What reads recordings and
-# what else records is in perf-check/.
+# In the guest: the perf tool's own tests of deferred callchains, each way to record and
+# to read them, and Debian's newer perf, unmodified.  Prints TAP.  With STRICT=1 also
+# shares and rates, which a busy machine can miss.
+# shellcheck disable=SC2094 # perf is given one name for what it reads and another to write
 
 PERF=${PERF:-/mnt/cache/out/perf/perf}
-export HOME=/tmp
+DEBIAN=/usr/bin/perf
+HERE=/mnt/repo/qemu/perf-check
+TREE=/mnt/cache/tree/tools/perf
+SWITCH=/proc/sys/kernel/unwind_in_place
+FIELDS=comm,tid,time,ip,sym
+export HOME=/tmp PATH="${PERF%/*}:$PATH" PERF_PAGER=cat
 n=0
+cd /tmp || exit 1
 
-# result NAME COMMAND...
-result()
+# try NAME COMMAND... - nothing is left of the test before
+try()
 {
 	name=$1
 	shift
 	n=$((n + 1))
-	# Nothing is left of the test before
-	rm -f /tmp/d.data /tmp/stats /tmp/script /tmp/script.err
-	if "$@" >/tmp/log 2>&1; then
+	rm -rf d.* stats script err
+	if "$@" >log 2>&1; then
 		echo "ok $n $name"
 	else
-		sed 's/^/# /' /tmp/log
+		sed 's/^/# /' log
 		echo "not ok $n $name"
 	fi
+}
+
+work()
+{
+	rm -f work.db
+	"$@" /opt/sframe/bin/sqlite3 -batch -cmd '.parameter init' \
+		-cmd ".parameter set @size ${SIZE:-3}" "${DATABASE:-work.db}" \
+		</mnt/repo/qemu/programs/workload.sql
+}
+
+# in_background - the same work, its process in $pid
+in_background()
+{
+	DATABASE=:memory: work exec >/dev/null &
+	pid=$!
+}
+
+record() { work "$PERF" record -F 299 -e cpu-clock -o d.data "$@" --; }
+
+# reach_start - stacks of perf script, or one in a line: some reach _start
+reach_start()
+{
+	awk -v strict="${STRICT:-}" '
+		NF && (/;/ || !/^[ \t]/) { n += weight = /; *[0-9]+$/ ? $NF : 1 }
+		/(^|;)_start;|[ \t]_start([ \t]|$)/ { c += weight; weight = 0 }
+		END { print c + 0 " of " n + 0 " reach _start"; exit !(strict ? n > 50 && c / n > 0.9 : c > 10) }'
+}
+
+# whole PERF - no sample was lost, or lacks its stack
+whole()
+{
+	"$1" report -i d.data --stats --stdio >stats 2>&1
+	cat stats
+	grep -q '^ *CALLCHAIN_DEFERRED events: *[1-9]' stats && ! grep -q LOST stats || return 1
+	"$1" script -i d.data -F $FIELDS >script 2>err
+	reach_start <script && ! grep missing err
 }
 
 # A perf test by its title; "Skip" is not a pass
 perf_test()
 {
-	cd /mnt/cache/tree/tools/perf || return 1
-	number=$("$PERF" test list 2>&1 | sed -n "s/^ *\([0-9]*\): $1.*/\1/p")
-	[ -n "$number" ] || return 1
-	PATH=${PERF%/*}:$PATH "$PERF" test -v "$number" >/tmp/test 2>&1
-	cat /tmp/test
-	grep -q "^ *$number:.*: Ok" /tmp/test
+	number=$(cd $TREE && "$PERF" test list 2>&1 | sed -n "s/^ *\([0-9]*\): $1.*/\1/p")
+	[ -n "$number" ] && (cd $TREE && "$PERF" test -v "$number" 2>&1) | tee d.test
+	grep -q "^ *$number:.*: Ok" d.test
 }
 
-workload()
-{
-	rm -f /tmp/work.db
-	"$@" -- /opt/sframe/bin/sqlite3 -batch -cmd '.parameter init' \
-		-cmd ".parameter set @size ${SIZE:-3}" /tmp/work.db </mnt/repo/qemu/programs/workload.sql
-}
-
-# count WHAT: that many events of a kind
-count() { sed -n "s/^ *$1 events: *\([0-9]*\).*/\1/p" /tmp/stats | head -n 1; }
-
-# Most stacks arrive at _start; every sample got its record, nothing was lost.  Of
-# records that are missing perf tells whoever wants to see samples, and not with
-# their mere count.
-check_data()
-{
-	perf=$1
-	"$perf" report -i /tmp/d.data --stats --stdio >/tmp/stats 2>&1
-	cat /tmp/stats
-	[ "$(count SAMPLE)" -gt 50 ] && [ "$(count CALLCHAIN_DEFERRED)" -gt 50 ] || return 1
-	! grep -q 'LOST' /tmp/stats || return 1
-	"$perf" script -i /tmp/d.data -F comm,tid,time,ip,sym >/tmp/script 2>/tmp/script.err
-	check_stacks </tmp/script && ! grep 'missing' /tmp/script.err
-}
-
-check_stacks()
-{
-	awk 'BEGIN { RS = "" } /_start/ { c++ } { n++ }
-	     END { print c " of " n " reach _start"; exit !(n > 50 && c / n > 0.9) }'
-}
-
-debian_perf()
-{
-	workload perf record --call-graph fp,defer -F 299 -e cpu-clock -o /tmp/d.data &&
-		check_data perf && check_data "$PERF"
-}
-
-our_perf()
-{
-	workload "$PERF" record --call-graph "$1" -F 299 -e cpu-clock -o /tmp/d.data &&
-		check_data "$PERF"
-}
+recorded() { record "$@" && whole "$PERF"; }
 
 system_wide()
 {
-	workload "$PERF" record -a --call-graph sframe -F 199 -e cpu-clock -o /tmp/d.data &&
-		"$PERF" report -i /tmp/d.data --stats --stdio >/tmp/stats 2>&1 &&
-		"$PERF" script -i /tmp/d.data -F comm,tid,time,ip,sym --comms sqlite3 \
-			2>/tmp/script.err >/tmp/script || return 1
-	cat /tmp/stats /tmp/script.err
-	check_stacks </tmp/script && ! grep -q 'LOST\|missing' /tmp/stats /tmp/script.err
+	record -a --call-graph sframe -F 199 && "$PERF" report -i d.data --stats --stdio >stats 2>&1 &&
+		"$PERF" script -i d.data -F $FIELDS --comms sqlite3 2>err >script &&
+		reach_start <script && ! grep 'LOST\|missing' stats err
 }
 
-# Our recording, read by Debian's perf
-debian_reads()
+debian()
 {
-	workload "$PERF" record --call-graph sframe -F 299 -e cpu-clock -o /tmp/d.data &&
-		check_data perf
+	work $DEBIAN record --call-graph fp,defer -F 299 -e cpu-clock -o d.data -- &&
+		whole $DEBIAN && whole "$PERF"
 }
 
-# What is compressed unasked still has its build-ids, and goes through a pipe
+debian_reads() { record --call-graph sframe && whole $DEBIAN; }
+
 build_ids()
 {
-	workload "$PERF" record --call-graph sframe -F 299 -e cpu-clock -o /tmp/d.data &&
-		"$PERF" buildid-list -i /tmp/d.data >/tmp/ids
-	cat /tmp/ids
-	grep -q '^[0-9a-f]\{40\} .*libsqlite3' /tmp/ids
+	record --call-graph sframe && "$PERF" buildid-list -i d.data | grep '^[0-9a-f]\{40\} .*libsqlite3'
 }
 
-through_pipe()
+piped()
 {
-	workload "$PERF" record --call-graph sframe -F 299 -e cpu-clock -o - >/tmp/d.pipe &&
-		"$PERF" script -i - -F comm,tid,time,ip,sym </tmp/d.pipe | check_stacks
+	record --call-graph sframe -o - >d.pipe && "$PERF" script -i - -F $FIELDS <d.pipe | reach_start
 }
 
-# Read while it is written
-live_pipe()
+# Callers of the interpreter's main function
+callers() { "$PERF" report --no-children -g caller,0.5 -S sqlite3VdbeExec "$@"; }
+
+show_callers()
 {
-	workload "$PERF" record --call-graph sframe -F 299 -e cpu-clock -o - |
-		"$PERF" report -i - --stdio --no-children -g caller,0.5 \
-			-S sqlite3VdbeExec >/tmp/report
-	head -n 30 /tmp/report
-	grep -q ' sqlite3_step' /tmp/report && grep -q '_start' /tmp/report
+	callers --stdio "$@" >d.report
+	head -n 40 d.report
+	grep -q ' sqlite3_step' d.report && grep -q _start d.report
 }
 
-# Each of several outputs can be read by itself
-switched_output()
+piped_live() { record --call-graph sframe -o - | show_callers -i -; }
+
+# One of the outputs may have but the first samples, or the last ones
+switched()
 {
-	rm -f /tmp/sw.*
-	SIZE=10 workload "$PERF" record --call-graph sframe -F 1999 -e cpu-clock \
-		--switch-output=1s -o /tmp/sw || return 1
-	set -- /tmp/sw.*
-	# One may have but the first samples, or the last ones
-	for file; do
-		"$PERF" script -i "$file" -F comm,tid,time,ip,sym
-	done | check_stacks && [ $# -gt 1 ]
+	SIZE=10 record --call-graph sframe -F 1999 --switch-output=1s -o d.sw || return 1
+	set -- d.sw.*
+	for file; do "$PERF" script -i "$file" -F $FIELDS; done | reach_start && [ $# -gt 1 ]
 }
 
-. /mnt/repo/qemu/perf-check/readers.sh
-. /mnt/repo/qemu/perf-check/live.sh
+# by_script SCRIPT OPTION... - one of perf's own, which read "perf.data"
+by_script() { ln -sf m.data perf.data && PERF_EXEC_PATH=$TREE "$PERF" script report "$@"; }
+
+collapsed() { by_script stackcollapse >d.folded && reach_start <d.folded; }
+
+flamegraph() { by_script flamegraph -f json -o d.json && python3 $HERE/folded.py d.json | reach_start; }
+
+converted()
+{
+	"$PERF" data convert --to-json d.json -i m.data && python3 $HERE/folded.py d.json | reach_start
+}
+
+# injected FILE
+injected()
+{
+	"$PERF" inject -i "$1" -o d.injected &&
+		"$PERF" script -i d.injected --no-merge-callchains -F $FIELDS >script &&
+		! grep cookie script && reach_start <script
+}
+
+injected_compressed()
+{
+	record --call-graph sframe && "$PERF" report --header-only -i d.data | grep '^# compressed' &&
+		injected d.data
+}
+
+# Of what was hit most
+annotated()
+{
+	symbol=$("$PERF" report --stdio --no-children -g none -F overhead,sym -i m.data |
+		awk '$2 == "[.]" { print $3; exit }')
+	"$PERF" annotate --stdio -i m.data -s "$symbol" >d.annotated
+	grep -q 'Percent.*Source code' d.annotated && grep -q mov d.annotated
+}
+
+# perf's browser, once all callchains are unfolded
+browsed()
+{
+	timeout 120 python3 $HERE/tui.py sqlite3VdbeExec E _start q -- \
+		"$PERF" report --tui --no-children -g caller,0.5 -i m.data -S sqlite3VdbeExec
+}
+
+# away HOME - perf script on a machine that does not have these programs
+away()
+{
+	mkdir -p "$1/.debug"
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'mount -t tmpfs none /opt/sframe && HOME=$1 exec "$2" script -i d.data -F "$3"' \
+		sh "$1" "$PERF" $FIELDS
+}
+
+# An archive has what the callers' names are taken from, where samples hit others
+archived()
+{
+	mkdir -p d.home d.there/.debug
+	HOME=/tmp/d.home record --call-graph sframe &&
+		HOME=/tmp/d.home PERF_EXEC_PATH=${PERF%/*} "$PERF" archive d.data &&
+		tar xf d.data.tar.bz2 -C d.there/.debug && away /tmp/d.there >script && reach_start <script &&
+		away /tmp/d.elsewhere >script && ! grep ' _start' script
+}
+
+header()
+{
+	"$PERF" report --header-only -i m.data | grep '^# callchains .*cpu-clock.*: user half deferred'
+}
+
+# Records with another cookie are missed by as many samples as had the right one
+missing()
+{
+	python3 $HERE/spoil.py m.data d.data >d.cookies &&
+		"$PERF" script -i m.data --no-merge-callchains -F ip,sym >script
+	expected=$(awk 'NR == FNR { spoilt[$1]; next } $2 == "(cookie)" && $1 in spoilt { n++ }
+		END { print n + 0 }' d.cookies script)
+	"$PERF" script -i d.data -F ip 2>err >d.out
+	cat err
+	[ "$expected" -gt 0 ] && grep -q "^$expected deferred callchains missing" err
+}
+
+# Another tool's configuration does not stand in the way of reading
+configured()
+{
+	mkdir d.config
+	export HOME=/tmp/d.config
+	"$PERF" config --user call-graph.record-mode=sframe && "$PERF" config call-graph.record-mode &&
+		record -g && "$PERF" evlist -v -i d.data | grep 'defer_callchain: 1' && whole "$PERF"
+	status=$?
+	export HOME=/tmp
+	return $status
+}
+
+# A switch is a sample of a thread that sleeps before it gets to its record
+scheduled()
+{
+	work "$PERF" sched record --call-graph sframe -o d.data -- &&
+		"$PERF" sched timehist -i d.data --max-stack 60 >d.hist && grep 'sqlite3\[' d.hist | grep _start
+}
+
+# A soft interrupt is on its way back to the program that it interrupted
+softirqs()
+{
+	work "$PERF" kwork -k softirq record --call-graph sframe -o d.data -- &&
+		"$PERF" kwork -k softirq timehist -g --max-stack 60 -i d.data >d.hist &&
+		"$PERF" kwork -k softirq report -i d.data >d.kwork &&
+		grep 'sqlite3_step .*_start' d.hist && grep '(s)TIMER' d.kwork
+}
+
+on_top() { grep -a -q -e '--.*sqlite3_step' d.top && grep -a -q -e _start d.top; }
+
+# The work goes on until it was shown: perf top takes its time to start
+topped()
+{
+	: >d.top
+	{
+		for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+			SIZE=6 work env >/dev/null
+			! on_top || break
+		done
+		echo q
+	} | "$PERF" top --stdio --call-graph sframe,0.5,caller -F 199 -e cpu-clock >d.top 2>&1
+	grep -a -m 20 -A 20 sqlite3VdbeExec d.top | head -n 40
+	on_top
+}
+
+# Each system call is followed by its stack
+traced()
+{
+	work "$PERF" trace --call-graph sframe -e pwrite64 -m 16M -o d.trace -- >/dev/null || return 1
+	head -n 20 d.trace
+	! grep 'missing\|LOST' d.trace && awk -v least="${STRICT:+0.9}" '
+		/ pwrite64\(/ { n++ }
+		/ _start / { c++ }
+		END { print c + 0 " of " n + 0 " reach _start"; exit !(n > 5 && c / n > least + 0) }' d.trace
+}
+
+# A thread that sleeps is shown asleep: what enters does not wait for its stack
+traced_asleep()
+{
+	"$PERF" trace --call-graph sframe -e clock_nanosleep -o d.trace sleep 2
+	cat d.trace
+	grep -q 'clock_nanosleep(.*) *= 0' d.trace
+}
+
+# attached OPTION... - to a program that runs
+attached()
+{
+	SIZE=6 in_background
+	"$PERF" record --call-graph sframe -F 299 -e cpu-clock -o d.data "$@" "$pid" || return 1
+	wait "$pid"
+	whole "$PERF"
+}
+
+# Both CPUs busy, buffers as perf has them unasked
+at_999_hz()
+{
+	in_background
+	record -a --call-graph sframe -F 999 || return 1
+	wait "$pid"
+	"$PERF" report -i d.data --stats --stdio >stats 2>&1
+	"$PERF" script -i d.data -F cpu | sort | uniq -c | tee d.cpus
+	cat stats
+	[ "$(wc -l <d.cpus)" -gt 1 ] && { [ -z "${STRICT:-}" ] || ! grep -q LOST stats; }
+}
+
+# BPF takes these stacks where the thread goes to sleep, thus immediately: the first may
+# be cut; one that waits for its input is not.  The program outlives its recording:
+# perf knows nothing of one that has ended.
+off_cpu()
+{
+	mkfifo d.statements
+	echo 1 >$SWITCH
+	/opt/sframe/bin/sqlite3 -batch <d.statements >/dev/null &
+	pid=$!
+	exec 9>d.statements
+	# shellcheck disable=SC2016
+	"$PERF" record --off-cpu --call-graph sframe -e cpu-clock -o d.data -p $pid -- \
+		sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do echo "SELECT $i;" >&9; sleep 0.2; done'
+	exec 9>&-
+	wait $pid
+	echo 0 >$SWITCH
+	"$PERF" script -i d.data -F comm,event,ip,sym | awk '
+		BEGIN { RS = "" }
+		/^[^\n]*offcpu-time/ { n++; print }
+		/^[^\n]*offcpu-time/ && /process_input/ && /_start/ { c++ }
+		END { print c + 0 " of " n + 0 " reach _start"; exit !c }'
+}
 
 echo "TAP version 13"
-result "perf test: merging of deferred callchains" perf_test "Merging of deferred callchains"
-result "perf test: record deferred user callchains" perf_test "perf record deferred user callchains"
-result "perf record --call-graph sframe" our_perf sframe
-result "perf record --call-graph fp,defer" our_perf fp,defer
-result "perf record -a --call-graph sframe: no sample without its record" system_wide
-result "Debian's perf $(perf --version | cut -d' ' -f3): record and report fp,defer; ours reads that" debian_perf
-result "Debian's perf reads our recording" debian_reads
-result "build-ids of a compressed recording" build_ids
-result "perf record --call-graph sframe into a pipe" through_pipe
-result "perf record -o - | perf report -i -" live_pipe
-result "perf record --call-graph sframe --switch-output" switched_output
-echo 0 >$IN_PLACE
-readers
-live
+try "perf test: merging of deferred callchains" perf_test "Merging of deferred callchains"
+try "perf test: record deferred user callchains" perf_test "perf record deferred user callchains"
+try "perf record --call-graph sframe" recorded --call-graph sframe
+try "perf record --call-graph fp,defer" recorded --call-graph fp,defer
+try "perf record -a --call-graph sframe: no sample without its record" system_wide
+try "Debian's perf $($DEBIAN --version | cut -d' ' -f3): record and report fp,defer; ours reads that" debian
+try "Debian's perf reads our recording" debian_reads
+try "build-ids of a compressed recording" build_ids
+try "perf record --call-graph sframe into a pipe" piped
+try "perf record -o - | perf report -i -" piped_live
+try "perf record --call-graph sframe --switch-output" switched
+# From here on, a callchain that is whole came with a record of its own.  All that reads
+# has one recording
+echo 0 >$SWITCH
+record --call-graph sframe --no-compression-level -o m.data >/dev/null 2>&1
+try "perf script report stackcollapse (Python)" collapsed
+try "perf script report flamegraph" flamegraph
+try "perf data convert --to-json" converted
+try "perf inject" injected m.data
+try "perf inject, of what is compressed" injected_compressed
+try "perf annotate" annotated
+try "perf report -g caller" show_callers -i m.data
+try "perf report's browser" browsed
+try "perf archive" archived
+try "perf report --header: how callchains were taken" header
+try "samples without their record are counted, and get no other" missing
+try "call-graph.record-mode = sframe" configured
+try "perf sched record --call-graph sframe" scheduled
+try "perf kwork record --call-graph sframe" softirqs
+try "perf top --call-graph sframe" topped
+try "perf trace --call-graph sframe" traced
+try "perf trace --call-graph sframe: a system call that sleeps" traced_asleep
+try "perf record -p" attached -p
+try "perf record -t" attached -t
+try "perf record --per-thread -p" attached --per-thread -p
+try "perf record -a, 999 Hz${STRICT:+: no sample lost}" at_999_hz
+try "perf record --overwrite" recorded --overwrite --call-graph sframe
+try "perf record --off-cpu" off_cpu
 echo "1..$n"
