@@ -16,9 +16,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include "chain.h"
 #include "sampled.h"
+
+static inline size_t page_size(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
 
 /* The function, as it lies in this program; the labels are those of code.c */
 extern const char fn_begin[], fn_pushed[], fn_frame[], fn_in_frame[];

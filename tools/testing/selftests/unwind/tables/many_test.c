@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ten thousand registered ranges: all are found, all can be dropped at once, and
- * the memory that they take returns to where it was.
+ * Ten thousand registered ranges: the unwinder uses all of them, one DEL can drop all of
+ * them, and their memory returns to where it was.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #define KEY		0x2001
 #define MANY		10000
 
-FIXTURE(many)
+FIXTURE(ranges)
 {
 	struct sampler sampler;
 	struct code code;
@@ -30,20 +30,20 @@ FIXTURE(many)
 };
 
 /* @own: has each range a table of its own? */
-FIXTURE_VARIANT(many)
+FIXTURE_VARIANT(ranges)
 {
 	bool own;
 };
 
-FIXTURE_VARIANT_ADD(many, one_table) {
+FIXTURE_VARIANT_ADD(ranges, one_table) {
 	.own = false,
 };
 
-FIXTURE_VARIANT_ADD(many, tables) {
+FIXTURE_VARIANT_ADD(ranges, tables) {
 	.own = true,
 };
 
-FIXTURE_SETUP(many)
+FIXTURE_SETUP(ranges)
 {
 	const size_t size = code_table_size(1);
 	unsigned int i;
@@ -62,13 +62,13 @@ FIXTURE_SETUP(many)
 	}
 }
 
-FIXTURE_TEARDOWN(many)
+FIXTURE_TEARDOWN(ranges)
 {
 	sampler_close(&self->sampler);
 }
 
 /* In an order that is neither ascending nor descending; 0 or the first error */
-static int add_some(struct _test_data_many *self, bool own, unsigned int max,
+static int add_some(struct _test_data_ranges *self, bool own, unsigned int max,
 		    uint64_t keys)
 {
 	const size_t size = code_table_size(1);
@@ -88,13 +88,13 @@ static int add_some(struct _test_data_many *self, bool own, unsigned int max,
 	return ret;
 }
 
-static int add_many(struct _test_data_many *self, bool own, uint64_t keys)
+static int add_many(struct _test_data_ranges *self, bool own, uint64_t keys)
 {
 	return add_some(self, own, MANY, keys);
 }
 
 /* Is each of them known, and a sample of them used? */
-static bool all_there(struct _test_data_many *self)
+static bool all_there(struct _test_data_ranges *self)
 {
 	struct unwind_table_attr attr;
 	unsigned int i;
@@ -112,7 +112,7 @@ static bool all_there(struct _test_data_many *self)
 	       THROUGH;
 }
 
-TEST_F_TIMEOUT(many, of_one_key, 180)
+TEST_F_TIMEOUT(ranges, of_one_key_are_used_and_dropped, 180)
 {
 	ASSERT_EQ(0, add_many(self, variant->own, 1));
 	EXPECT_TRUE(all_there(self));
@@ -124,7 +124,7 @@ TEST_F_TIMEOUT(many, of_one_key, 180)
 	EXPECT_TRUE(all_there(self));
 }
 
-TEST_F_TIMEOUT(many, of_as_many_keys, 180)
+TEST_F_TIMEOUT(ranges, of_as_many_keys_are_used_and_dropped, 180)
 {
 	unsigned int i;
 
@@ -140,7 +140,7 @@ TEST_F_TIMEOUT(many, of_as_many_keys, 180)
 	EXPECT_EQ(0, add_many(self, variant->own, 1));
 }
 
-TEST_F_TIMEOUT(many, inherited, 180)
+TEST_F_TIMEOUT(ranges, are_inherited, 180)
 {
 	unsigned int i;
 	pid_t pid;
@@ -163,7 +163,7 @@ TEST_F_TIMEOUT(many, inherited, 180)
 	EXPECT_TRUE(all_there(self));
 }
 
-TEST_F_TIMEOUT(many, unmapped_at_once, 180)
+TEST_F_TIMEOUT(ranges, unmapped_at_once_are_dropped, 180)
 {
 	ASSERT_EQ(0, add_many(self, variant->own, 100));
 	ASSERT_EQ(0, munmap(self->code.text, self->code.text_mapped));
@@ -173,7 +173,7 @@ TEST_F_TIMEOUT(many, unmapped_at_once, 180)
 }
 
 /* Trees of any size and shape are freed by exit */
-TEST_F_TIMEOUT(many, or_any_number, 180)
+TEST_F_TIMEOUT(ranges, of_any_number_are_freed_by_exit, 180)
 {
 	unsigned int nr;
 	pid_t pid;

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Libraries come and go at one address while they are sampled: no frame is ever
- * decoded with the table of the one before.
+ * Libraries that the dynamic loader maps and unmaps.
  *
- * The libraries are twins (see twin.c), so an old table is wrong and seen to be
- * wrong.  In some tests other threads have the unwinder look for tables at that
- * address all the time, by stacks that are lies: so that what it finds, it finds
- * in the middle of the change.
+ * Twins (twin.c) follow each other at one address while they are sampled: the unwinder
+ * never uses the table of the previous library. In some tests other threads take stacks
+ * that claim to pass that address, so that the unwinder looks for its table in the middle
+ * of the change. The audit library (tools/unwind/) registers and unregisters tables
+ * with an unmodified C library.
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <libgen.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "trace.h"
 #include "twins.h"
 #include "../../kselftest_harness.h"
 
@@ -37,7 +40,7 @@ struct prober {
 	bool			failed;
 };
 
-FIXTURE(dl)
+FIXTURE(twin)
 {
 	struct twins twins;
 	struct truth truth;
@@ -49,16 +52,16 @@ FIXTURE(dl)
 	unsigned int missed;
 };
 
-FIXTURE_VARIANT(dl)
+FIXTURE_VARIANT(twin)
 {
 	unsigned int probers;
 };
 
-FIXTURE_VARIANT_ADD(dl, quiet) {
+FIXTURE_VARIANT_ADD(twin, quiet) {
 	.probers = 0,
 };
 
-FIXTURE_VARIANT_ADD(dl, probed) {
+FIXTURE_VARIANT_ADD(twin, probed) {
 	.probers = PROBERS,
 };
 
@@ -87,7 +90,7 @@ static void *probe(void *arg)
 	return NULL;
 }
 
-static int start_probers(struct _test_data_dl *self, unsigned int nr)
+static int start_probers(struct _test_data_twin *self, unsigned int nr)
 {
 	unsigned int i;
 
@@ -103,7 +106,7 @@ static int start_probers(struct _test_data_dl *self, unsigned int nr)
 	return 0;
 }
 
-static bool stop_probers(struct _test_data_dl *self, unsigned int nr)
+static bool stop_probers(struct _test_data_twin *self, unsigned int nr)
 {
 	bool good = true;
 	unsigned int i;
@@ -117,7 +120,7 @@ static bool stop_probers(struct _test_data_dl *self, unsigned int nr)
 	return good;
 }
 
-FIXTURE_SETUP(dl)
+FIXTURE_SETUP(twin)
 {
 	ASSERT_EQ(0, twins_open(&self->twins));
 	ASSERT_EQ(0, twins_truth(&self->twins, PLACE(0), &self->truth));
@@ -125,14 +128,14 @@ FIXTURE_SETUP(dl)
 		SKIP(return, "no perf events for raw_syscalls, or not root");
 }
 
-FIXTURE_TEARDOWN(dl)
+FIXTURE_TEARDOWN(twin)
 {
 	watch_close(&self->watch);
 	twins_close(&self->twins);
 }
 
 /* Run what was mapped, under sampling; did a stack go all the way through? */
-static bool run_once(struct _test_data_dl *self, run_fn fn,
+static bool run_once(struct _test_data_twin *self, run_fn fn,
 		     const struct truth *truth)
 {
 	unsigned long right = self->tally.right;
@@ -147,8 +150,8 @@ static bool run_once(struct _test_data_dl *self, run_fn fn,
 	return true;
 }
 
-static void judge(struct __test_metadata *_metadata, struct _test_data_dl *self,
-		  const struct _fixture_variant_dl *variant)
+static void judge(struct __test_metadata *_metadata, struct _test_data_twin *self,
+		  const struct _fixture_variant_twin *variant)
 {
 	const struct tally *tally = &self->tally;
 
@@ -168,8 +171,8 @@ static void judge(struct __test_metadata *_metadata, struct _test_data_dl *self,
 	}
 }
 
-/* A table that is the twin's is told: otherwise, no test here could fail */
-TEST(a_wrong_table_is_told)
+/* The check finds the use of the twin's table: otherwise, no test here could fail */
+TEST(check_finds_a_wrong_table)
 {
 	struct tally tally = {};
 	struct truth truth = {};
@@ -208,7 +211,7 @@ TEST(a_wrong_table_is_told)
 	twins_close(&twins);
 }
 
-TEST_F_TIMEOUT(dl, mapped_over, 120)
+TEST_F_TIMEOUT(twin, mapped_over_uses_its_own_table, 120)
 {
 	struct image image;
 	unsigned int i;
@@ -224,7 +227,7 @@ TEST_F_TIMEOUT(dl, mapped_over, 120)
 	judge(_metadata, self, variant);
 }
 
-TEST_F_TIMEOUT(dl, unmapped_and_mapped, 120)
+TEST_F_TIMEOUT(twin, unmapped_and_mapped_uses_its_own_table, 120)
 {
 	struct image image;
 	unsigned int i;
@@ -241,7 +244,7 @@ TEST_F_TIMEOUT(dl, unmapped_and_mapped, 120)
 	judge(_metadata, self, variant);
 }
 
-TEST_F_TIMEOUT(dl, moved_over, 120)
+TEST_F_TIMEOUT(twin, moved_over_uses_its_own_table, 120)
 {
 	struct image image;
 	unsigned int i;
@@ -260,7 +263,7 @@ TEST_F_TIMEOUT(dl, moved_over, 120)
 }
 
 /* As programs do it: by files, at an address that the dynamic loader chooses */
-TEST_F_TIMEOUT(dl, opened, 120)
+TEST_F_TIMEOUT(twin, opened_again_uses_its_own_table, 120)
 {
 	char exe[PATH_MAX] = "", path[2 * PATH_MAX];
 	struct truth truth = { .base = self->truth.base };
@@ -295,6 +298,128 @@ TEST_F_TIMEOUT(dl, opened, 120)
 	judge(_metadata, self, variant);
 	TH_LOG("%u of %u at the address of the one before", same, ROUNDS);
 	EXPECT_LT(0, same);
+}
+
+/*
+ * The audit library
+ */
+
+FIXTURE(audit)
+{
+	struct trace trace;
+	char dir[PATH_MAX];
+	uintptr_t key[3];
+};
+
+FIXTURE_VARIANT(audit)
+{
+	const char *program;
+};
+
+FIXTURE_VARIANT_ADD(audit, pie) {
+	.program = "audited_pie",
+};
+
+/* Its load bias is not where it begins */
+FIXTURE_VARIANT_ADD(audit, no_pie) {
+	.program = "audited_no_pie",
+};
+
+FIXTURE_SETUP(audit)
+{
+	char exe[PATH_MAX] = "";
+
+	if (trace_start(&self->trace))
+		SKIP(return, "no tracepoints unwind:*");
+	ASSERT_LT(0, readlink("/proc/self/exe", exe, sizeof(exe) - 1));
+	snprintf(self->dir, sizeof(self->dir), "%s", dirname(exe));
+}
+
+FIXTURE_TEARDOWN(audit)
+{
+	trace_stop(&self->trace);
+}
+
+static void exec_program(const struct _test_data_audit *self,
+			 const char *program, bool audited)
+{
+	char audit[PATH_MAX + 32], lib[PATH_MAX + 32], path[PATH_MAX + 32];
+
+	snprintf(audit, sizeof(audit), "%s/unwind_audit.so", self->dir);
+	snprintf(lib, sizeof(lib), "%s/twin_160.so", self->dir);
+	snprintf(path, sizeof(path), "%s/%s", self->dir, program);
+	if (audited)
+		setenv("LD_AUDIT", audit, 1);
+	execl(path, path, lib, audited ? "yes" : "no", NULL);
+}
+
+/* Run the program, traced; its exit status */
+static int run_program(struct _test_data_audit *self, const char *program,
+		       bool audited)
+{
+	int go[2], out[2], status;
+	pid_t pid;
+	char c;
+
+	if (pipe(go) || pipe(out))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		if (dup2(out[1], 1) == 1 && read(go[0], &c, 1) == 1)
+			exec_program(self, program, audited);
+		_exit(99);
+	}
+	close(out[1]);
+	if (pid < 0 || trace_of(&self->trace, pid) || write(go[1], "", 1) != 1 ||
+	    read(out[0], self->key, sizeof(self->key)) < 0 ||
+	    waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	close(go[0]);
+	close(go[1]);
+	close(out[0]);
+	if (trace_read(&self->trace))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+/* Events that a table was added with a key */
+static size_t added(const struct _test_data_audit *self, uintptr_t key,
+		    char *message, size_t size)
+{
+	char what[32];
+
+	snprintf(what, sizeof(what), "key=%#lx", (unsigned long)key);
+	return trace_count(&self->trace, "table_added", what, message, size);
+}
+
+TEST_F(audit, library_registers_and_unregisters)
+{
+	char message[256], text[128];
+	char *end;
+
+	ASSERT_EQ(0, run_program(self, variant->program, true));
+	EXPECT_EQ(1, added(self, self->key[0], NULL, 0));
+	/* The loader may have used a link map twice */
+	EXPECT_EQ(1 + (self->key[1] == self->key[2]),
+		  added(self, self->key[1], message, sizeof(message)));
+	EXPECT_LE(1, added(self, self->key[2], NULL, 0));
+	/* The program, and the library twice; glibc has no table */
+	EXPECT_LE(3, trace_count(&self->trace, "table_added", NULL, NULL, 0));
+	EXPECT_EQ(0, trace_count(&self->trace, "table_invalid", NULL, NULL, 0));
+
+	/* " text=A-B table=..." is what is dropped again */
+	end = strstr(message, " table=");
+	ASSERT_NE(NULL, end);
+	snprintf(text, sizeof(text), "%.*s", (int)(end - message - 1), message + 1);
+	EXPECT_LE(1, trace_count(&self->trace, "table_dropped", text, NULL, 0));
+	/* Both libraries, and the program which had itself dropped */
+	EXPECT_LE(3, trace_count(&self->trace, "table_dropped", NULL, NULL, 0));
+}
+
+TEST_F(audit, without_the_library_nothing_is_registered)
+{
+	ASSERT_EQ(0, run_program(self, variant->program, false));
+	EXPECT_EQ(0, trace_count(&self->trace, "table_added", NULL, NULL, 0));
 }
 
 TEST_HARNESS_MAIN

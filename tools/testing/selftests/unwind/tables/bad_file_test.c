@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files whose tables, or whose program headers, make no sense.
+ * Files whose tables or program headers are wrong, or change while the kernel reads them.
  *
- * A table costs what is wrong with it and nothing else: the code that it
- * describes is unwound by its frame pointers, the tracepoints say what was
- * wrong, the program goes on, and the kernel log stays silent.
- *
- * The chain here keeps frame pointers and has a table, so the stack is the same
- * either way. Each variant changes some bytes of the file before it is mapped;
- * those
- * that the kernel's ELF loader does not mind are also run as a program.
+ * A bad table costs what is wrong with it and nothing else: the kernel unwinds the code
+ * by its frame pointers, tracepoints report the fault, the program goes on, and the
+ * kernel log stays silent.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +21,12 @@
 #include "sampled.h"
 #include "trace.h"
 #include "../../kselftest_harness.h"
+
+/*
+ * Each variant changes some bytes of the file before it is mapped. The chain keeps
+ * frame pointers and has a table, so its stack is the same either way. Files that the
+ * kernel's ELF loader accepts are also run as programs.
+ */
 
 /*
  * What can be wrong.  All functions that change a file are here.
@@ -155,8 +158,8 @@ CHANGE_EACH(start_max, fde->start_offset = INT64_MAX)
 CHANGE_EACH(func_size_0, fde->size = 0)
 /*
  * CFA below, or not far enough above, the stack pointer; or not aligned.  Where the
- * header does not say where the return address is, the row does; and it counts from the
- * frame pointer, as behind one that was left by that the stack pointer is not known.
+ * header does not say where the return address is, the row does. It counts from the frame
+ * pointer: after a frame that was left by it, the stack pointer is not known.
  */
 #if defined(__x86_64__)
 #define CFA_ROW(cfa)	(attr->num_fres = 1, fre[ROW_INFO] = 1 | 1 << 1,	\
@@ -202,7 +205,7 @@ static void env_teardown(struct env *env)
 	close(env->klog);
 }
 
-FIXTURE(bad)
+FIXTURE(bad_file)
 {
 	struct env env;
 };
@@ -212,7 +215,7 @@ FIXTURE(bad)
  * say, 0 for no such event
  * @runs: does the kernel's ELF loader take such a program?
  */
-FIXTURE_VARIANT(bad)
+FIXTURE_VARIANT(bad_file)
 {
 	void (*change)(struct elf *elf);
 	int table_error;
@@ -220,7 +223,7 @@ FIXTURE_VARIANT(bad)
 	bool runs;
 };
 
-FIXTURE_SETUP(bad)
+FIXTURE_SETUP(bad_file)
 {
 	const char *why = env_setup(&self->env);
 
@@ -228,346 +231,346 @@ FIXTURE_SETUP(bad)
 		SKIP(return, "%s", why);
 }
 
-FIXTURE_TEARDOWN(bad)
+FIXTURE_TEARDOWN(bad_file)
 {
 	env_teardown(&self->env);
 }
 
-FIXTURE_VARIANT_ADD(bad, size_0) {
+FIXTURE_VARIANT_ADD(bad_file, size_0) {
 	.change = size_0,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, size_27) {
+FIXTURE_VARIANT_ADD(bad_file, size_27) {
 	.change = size_27,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, size_28) {
+FIXTURE_VARIANT_ADD(bad_file, size_28) {
 	.change = size_28,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, size_wraps) {
+FIXTURE_VARIANT_ADD(bad_file, size_wraps) {
 	.change = size_wraps,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, size_beyond_mapping) {
+FIXTURE_VARIANT_ADD(bad_file, size_beyond_mapping) {
 	.change = size_beyond_mapping,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, addr_nowhere) {
+FIXTURE_VARIANT_ADD(bad_file, addr_nowhere) {
 	.change = addr_nowhere,
 	.table_error = -EFAULT,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, addr_kernel) {
+FIXTURE_VARIANT_ADD(bad_file, addr_kernel) {
 	.change = addr_kernel,
 	.table_error = -EFAULT,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, addr_not_canonical) {
+FIXTURE_VARIANT_ADD(bad_file, addr_not_canonical) {
 	.change = addr_not_canonical,
 	.table_error = -EFAULT,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, addr_text) {
+FIXTURE_VARIANT_ADD(bad_file, addr_text) {
 	.change = addr_text,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, offset_other) {
+FIXTURE_VARIANT_ADD(bad_file, offset_other) {
 	.change = offset_other,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, no_table) {
+FIXTURE_VARIANT_ADD(bad_file, no_table) {
 	.change = no_table,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, text_not_executable) {
+FIXTURE_VARIANT_ADD(bad_file, text_not_executable) {
 	.change = text_not_executable,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, text_not_loaded) {
+FIXTURE_VARIANT_ADD(bad_file, text_not_loaded) {
 	.change = text_not_loaded,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, text_filesz_0) {
+FIXTURE_VARIANT_ADD(bad_file, text_filesz_0) {
 	.change = text_filesz_0,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, text_offset_huge) {
+FIXTURE_VARIANT_ADD(bad_file, text_offset_huge) {
 	.change = text_offset_huge,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, text_addr_other) {
+FIXTURE_VARIANT_ADD(bad_file, text_addr_other) {
 	.change = text_addr_other,
 	.table_error = -EFAULT,
 };
 
-FIXTURE_VARIANT_ADD(bad, phnum_0) {
+FIXTURE_VARIANT_ADD(bad_file, phnum_0) {
 	.change = phnum_0,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, phnum_65535) {
+FIXTURE_VARIANT_ADD(bad_file, phnum_65535) {
 	.change = phnum_65535,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, phnum_257) {
+FIXTURE_VARIANT_ADD(bad_file, phnum_257) {
 	.change = phnum_257,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, phnum_past_end) {
+FIXTURE_VARIANT_ADD(bad_file, phnum_past_end) {
 	.change = phnum_past_end,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, phoff_past_end) {
+FIXTURE_VARIANT_ADD(bad_file, phoff_past_end) {
 	.change = phoff_past_end,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, phoff_negative) {
+FIXTURE_VARIANT_ADD(bad_file, phoff_negative) {
 	.change = phoff_negative,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, phoff_huge) {
+FIXTURE_VARIANT_ADD(bad_file, phoff_huge) {
 	.change = phoff_huge,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, phentsize_0) {
+FIXTURE_VARIANT_ADD(bad_file, phentsize_0) {
 	.change = phentsize_0,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, phentsize_other) {
+FIXTURE_VARIANT_ADD(bad_file, phentsize_other) {
 	.change = phentsize_other,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, no_elf_magic) {
+FIXTURE_VARIANT_ADD(bad_file, no_elf_magic) {
 	.change = no_elf_magic,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, class_32) {
+FIXTURE_VARIANT_ADD(bad_file, class_32) {
 	.change = class_32,
 };
 
-FIXTURE_VARIANT_ADD(bad, data_big_endian) {
+FIXTURE_VARIANT_ADD(bad_file, data_big_endian) {
 	.change = data_big_endian,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, machine_other) {
+FIXTURE_VARIANT_ADD(bad_file, machine_other) {
 	.change = machine_other,
 	.table_error = -ENOEXEC,
 };
 
-FIXTURE_VARIANT_ADD(bad, magic_other) {
+FIXTURE_VARIANT_ADD(bad_file, magic_other) {
 	.change = magic_other,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, magic_swapped) {
+FIXTURE_VARIANT_ADD(bad_file, magic_swapped) {
 	.change = magic_swapped,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, version_0) {
+FIXTURE_VARIANT_ADD(bad_file, version_0) {
 	.change = version_0,
 	.table_error = -EOPNOTSUPP,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, version_1) {
+FIXTURE_VARIANT_ADD(bad_file, version_1) {
 	.change = version_1,
 	.table_error = -EOPNOTSUPP,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, version_4) {
+FIXTURE_VARIANT_ADD(bad_file, version_4) {
 	.change = version_4,
 	.table_error = -EOPNOTSUPP,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, version_255) {
+FIXTURE_VARIANT_ADD(bad_file, version_255) {
 	.change = version_255,
 	.table_error = -EOPNOTSUPP,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, flag_unknown) {
+FIXTURE_VARIANT_ADD(bad_file, flag_unknown) {
 	.change = flag_unknown,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, flag_of_version_2) {
+FIXTURE_VARIANT_ADD(bad_file, flag_of_version_2) {
 	.change = flag_of_version_2,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, abi_other) {
+FIXTURE_VARIANT_ADD(bad_file, abi_other) {
 	.change = abi_other,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, abi_0) {
+FIXTURE_VARIANT_ADD(bad_file, abi_0) {
 	.change = abi_0,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, abi_unknown) {
+FIXTURE_VARIANT_ADD(bad_file, abi_unknown) {
 	.change = abi_unknown,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, auxhdr_past_end) {
+FIXTURE_VARIANT_ADD(bad_file, auxhdr_past_end) {
 	.change = auxhdr_past_end,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, fdes_past_end) {
+FIXTURE_VARIANT_ADD(bad_file, fdes_past_end) {
 	.change = fdes_past_end,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, fdes_wrap) {
+FIXTURE_VARIANT_ADD(bad_file, fdes_wrap) {
 	.change = fdes_wrap,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, fres_past_end) {
+FIXTURE_VARIANT_ADD(bad_file, fres_past_end) {
 	.change = fres_past_end,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, fres_wrap) {
+FIXTURE_VARIANT_ADD(bad_file, fres_wrap) {
 	.change = fres_wrap,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, fres_within_fdes) {
+FIXTURE_VARIANT_ADD(bad_file, fres_within_fdes) {
 	.change = fres_within_fdes,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, num_fdes_huge) {
+FIXTURE_VARIANT_ADD(bad_file, num_fdes_huge) {
 	.change = num_fdes_huge,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, num_fdes_wraps) {
+FIXTURE_VARIANT_ADD(bad_file, num_fdes_wraps) {
 	.change = num_fdes_wraps,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, num_fdes_one_more) {
+FIXTURE_VARIANT_ADD(bad_file, num_fdes_one_more) {
 	.change = num_fdes_one_more,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, fre_len_huge) {
+FIXTURE_VARIANT_ADD(bad_file, fre_len_huge) {
 	.change = fre_len_huge,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, fre_len_one_more) {
+FIXTURE_VARIANT_ADD(bad_file, fre_len_one_more) {
 	.change = fre_len_one_more,
 	.table_error = -ENOEXEC,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, fre_off_past_end) {
+FIXTURE_VARIANT_ADD(bad_file, fre_off_past_end) {
 	.change = fre_off_past_end,
 	.entry_error = -EINVAL,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, fre_off_wraps) {
+FIXTURE_VARIANT_ADD(bad_file, fre_off_wraps) {
 	.change = fre_off_wraps,
 	.entry_error = -EINVAL,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, fre_type_3) {
+FIXTURE_VARIANT_ADD(bad_file, fre_type_3) {
 	.change = fre_type_3,
 	.entry_error = -EINVAL,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, fre_type_15) {
+FIXTURE_VARIANT_ADD(bad_file, fre_type_15) {
 	.change = fre_type_15,
 	.entry_error = -EINVAL,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, mask_without_size) {
+FIXTURE_VARIANT_ADD(bad_file, mask_without_size) {
 	.change = mask_without_size,
 	.entry_error = -EINVAL,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, fde_type_unknown) {
+FIXTURE_VARIANT_ADD(bad_file, fde_type_unknown) {
 	.change = fde_type_unknown,
 	.entry_error = -EINVAL,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, row_word_size_8) {
+FIXTURE_VARIANT_ADD(bad_file, row_word_size_8) {
 	.change = row_word_size_8,
 	.entry_error = -EINVAL,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, row_too_many_words) {
+FIXTURE_VARIANT_ADD(bad_file, row_too_many_words) {
 	.change = row_too_many_words,
 	.entry_error = -EINVAL,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, flex_control_unused) {
+FIXTURE_VARIANT_ADD(bad_file, flex_control_unused) {
 	.change = flex_control_unused,
 	.entry_error = -EINVAL,
 	.runs = true,
@@ -575,39 +578,39 @@ FIXTURE_VARIANT_ADD(bad, flex_control_unused) {
 
 /* No entry for the address, or one that leads nowhere: nothing is invalid */
 
-FIXTURE_VARIANT_ADD(bad, start_0) {
+FIXTURE_VARIANT_ADD(bad_file, start_0) {
 	.change = start_0,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, start_min) {
+FIXTURE_VARIANT_ADD(bad_file, start_min) {
 	.change = start_min,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, start_max) {
+FIXTURE_VARIANT_ADD(bad_file, start_max) {
 	.change = start_max,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, func_size_0) {
+FIXTURE_VARIANT_ADD(bad_file, func_size_0) {
 	.change = func_size_0,
 	.runs = true,
 };
 
-FIXTURE_VARIANT_ADD(bad, cfa_below) {
+FIXTURE_VARIANT_ADD(bad_file, cfa_below) {
 	.change = cfa_below,
 	.runs = true,
 };
 
 #if defined(__x86_64__)
-FIXTURE_VARIANT_ADD(bad, cfa_no_progress) {
+FIXTURE_VARIANT_ADD(bad_file, cfa_no_progress) {
 	.change = cfa_no_progress,
 	.runs = true,
 };
 #endif
 
-FIXTURE_VARIANT_ADD(bad, cfa_not_aligned) {
+FIXTURE_VARIANT_ADD(bad_file, cfa_not_aligned) {
 	.change = cfa_not_aligned,
 	.runs = true,
 };
@@ -656,7 +659,7 @@ static int run_program(const struct elf *elf, struct trace *trace,
 }
 
 static void expect_mapped(struct __test_metadata *_metadata, struct env *env,
-			  const struct _fixture_variant_bad *variant)
+			  const struct _fixture_variant_bad_file *variant)
 {
 	struct stack stack, expected;
 	char text[64], message[256];
@@ -707,7 +710,7 @@ static void expect_mapped(struct __test_metadata *_metadata, struct env *env,
 
 /* The same program with a good table and with this one: the stack is the same */
 static void expect_program(struct __test_metadata *_metadata, struct env *env,
-			   const struct _fixture_variant_bad *variant)
+			   const struct _fixture_variant_bad_file *variant)
 {
 	struct stack good, bad;
 
@@ -731,7 +734,7 @@ static void expect_program(struct __test_metadata *_metadata, struct env *env,
 	EXPECT_TRUE(klog_silent(env->klog));
 }
 
-TEST_F(bad, is_not_used)
+TEST_F(bad_file, table_is_not_used)
 {
 	expect_mapped(_metadata, &self->env, variant);
 	if (!variant->runs)
@@ -815,7 +818,7 @@ static char *table_page(struct _test_data_mapping *self)
 	       (sframe_phdr(&self->env.elf)->p_vaddr & -page);
 }
 
-TEST_F(mapping, good)
+TEST_F(mapping, good_table_is_used)
 {
 	ASSERT_EQ(0, map_mapping(self));
 	EXPECT_EQ(0, sample_mapping(self));
@@ -823,7 +826,7 @@ TEST_F(mapping, good)
 }
 
 /* The same bytes, but they are not this file's */
-TEST_F(mapping, table_of_another_file)
+TEST_F(mapping, table_of_another_file_is_not_used)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
 	char *there;
@@ -844,7 +847,7 @@ TEST_F(mapping, table_of_another_file)
 }
 
 /* The same bytes in memory that is no file's */
-TEST_F(mapping, table_in_anonymous_memory)
+TEST_F(mapping, table_in_anonymous_memory_is_not_used)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
 	char *there;
@@ -859,7 +862,7 @@ TEST_F(mapping, table_in_anonymous_memory)
 	EXPECT_TRUE(klog_silent(self->env.klog));
 }
 
-TEST_F(mapping, table_unmapped)
+TEST_F(mapping, unmapped_table_is_not_used)
 {
 	ASSERT_EQ(0, map_mapping(self));
 	ASSERT_EQ(0, munmap(table_page(self), sysconf(_SC_PAGESIZE)));
@@ -867,7 +870,7 @@ TEST_F(mapping, table_unmapped)
 	EXPECT_TRUE(klog_silent(self->env.klog));
 }
 
-TEST_F(mapping, table_not_readable)
+TEST_F(mapping, unreadable_table_is_not_used)
 {
 	ASSERT_EQ(0, map_mapping(self));
 	ASSERT_EQ(0, mprotect(table_page(self), sysconf(_SC_PAGESIZE), PROT_NONE));
@@ -876,7 +879,7 @@ TEST_F(mapping, table_not_readable)
 }
 
 /* The file ends before the table, so its page is mapped but has no contents */
-TEST_F(mapping, file_truncated)
+TEST_F(mapping, truncated_file_ends_the_use)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
 
@@ -891,7 +894,7 @@ TEST_F(mapping, file_truncated)
  * A table that was good when it was found, and then goes away: what was known
  * goes with it, and the next stack finds that the file's table is not mapped.
  */
-TEST_F(mapping, table_unmapped_later)
+TEST_F(mapping, table_unmapped_later_ends_the_use)
 {
 	struct stack stack, expected;
 	char message[256];
@@ -911,6 +914,225 @@ TEST_F(mapping, table_unmapped_later)
 				 message, sizeof(message)));
 	EXPECT_EQ(-EFAULT, trace_field(message, "error"));
 	EXPECT_TRUE(klog_silent(self->env.klog));
+}
+
+/*
+ * Random changes: a second, shared and writable mapping of the file changes the table
+ * while and between the times that the kernel reads it. A stack may be wrong meanwhile,
+ * but each sample has one, and with the good table the stacks are right again. The
+ * generator has a fixed seed, which the test prints.
+ */
+
+#define SEED		0x5eed0f5f4a3eULL
+#define MUTATIONS	2000
+
+/* xorshift64* */
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return *state * 0x2545f4914f6cdd1dULL;
+}
+
+struct table {
+	unsigned char	*bytes;
+	size_t		size;
+};
+
+/* A byte, a bit, or a word that is likely to hit a bound */
+static void mutate(const struct table *table, uint64_t *state)
+{
+	static const uint32_t words[] = {
+		0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff,
+		0x80000000, 0xffffffff, 0xfffffffc, 0x10000000, 0x10000001,
+	};
+	size_t pos = next_random(state) % table->size;
+
+	switch (next_random(state) % 3) {
+	case 0:
+		table->bytes[pos] = next_random(state);
+		break;
+	case 1:
+		table->bytes[pos] ^= 1 << next_random(state) % 8;
+		break;
+	default:
+		pos = pos / 4 * 4;
+		if (pos + 4 > table->size)
+			pos = 0;
+		memcpy(table->bytes + pos,
+		       &words[next_random(state) % (sizeof(words) / 4)], 4);
+	}
+}
+
+FIXTURE(mutated_file)
+{
+	struct sampler sampler;
+	struct trace trace;
+	struct elf elf;
+	struct image image;
+	struct table table;
+	unsigned char *shared;
+	int klog;
+	int fd;
+};
+
+FIXTURE_SETUP(mutated_file)
+{
+	const struct elf64_phdr *phdr;
+
+	if (sampler_open(&self->sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+	if (trace_start(&self->trace))
+		SKIP(return, "no tracepoints unwind:*");
+	self->klog = klog_open();
+	if (self->klog < 0)
+		SKIP(return, "/dev/kmsg cannot be read");
+
+	ASSERT_EQ(0, elf_read(&self->elf, "chain_table.so"));
+	self->fd = elf_memfd(&self->elf);
+	ASSERT_LE(0, self->fd);
+	self->shared = mmap(NULL, self->elf.size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED, self->fd, 0);
+	ASSERT_NE(MAP_FAILED, self->shared);
+	phdr = elf_phdr(&self->elf, PT_GNU_SFRAME, 0);
+	ASSERT_NE(NULL, phdr);
+	self->table.bytes = self->shared + phdr->p_offset;
+	self->table.size = phdr->p_memsz;
+	ASSERT_EQ(0, image_map(&self->image, &self->elf, self->fd, NULL));
+	TH_LOG("seed %#llx, %d mutations", SEED, MUTATIONS);
+}
+
+FIXTURE_TEARDOWN(mutated_file)
+{
+	image_unmap(&self->image);
+	sampler_close(&self->sampler);
+	trace_stop(&self->trace);
+	elf_free(&self->elf);
+	close(self->klog);
+	close(self->fd);
+}
+
+static int sample(struct _test_data_mutated_file *self, struct stack *stack,
+		  struct stack *expected)
+{
+	return sample_chain(&self->sampler, stack, expected, 2,
+			    (chain_fn)self->image.entry, sampled_call);
+}
+
+/* What the tables of the image led to */
+static bool is_right(struct _test_data_mutated_file *self)
+{
+	struct stack stack, expected;
+
+	memcpy(self->shared, self->elf.orig, self->elf.size);
+	/* What was remembered of the table goes with its mapping */
+	image_unmap(&self->image);
+	return !image_map(&self->image, &self->elf, self->fd, NULL) &&
+	       !sample(self, &stack, &expected) &&
+	       stack_begins_with(&stack, &expected);
+}
+
+static size_t count(struct _test_data_mutated_file *self, const char *name)
+{
+	return trace_count(&self->trace, name, NULL, NULL, 0);
+}
+
+TEST_F_TIMEOUT(mutated_file, changed_between_unwinds_does_no_harm, 90)
+{
+	size_t wrong = 0, invalid = 0, found = 0;
+	struct stack stack, expected;
+	uint64_t state = SEED;
+	int i;
+
+	ASSERT_TRUE(is_right(self));
+	for (i = 0; i < MUTATIONS; i++) {
+		mutate(&self->table, &state);
+		/* Now and then the header is read anew */
+		if (i % 4 == 0) {
+			image_unmap(&self->image);
+			ASSERT_EQ(0, image_map(&self->image, &self->elf,
+					       self->fd, NULL));
+		}
+		/* Any stack will do, but one there must be, and its top */
+		ASSERT_EQ(0, sample(self, &stack, &expected));
+		ASSERT_LE(1, stack.nr);
+		EXPECT_EQ(expected.ip[0], stack.ip[0]);
+		wrong += stack.nr < expected.nr ||
+			 memcmp(stack.ip, expected.ip,
+				expected.nr * sizeof(*stack.ip));
+		/* A few at a time, or nothing but the first would be tested */
+		if (i % 4 == 3)
+			memcpy(self->shared, self->elf.orig, self->elf.size);
+		if (i % 100 == 99) {
+			ASSERT_EQ(0, trace_read(&self->trace));
+			found += count(self, "table_found");
+			invalid += count(self, "table_invalid") +
+				   count(self, "entry_invalid");
+			ASSERT_EQ(0, trace_clear(&self->trace));
+		}
+	}
+	EXPECT_TRUE(is_right(self));
+	EXPECT_TRUE(klog_silent(self->klog));
+	TH_LOG("%zu stacks were wrong, %zu tables found, %zu entries and tables invalid",
+	       wrong, found, invalid);
+	/* It did hit: headers, entries, and rows that say something else */
+	EXPECT_NE(0, wrong);
+	EXPECT_NE(0, found);
+	EXPECT_NE(0, invalid);
+}
+
+struct mutator {
+	const struct table	*table;
+	const unsigned char	*good;
+	atomic_bool		stop;
+	atomic_ulong		mutations;
+};
+
+static void *mutator(void *arg)
+{
+	struct mutator *m = arg;
+	uint64_t state = SEED;
+	unsigned long i;
+
+	while (!atomic_load(&m->stop)) {
+		i = atomic_fetch_add(&m->mutations, 1);
+		if (i % 4)
+			mutate(m->table, &state);
+		else
+			memcpy(m->table->bytes, m->good, m->table->size);
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(mutated_file, changed_while_unwinding_does_no_harm, 90)
+{
+	struct mutator m = {
+		.table = &self->table,
+		.good = self->elf.orig + (self->table.bytes - self->shared),
+	};
+	struct stack stack, expected;
+	pthread_t thread;
+	int i;
+
+	ASSERT_TRUE(is_right(self));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, mutator, &m));
+	for (i = 0; i < MUTATIONS / 4 || atomic_load(&m.mutations) < MUTATIONS;
+	     i++) {
+		if (i % 8 == 0) {
+			image_unmap(&self->image);
+			ASSERT_EQ(0, image_map(&self->image, &self->elf,
+					       self->fd, NULL));
+		}
+		ASSERT_EQ(0, sample(self, &stack, &expected));
+		ASSERT_LE(1, stack.nr);
+		EXPECT_EQ(expected.ip[0], stack.ip[0]);
+	}
+	atomic_store(&m.stop, true);
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_TRUE(is_right(self));
+	EXPECT_TRUE(klog_silent(self->klog));
+	TH_LOG("%d stacks during %lu mutations", i, m.mutations);
 }
 
 TEST_HARNESS_MAIN

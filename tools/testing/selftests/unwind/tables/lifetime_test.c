@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tables that are registered: used, inherited, shared, and dropped by exec.
+ * Registered tables from ADD to DEL: when they are used, inherited, shared and dropped.
  *
- * Whether a table is used is seen by stacks: the code here has no frame pointer,
- * so a stack goes on beyond it only by a registered table. Whether a table is
- * known is also seen by DEL, which finds its key or does not.
+ * The code has no frame pointers, so a stack goes on beyond it only by a registered
+ * table: stacks show whether the table is used. DEL shows whether a key is known.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -12,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <unistd.h>
 
 #include "code.h"
@@ -28,41 +29,36 @@
 /* Text and table of several pages each */
 #define FUNCTIONS	600
 
-/* Is the key known?  Whoever asks is left without it. */
+/* Is the key registered? The check itself drops it */
 #define EXPECT_KNOWN(key)	EXPECT_EQ(0, unwind_table_del(key))
 #define EXPECT_UNKNOWN(key)	EXPECT_EQ(-ENOENT, unwind_table_del(key))
 
-static size_t page_size(void)
-{
-	return sysconf(_SC_PAGESIZE);
-}
-
-FIXTURE(life)
+FIXTURE(registered)
 {
 	struct sampler sampler;
 	struct code code;
 };
 
-FIXTURE_SETUP(life)
+FIXTURE_SETUP(registered)
 {
 	if (sampler_open(&self->sampler, 0))
 		SKIP(return, "no perf events for raw_syscalls, or not root");
 	ASSERT_EQ(0, code_map(&self->code, FUNCTIONS));
 }
 
-FIXTURE_TEARDOWN(life)
+FIXTURE_TEARDOWN(registered)
 {
 	sampler_close(&self->sampler);
 	code_unmap(&self->code);
 }
 
 /* What becomes of a stack through the first function, or any other */
-static enum through through_fn(struct _test_data_life *self, unsigned int i)
+static enum through through_fn(struct _test_data_registered *self, unsigned int i)
 {
 	return code_through(&self->sampler, code_fn(&self->code, i));
 }
 
-static enum through through(struct _test_data_life *self)
+static enum through through(struct _test_data_registered *self)
 {
 	return through_fn(self, 0);
 }
@@ -72,7 +68,7 @@ static enum through through(struct _test_data_life *self)
  */
 
 /* Also after it was remembered that there is none */
-TEST_F(life, used_while_registered)
+TEST_F(registered, used_from_add_to_del)
 {
 	int i;
 
@@ -86,14 +82,14 @@ TEST_F(life, used_while_registered)
 	EXPECT_EQ(THROUGH_NOT, through(self));
 }
 
-TEST_F(life, used_at_first_sight)
+TEST_F(registered, used_by_the_first_stack)
 {
 	ASSERT_EQ(0, code_register(&self->code, KEY));
 	EXPECT_EQ(THROUGH, through(self));
 }
 
 /* The range decides, not what the table has entries for */
-TEST_F(life, used_for_its_range_only)
+TEST_F(registered, used_for_its_range_only)
 {
 	struct unwind_table_attr attr;
 	unsigned int i;
@@ -111,7 +107,7 @@ TEST_F(life, used_for_its_range_only)
 }
 
 /* A table that cannot be read says nothing, but it is not forgotten */
-TEST_F(life, used_while_readable)
+TEST_F(registered, used_while_readable)
 {
 	const size_t size = self->code.table_mapped;
 
@@ -124,7 +120,7 @@ TEST_F(life, used_while_readable)
 }
 
 /* What was checked is not read again, unless the table was said to change */
-TEST_F(life, used_by_the_header_that_was_checked)
+TEST_F(registered, used_with_the_header_that_was_checked)
 {
 	ASSERT_EQ(0, code_register(&self->code, KEY));
 	memset(self->code.table, 0, sizeof(struct sframe_header));
@@ -135,7 +131,7 @@ TEST_F(life, used_by_the_header_that_was_checked)
 }
 
 /* Two tables of one size for the same code, one of them wrong for it */
-TEST_F(life, used_until_replaced)
+TEST_F(registered, used_until_replaced)
 {
 	uint64_t fn = (uintptr_t)code_fn(&self->code, 0);
 	const size_t size = code_table_size(1);
@@ -159,7 +155,7 @@ TEST_F(life, used_until_replaced)
 }
 
 /* A file's own table, which is wrong, and a registered one, which is right */
-TEST_F(life, wins_over_found)
+TEST_F(registered, wins_over_the_file_table)
 {
 	struct code_file file = code_file_usual;
 	struct unwind_table_attr attr;
@@ -193,7 +189,7 @@ TEST_F(life, wins_over_found)
 }
 
 /* The other way round, and with only a part of the text registered */
-TEST_F(life, leaves_the_rest_to_found)
+TEST_F(registered, leaves_the_rest_to_the_file_table)
 {
 	struct unwind_table_attr attr;
 	struct code_image image;
@@ -228,7 +224,7 @@ TEST_F(life, leaves_the_rest_to_found)
  * Inherited
  */
 
-TEST_F(life, inherited_by_fork)
+TEST_F(registered, inherited_by_fork)
 {
 	pid_t pid;
 
@@ -249,7 +245,7 @@ TEST_F(life, inherited_by_fork)
 }
 
 /* A parent that was unwound before, so that it also has found tables */
-TEST_F(life, inherited_from_unwound_parent)
+TEST_F(registered, inherited_from_unwound_parent)
 {
 	pid_t pid;
 
@@ -266,7 +262,7 @@ TEST_F(life, inherited_from_unwound_parent)
 	EXPECT_EQ(THROUGH, through(self));
 }
 
-TEST_F(life, added_in_child_only)
+TEST_F(registered, added_in_child_only)
 {
 	struct unwind_table_attr attr;
 	pid_t pid;
@@ -293,7 +289,7 @@ TEST_F(life, added_in_child_only)
 	EXPECT_KNOWN(KEY);
 }
 
-TEST_F(life, unmapped_in_child_only)
+TEST_F(registered, unmapped_in_child_only)
 {
 	pid_t pid;
 
@@ -311,7 +307,7 @@ TEST_F(life, unmapped_in_child_only)
 }
 
 /* The parent drops, adds, and unmaps; the child has what there was at fork */
-TEST_F(life, changed_in_parent_only)
+TEST_F(registered, changed_in_parent_only)
 {
 	struct unwind_table_attr attr;
 	struct code mapped;
@@ -346,7 +342,7 @@ TEST_F(life, changed_in_parent_only)
 }
 
 /* Down a line of processes, each of which drops one more than the one before */
-static int descend(struct _test_data_life *self,
+static int descend(struct _test_data_registered *self,
 		   struct __test_metadata *_metadata, unsigned int depth,
 		   unsigned int max)
 {
@@ -373,7 +369,7 @@ static int descend(struct _test_data_life *self,
 	return wait_for(pid);
 }
 
-TEST_F_TIMEOUT(life, inherited_by_descendants, 120)
+TEST_F_TIMEOUT(registered, inherited_by_descendants, 120)
 {
 	struct unwind_table_attr attr;
 	unsigned int i;
@@ -388,7 +384,7 @@ TEST_F_TIMEOUT(life, inherited_by_descendants, 120)
 }
 
 /* What is shared outlives who registered it */
-TEST_F(life, outlives_the_parent)
+TEST_F(registered, outlives_the_parent)
 {
 	struct turns turns;
 	char result = 1;
@@ -414,7 +410,7 @@ TEST_F(life, outlives_the_parent)
 	EXPECT_EQ(0, result);
 }
 
-TEST_F(life, not_inherited_if_text_is_not)
+TEST_F(registered, not_inherited_if_text_is_not)
 {
 	pid_t pid;
 
@@ -432,7 +428,7 @@ TEST_F(life, not_inherited_if_text_is_not)
 	EXPECT_KNOWN(KEY);
 }
 
-TEST_F(life, not_inherited_if_table_is_not)
+TEST_F(registered, not_inherited_if_table_is_not)
 {
 	struct unwind_table_attr attr;
 	struct code other;
@@ -463,7 +459,7 @@ TEST_F(life, not_inherited_if_table_is_not)
 }
 
 /* Zeros in place of the table: it is known, and says nothing */
-TEST_F(life, wiped_on_fork)
+TEST_F(registered, wiped_on_fork)
 {
 	pid_t pid;
 
@@ -510,29 +506,29 @@ static int share(void *arg)
 	return 0;
 }
 
-FIXTURE(shared)
+FIXTURE(shared_mm)
 {
 	struct sampler sampler;
 	struct code code;
 	char *stack;
 };
 
-FIXTURE_VARIANT(shared)
+FIXTURE_VARIANT(shared_mm)
 {
 	int flags;
 };
 
-FIXTURE_VARIANT_ADD(shared, vm) {
+FIXTURE_VARIANT_ADD(shared_mm, vm) {
 	.flags = CLONE_VM,
 };
 
-FIXTURE_VARIANT_ADD(shared, vfork) {
+FIXTURE_VARIANT_ADD(shared_mm, vfork) {
 	.flags = CLONE_VM | CLONE_VFORK,
 };
 
 #define STACK_SIZE	(256 * 1024)
 
-FIXTURE_SETUP(shared)
+FIXTURE_SETUP(shared_mm)
 {
 	if (sampler_open(&self->sampler, 0))
 		SKIP(return, "no perf events for raw_syscalls, or not root");
@@ -542,14 +538,14 @@ FIXTURE_SETUP(shared)
 	ASSERT_NE(MAP_FAILED, self->stack);
 }
 
-FIXTURE_TEARDOWN(shared)
+FIXTURE_TEARDOWN(shared_mm)
 {
 	sampler_close(&self->sampler);
 	munmap(self->stack, STACK_SIZE);
 	code_unmap(&self->code);
 }
 
-TEST_F(shared, both_ways)
+TEST_F(shared_mm, changes_are_seen_both_ways)
 {
 	struct sharer sharer = { .metadata = _metadata, .code = &self->code };
 	struct unwind_table_attr attr;
@@ -604,7 +600,7 @@ static void __attribute__((constructor)) is_after_exec(int argc, char **argv)
 		_exit(after_exec());
 }
 
-TEST_F(life, dropped_by_exec)
+TEST_F(registered, dropped_by_exec)
 {
 	struct code code;
 	pid_t pid;
@@ -615,7 +611,7 @@ TEST_F(life, dropped_by_exec)
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		execl("/proc/self/exe", "table_life", AFTER_EXEC, NULL);
+		execl("/proc/self/exe", "lifetime_test", AFTER_EXEC, NULL);
 		_exit(127);
 	}
 	EXPECT_EQ(0, wait_for(pid));
@@ -624,7 +620,7 @@ TEST_F(life, dropped_by_exec)
 }
 
 /* Not this process's, though the one that execs had the same memory */
-TEST_F(life, kept_by_who_called_vfork)
+TEST_F(registered, kept_by_the_caller_of_vfork)
 {
 	struct code code;
 	pid_t pid;
@@ -634,7 +630,7 @@ TEST_F(life, kept_by_who_called_vfork)
 	pid = vfork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		execl("/proc/self/exe", "table_life", AFTER_EXEC, NULL);
+		execl("/proc/self/exe", "lifetime_test", AFTER_EXEC, NULL);
 		_exit(127);
 	}
 	EXPECT_EQ(0, wait_for(pid));
@@ -642,7 +638,7 @@ TEST_F(life, kept_by_who_called_vfork)
 	EXPECT_KNOWN(KEY);
 }
 
-TEST_F(life, kept_by_failed_exec)
+TEST_F(registered, kept_by_failed_exec)
 {
 	ASSERT_EQ(0, code_register(&self->code, KEY));
 	ASSERT_EQ(-1, execl("/proc/self/nothing", "nothing", NULL));
@@ -700,7 +696,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(life, threads_do_not_disturb_each_other, 120)
+TEST_F_TIMEOUT(registered, used_while_other_threads_add_and_del, 120)
 {
 	struct worker worker[THREADS] = {};
 	pthread_barrier_t barrier;
@@ -749,7 +745,7 @@ static void *contend(void *arg)
 }
 
 /* All want the same text: each time exactly one gets it */
-TEST_F_TIMEOUT(life, threads_want_the_same, 120)
+TEST_F_TIMEOUT(registered, used_by_several_threads, 120)
 {
 	struct worker worker[THREADS] = {};
 	pthread_barrier_t barrier;
@@ -776,7 +772,7 @@ TEST_F_TIMEOUT(life, threads_want_the_same, 120)
  */
 
 /* A process that nobody profiles has nothing to find, and nothing to drop */
-TEST(never_unwound)
+TEST(task_without_samples_loads_no_table)
 {
 	struct turns turns;
 	struct trace trace;
@@ -817,6 +813,414 @@ TEST(never_unwound)
 	EXPECT_EQ(0, trace_count(&trace, "table_added", NULL, NULL, 0));
 	EXPECT_EQ(0, trace_count(&trace, "table_dropped", NULL, NULL, 0));
 	trace_stop(&trace);
+}
+
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP	4
+#endif
+
+/*
+ * Changes of a mapping: registered tables are dropped with the text that they describe
+ * or with the memory that they lie in, as a whole, before anything else is mapped there.
+ */
+
+#define RW	(PROT_READ | PROT_WRITE)
+
+/* One of the two mappings, and a place of the same size to move it to */
+struct victim {
+	char	*start;
+	char	*end;
+	size_t	size;
+	char	*other;
+	bool	done;
+};
+
+#define LOSE(how, done_)						\
+static void how(struct victim *v)					\
+{									\
+	const size_t page = page_size();				\
+									\
+	(void)page;							\
+	v->done = (done_);						\
+}
+
+static bool map_over(const void *at, size_t size, int prot)
+{
+	return mmap((void *)at, size, prot,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at;
+}
+
+static bool moved(const void *from, size_t old, size_t new, int flags,
+		  const void *to)
+{
+	return mremap((void *)from, old, new, MREMAP_MAYMOVE | flags, to) !=
+	       MAP_FAILED;
+}
+
+/* System V shared memory over what is mapped */
+static bool shm_over(void *at)
+{
+	int id = shmget(IPC_PRIVATE, page_size(), IPC_CREAT | 0600);
+	bool done = id >= 0 && shmat(id, at, SHM_REMAP) == at;
+
+	if (id >= 0)
+		shmctl(id, IPC_RMID, NULL);
+	return done;
+}
+
+/* There and back again: the contents are the same, but it was gone */
+static bool back_and_forth(struct victim *victim)
+{
+	return moved(victim->start, victim->size, victim->size, MREMAP_FIXED,
+		     victim->other) &&
+	       moved(victim->other, victim->size, victim->size, MREMAP_FIXED,
+		     victim->start);
+}
+
+static bool unmap_beside(struct victim *victim)
+{
+	const size_t page = page_size();
+
+	return !munmap(victim->start - page, page) && !munmap(victim->end, page);
+}
+
+static bool map_over_beside(struct victim *victim)
+{
+	const size_t page = page_size();
+
+	return map_over(victim->start - page, page, RW) &&
+	       map_over(victim->end, page, RW);
+}
+
+LOSE(unmap, !munmap(v->start, v->size))
+LOSE(unmap_first_page, !munmap(v->start, page))
+LOSE(unmap_last_page, !munmap(v->end - page, page))
+LOSE(unmap_inner_page, !munmap(v->start + page, page))
+LOSE(unmap_around, !munmap(v->start - page, v->size + 2 * page))
+LOSE(map_fixed, map_over(v->start, v->size, RW))
+LOSE(map_fixed_first_page, map_over(v->start, page, RW))
+LOSE(map_fixed_last_page, map_over(v->end - page, page, RW))
+LOSE(map_fixed_inner_page, map_over(v->start + page, page, RW))
+LOSE(map_fixed_no_access, map_over(v->start, v->size, PROT_NONE))
+LOSE(move, moved(v->start, v->size, v->size, MREMAP_FIXED, v->other))
+LOSE(move_inner_page, moved(v->start + page, page, page, MREMAP_FIXED,
+			    v->other))
+LOSE(move_and_grow, moved(v->start, v->size, 8 * v->size, 0, NULL))
+LOSE(move_back_and_forth, back_and_forth(v))
+LOSE(shrink, moved(v->start, v->size, v->size - page, 0, NULL))
+LOSE(moved_over, moved(v->other, page, page, MREMAP_FIXED, v->start + page))
+LOSE(dont_unmap, moved(v->start, v->size, v->size, MREMAP_DONTUNMAP, NULL))
+LOSE(shared_memory_over, shm_over(v->start + page))
+
+/* Changes that leave the mapping where it is */
+LOSE(protect, !mprotect(v->start + page, page, PROT_NONE))
+LOSE(lock, !mlock(v->start, v->size))
+LOSE(unmap_neighbours, unmap_beside(v))
+LOSE(move_neighbour, moved(v->start - page, page, page, MREMAP_FIXED,
+			   v->other))
+LOSE(map_over_neighbours, map_over_beside(v))
+
+FIXTURE(change)
+{
+	struct sampler sampler;
+	struct trace trace;
+	struct code code;
+	char text[64];
+	int klog;
+};
+
+/* @keeps: nothing is lost, so nothing is dropped */
+FIXTURE_VARIANT(change)
+{
+	void (*lose)(struct victim *victim);
+	bool keeps;
+};
+
+FIXTURE_VARIANT_ADD(change, unmap) {
+	.lose = unmap,
+};
+
+FIXTURE_VARIANT_ADD(change, unmap_first_page) {
+	.lose = unmap_first_page,
+};
+
+FIXTURE_VARIANT_ADD(change, unmap_last_page) {
+	.lose = unmap_last_page,
+};
+
+FIXTURE_VARIANT_ADD(change, unmap_inner_page) {
+	.lose = unmap_inner_page,
+};
+
+FIXTURE_VARIANT_ADD(change, unmap_around) {
+	.lose = unmap_around,
+};
+
+FIXTURE_VARIANT_ADD(change, map_fixed) {
+	.lose = map_fixed,
+};
+
+FIXTURE_VARIANT_ADD(change, map_fixed_first_page) {
+	.lose = map_fixed_first_page,
+};
+
+FIXTURE_VARIANT_ADD(change, map_fixed_last_page) {
+	.lose = map_fixed_last_page,
+};
+
+FIXTURE_VARIANT_ADD(change, map_fixed_inner_page) {
+	.lose = map_fixed_inner_page,
+};
+
+FIXTURE_VARIANT_ADD(change, map_fixed_no_access) {
+	.lose = map_fixed_no_access,
+};
+
+FIXTURE_VARIANT_ADD(change, move) {
+	.lose = move,
+};
+
+FIXTURE_VARIANT_ADD(change, move_inner_page) {
+	.lose = move_inner_page,
+};
+
+FIXTURE_VARIANT_ADD(change, move_and_grow) {
+	.lose = move_and_grow,
+};
+
+FIXTURE_VARIANT_ADD(change, move_back_and_forth) {
+	.lose = move_back_and_forth,
+};
+
+FIXTURE_VARIANT_ADD(change, shrink) {
+	.lose = shrink,
+};
+
+FIXTURE_VARIANT_ADD(change, moved_over) {
+	.lose = moved_over,
+};
+
+FIXTURE_VARIANT_ADD(change, dont_unmap) {
+	.lose = dont_unmap,
+};
+
+FIXTURE_VARIANT_ADD(change, shared_memory_over) {
+	.lose = shared_memory_over,
+};
+
+FIXTURE_VARIANT_ADD(change, protect) {
+	.lose = protect,
+	.keeps = true,
+};
+
+FIXTURE_VARIANT_ADD(change, lock) {
+	.lose = lock,
+	.keeps = true,
+};
+
+FIXTURE_VARIANT_ADD(change, unmap_neighbours) {
+	.lose = unmap_neighbours,
+	.keeps = true,
+};
+
+FIXTURE_VARIANT_ADD(change, move_neighbour) {
+	.lose = move_neighbour,
+	.keeps = true,
+};
+
+FIXTURE_VARIANT_ADD(change, map_over_neighbours) {
+	.lose = map_over_neighbours,
+	.keeps = true,
+};
+
+/* Text and table where they have neighbours that may be unmapped */
+FIXTURE_SETUP(change)
+{
+	const size_t page = page_size(), room = 64 * page;
+	struct code at;
+
+	if (sampler_open(&self->sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+	if (trace_start(&self->trace))
+		SKIP(return, "no tracepoints unwind:*");
+	self->klog = klog_open();
+	ASSERT_LE(0, self->klog);
+
+	at.text = mmap(NULL, 2 * room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
+	ASSERT_NE(MAP_FAILED, at.text);
+	ASSERT_EQ(0, munmap(at.text, 2 * room));
+	at.text += page;
+	at.table = at.text + room;
+	ASSERT_EQ(0, code_map_at(&self->code, FUNCTIONS, CODE_FRAME, CODE_FRAME,
+				 &at));
+	ASSERT_LE(3 * page, self->code.table_mapped);
+	ASSERT_LE(3 * page, self->code.text_mapped);
+	ASSERT_TRUE(map_over(at.text - page, page, RW));
+	ASSERT_TRUE(map_over(at.text + self->code.text_mapped, page, RW));
+	ASSERT_TRUE(map_over(at.table - page, page, RW));
+	ASSERT_TRUE(map_over(at.table + self->code.table_mapped, page, RW));
+	snprintf(self->text, sizeof(self->text), "text=0x%lx-0x%lx",
+		 (unsigned long)self->code.text,
+		 (unsigned long)self->code.text + self->code.text_size);
+}
+
+FIXTURE_TEARDOWN(change)
+{
+	sampler_close(&self->sampler);
+	trace_stop(&self->trace);
+	close(self->klog);
+}
+
+static void expect_lost(struct __test_metadata *_metadata,
+			struct _test_data_change *self,
+			const struct _fixture_variant_change *variant,
+			struct victim *victim)
+{
+	victim->other = mmap(NULL, victim->size, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, victim->other);
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&self->code, 0)));
+	ASSERT_EQ(0, trace_clear(&self->trace));
+
+	variant->lose(victim);
+	ASSERT_TRUE(victim->done)
+		TH_LOG("%s", strerror(errno));
+
+	ASSERT_EQ(0, trace_read(&self->trace));
+	EXPECT_EQ(!variant->keeps, trace_count(&self->trace, "table_dropped",
+					       self->text, NULL, 0));
+	EXPECT_EQ(variant->keeps ? 0 : -ENOENT, unwind_table_del(KEY));
+	EXPECT_TRUE(klog_silent(self->klog));
+
+	/* It can come back only by being registered */
+	munmap(self->code.text, self->code.text_mapped);
+	munmap(self->code.table, self->code.table_mapped);
+	ASSERT_EQ(0, code_map_at(&self->code, FUNCTIONS, CODE_FRAME, CODE_FRAME,
+				 &self->code));
+	EXPECT_EQ(THROUGH_NOT, code_through(&self->sampler,
+					    code_fn(&self->code, 0)));
+	EXPECT_EQ(0, code_register(&self->code, KEY));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&self->code, 0)));
+}
+
+TEST_F(change, of_text_drops_its_table)
+{
+	struct victim victim = {
+		.start = self->code.text,
+		.end = self->code.text + self->code.text_mapped,
+		.size = self->code.text_mapped,
+	};
+
+	expect_lost(_metadata, self, variant, &victim);
+}
+
+TEST_F(change, of_table_memory_drops_the_table)
+{
+	struct victim victim = {
+		.start = self->code.table,
+		.end = self->code.table + self->code.table_mapped,
+		.size = self->code.table_mapped,
+	};
+
+	expect_lost(_metadata, self, variant, &victim);
+}
+
+/*
+ * Other ways
+ */
+
+/* In the heap, which shrinks in a way of its own */
+TEST_F(registered, dropped_with_the_heap)
+{
+	const size_t page = page_size();
+	struct unwind_table_attr attr;
+	uintptr_t table, end;
+	uint64_t fn;
+
+	table = (uintptr_t)sbrk(2 * page);
+	end = table + 2 * page;
+	ASSERT_NE(-1UL, table);
+	table = (table + page - 1) & -page;
+	fn = (uintptr_t)code_fn(&self->code, 0);
+	code_table_write((void *)table, table, &fn, 1, CODE_FRAME);
+	code_attr_fn(&attr, &self->code, 0, KEY);
+	attr.table_start = table;
+	attr.table_size = code_table_size(1);
+	ASSERT_EQ(0, unwind_table_add(&attr));
+	EXPECT_EQ(THROUGH, through(self));
+	/* Nobody else took more */
+	ASSERT_EQ(end, (uintptr_t)sbrk(0));
+	ASSERT_EQ(0, brk((void *)table));
+	EXPECT_EQ(THROUGH_NOT, through(self));
+	EXPECT_UNKNOWN(KEY);
+}
+
+/* One table of several ranges: all go with it, and no others */
+TEST_F(registered, dropped_with_the_table_of_several)
+{
+	struct unwind_table_attr attr;
+	struct code other;
+	unsigned int i;
+
+	ASSERT_EQ(0, code_map(&other, 1));
+	ASSERT_EQ(0, code_register(&other, KEY));
+	for (i = 0; i < 10; i++) {
+		code_attr_fn(&attr, &self->code, 2 * i, i ? KEY : KEY_OTHER);
+		ASSERT_EQ(0, unwind_table_add(&attr));
+	}
+	ASSERT_EQ(0, munmap(self->code.table, self->code.table_mapped));
+	for (i = 0; i < 10; i++)
+		EXPECT_EQ(THROUGH_NOT, through_fn(self, 2 * i));
+	EXPECT_UNKNOWN(KEY_OTHER);
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&other, 0)));
+	EXPECT_KNOWN(KEY);
+	EXPECT_UNKNOWN(KEY);
+}
+
+/* Tables that claim more and more of the same memory */
+TEST_F(registered, dropped_with_overlapping_tables)
+{
+	const size_t page = page_size();
+	struct unwind_table_attr attr;
+	uint64_t fn[4];
+	unsigned int i;
+	char *table;
+
+	table = mmap(NULL, 4 * page, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, table);
+	for (i = 0; i < 4; i++)
+		fn[i] = (uintptr_t)code_fn(&self->code, i);
+	code_table_write(table, (uintptr_t)table, fn, 4, CODE_FRAME);
+	for (i = 0; i < 4; i++) {
+		code_attr_fn(&attr, &self->code, i, KEY + i);
+		attr.table_start = (uintptr_t)table;
+		attr.table_size = (i + 1) * page;
+		ASSERT_EQ(0, unwind_table_add(&attr));
+	}
+	ASSERT_EQ(0, munmap(table + 2 * page, 2 * page));
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(i < 2 ? THROUGH : THROUGH_NOT, through_fn(self, i));
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(i < 2 ? 0 : -ENOENT, unwind_table_del(KEY + i));
+	munmap(table, 2 * page);
+}
+
+/* Text that is mapped after it was registered */
+TEST_F(registered, used_for_text_that_is_mapped_later)
+{
+	char *text = self->code.text;
+
+	ASSERT_EQ(0, munmap(text, self->code.text_mapped));
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	ASSERT_EQ(text, mmap(text, self->code.text_mapped, RW, MAP_PRIVATE |
+			     MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
+	code_write(text, CODE_FRAME);
+	ASSERT_EQ(0, mprotect(text, self->code.text_mapped,
+			      PROT_READ | PROT_EXEC));
+	EXPECT_EQ(THROUGH, through(self));
+	EXPECT_KNOWN(KEY);
 }
 
 TEST_HARNESS_MAIN

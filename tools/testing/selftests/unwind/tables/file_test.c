@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tables are found in the files that are mapped, without help from libc: however
- * a file's segments lie, wherever it is, and also when it is no longer there.
+ * File tables: the kernel finds them in the files that are mapped, without help from libc.
  *
- * Whole programs are in stacks.c, and files that make no sense in bad_table.c.
+ * It finds them however a file's segments lie, wherever the file is, and after the file
+ * has lost its name. stacks_test.c has whole programs, bad_file_test.c bad files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -88,7 +88,7 @@ FIXTURE_VARIANT(layout)
 /* Both fit, and the table is right */
 #define FRAMES	.frame = CODE_FRAME, .frame_table = CODE_FRAME
 
-FIXTURE_VARIANT_ADD(layout, table_behind) {
+FIXTURE_VARIANT_ADD(layout, table_after) {
 	.file = {
 		.nr_texts = 1,
 		.text = { { 0x1000, 0x1000 } },
@@ -106,7 +106,7 @@ FIXTURE_VARIANT_ADD(layout, table_before) {
 	},
 };
 
-FIXTURE_VARIANT_ADD(layout, table_far_behind) {
+FIXTURE_VARIANT_ADD(layout, table_far_after) {
 	.file = {
 		.nr_texts = 1,
 		.text = { { 0x1000, 0x1000 } },
@@ -253,13 +253,13 @@ static void expect_all_found(struct __test_metadata *_metadata,
 	}
 }
 
-TEST_F(layout, is_found)
+TEST_F(layout, has_its_table)
 {
 	expect_all_found(_metadata, &self->env, &self->env.image);
 }
 
 /* Two mappings of one file are two libraries */
-TEST_F(layout, is_found_twice)
+TEST_F(layout, mapped_twice_has_its_table)
 {
 	struct code_image other;
 
@@ -269,7 +269,7 @@ TEST_F(layout, is_found_twice)
 	code_image_unmap(&other);
 }
 
-TEST_F(layout, is_forgotten)
+TEST_F(layout, unmapped_drops_its_table)
 {
 	struct code_image image = self->env.image;
 	struct code_file wrong = variant->file;
@@ -295,7 +295,7 @@ TEST_F(layout, is_forgotten)
 }
 
 /* Each segment's answer goes with its own mapping, and all with the table's */
-TEST_F(layout, is_forgotten_with_the_table)
+TEST_F(layout, unmapped_table_drops_it)
 {
 	struct code_image *image = &self->env.image;
 	unsigned int text;
@@ -312,7 +312,7 @@ TEST_F(layout, is_forgotten_with_the_table)
 	}
 }
 
-TEST_F(layout, is_found_by_a_child)
+TEST_F(layout, has_its_table_in_a_child)
 {
 	pid_t pid;
 
@@ -387,14 +387,14 @@ static int map_file(struct env *env, const struct code_file *file,
 	return env->fd < 0 ? -1 : code_image_map(&env->image, file, env->fd, NULL);
 }
 
-TEST_F(file, usual)
+TEST_F(file, open_file_has_its_table)
 {
 	ASSERT_EQ(0, map_file(&self->env, &code_file_usual, self->path));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 }
 
 /* As loaders do */
-TEST_F(file, closed)
+TEST_F(file, closed_file_has_its_table)
 {
 	ASSERT_EQ(0, map_file(&self->env, &code_file_usual, self->path));
 	ASSERT_EQ(0, close(self->env.fd));
@@ -402,7 +402,7 @@ TEST_F(file, closed)
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 }
 
-TEST_F(file, deleted)
+TEST_F(file, deleted_file_has_its_table)
 {
 	ASSERT_EQ(0, map_file(&self->env, &code_file_usual, self->path));
 	ASSERT_EQ(0, close(self->env.fd));
@@ -411,7 +411,7 @@ TEST_F(file, deleted)
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 }
 
-TEST_F(file, without_a_name)
+TEST_F(file, file_without_a_name_has_its_table)
 {
 	self->env.fd = open(self->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0700);
 	if (self->env.fd < 0 && errno == EOPNOTSUPP)
@@ -424,7 +424,7 @@ TEST_F(file, without_a_name)
 }
 
 /* By another one, as package managers do: each mapping has its own file's table */
-TEST_F(file, replaced)
+TEST_F(file, replaced_file_has_its_own_table)
 {
 	struct code_file other = code_file_usual;
 	struct code_image image;
@@ -449,7 +449,7 @@ TEST_F(file, replaced)
 }
 
 /* Text and table through different names, and different open files */
-TEST_F(file, by_two_names)
+TEST_F(file, file_with_two_names_has_its_table)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
 	char *table;
@@ -467,14 +467,14 @@ TEST_F(file, by_two_names)
 }
 
 /* Nobody may open it any more */
-TEST_F(file, without_permissions)
+TEST_F(file, file_without_permissions_has_its_table)
 {
 	ASSERT_EQ(0, map_file(&self->env, &code_file_usual, self->path));
 	ASSERT_EQ(0, fchmod(self->env.fd, 0));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 }
 
-TEST_F(file, shared)
+TEST_F(file, shared_mapping_has_its_table)
 {
 	const struct code_segment *segment = &code_file_usual.text[0];
 	const size_t page = sysconf(_SC_PAGESIZE);
@@ -488,7 +488,7 @@ TEST_F(file, shared)
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 }
 
-TEST(memfd_that_is_sealed)
+TEST(sealed_memfd_has_its_table)
 {
 	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 	struct env env = {};
@@ -511,13 +511,13 @@ TEST(memfd_that_is_sealed)
 
 #define MANY	2000
 
-FIXTURE(many)
+FIXTURE(many_files)
 {
 	struct env env;
 	struct code_image image[MANY];
 };
 
-FIXTURE_SETUP(many)
+FIXTURE_SETUP(many_files)
 {
 	const char *why = env_setup(&self->env);
 	unsigned int i;
@@ -532,12 +532,12 @@ FIXTURE_SETUP(many)
 }
 
 /* They go with the process, all at once */
-FIXTURE_TEARDOWN(many)
+FIXTURE_TEARDOWN(many_files)
 {
 	env_teardown(&self->env);
 }
 
-TEST_F_TIMEOUT(many, mappings, 180)
+TEST_F_TIMEOUT(many_files, have_their_tables, 180)
 {
 	struct env *env = &self->env;
 	unsigned int i;
@@ -614,14 +614,14 @@ static int copy_up(const char *path)
 	return fd < 0 ? -1 : close(fd);
 }
 
-TEST_F(overlay, of_lower_file)
+TEST_F(overlay, lower_file_has_its_table)
 {
 	ASSERT_EQ(0, map_overlay(&self->env, MERGED));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 	EXPECT_EQ(1, events(&self->env, &self->env.image, 0, "table_found"));
 }
 
-TEST_F(overlay, of_upper_file)
+TEST_F(overlay, upper_file_has_its_table)
 {
 	ASSERT_EQ(0, copy_up(MERGED));
 	ASSERT_EQ(0, access(OVERLAY "/upper/code.so", F_OK));
@@ -631,7 +631,7 @@ TEST_F(overlay, of_upper_file)
 }
 
 /* Between the mapping and the first look */
-TEST_F(overlay, copied_up_meanwhile)
+TEST_F(overlay, file_copied_up_meanwhile_keeps_its_table)
 {
 	ASSERT_EQ(0, map_overlay(&self->env, MERGED));
 	ASSERT_EQ(0, copy_up(MERGED));
@@ -639,7 +639,7 @@ TEST_F(overlay, copied_up_meanwhile)
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 }
 
-TEST_F(overlay, deleted_meanwhile)
+TEST_F(overlay, file_deleted_meanwhile_keeps_its_table)
 {
 	ASSERT_EQ(0, map_overlay(&self->env, MERGED));
 	ASSERT_EQ(0, unlink(MERGED));
@@ -647,7 +647,7 @@ TEST_F(overlay, deleted_meanwhile)
 }
 
 /* New in the overlay itself */
-TEST_F(overlay, of_new_file)
+TEST_F(overlay, new_file_has_its_table)
 {
 	int fd = make_file(&code_file_usual, OVERLAY "/all/new.so");
 
@@ -661,12 +661,12 @@ TEST_F(overlay, of_new_file)
  * Answers that are remembered, and how often a file is asked
  */
 
-FIXTURE(answer)
+FIXTURE(cached_answer)
 {
 	struct env env;
 };
 
-FIXTURE_SETUP(answer)
+FIXTURE_SETUP(cached_answer)
 {
 	const char *why = env_setup(&self->env);
 
@@ -678,7 +678,7 @@ FIXTURE_SETUP(answer)
 				    self->env.fd, NULL));
 }
 
-FIXTURE_TEARDOWN(answer)
+FIXTURE_TEARDOWN(cached_answer)
 {
 	env_teardown(&self->env);
 }
@@ -711,7 +711,7 @@ static int map_again(struct env *env)
 }
 
 /* There is no table; there comes one; it is seen when the file is mapped anew */
-TEST_F(answer, of_no_table)
+TEST_F(cached_answer, no_table_is_kept_until_mapped_anew)
 {
 	struct env *env = &self->env;
 
@@ -725,7 +725,7 @@ TEST_F(answer, of_no_table)
 	EXPECT_EQ(0, events(env, &env->image, 0, "table_invalid"));
 }
 
-TEST_F(answer, of_no_table_goes_with_munmap)
+TEST_F(cached_answer, no_table_is_dropped_by_munmap)
 {
 	struct env *env = &self->env;
 	struct code_image image = env->image;
@@ -741,7 +741,7 @@ TEST_F(answer, of_no_table_goes_with_munmap)
 }
 
 /* It costs one look, and nobody else anything */
-TEST_F(answer, of_lies)
+TEST_F(cached_answer, bad_table_is_looked_at_once)
 {
 	struct env *env = &self->env;
 	struct code_image good;
@@ -769,7 +769,7 @@ TEST_F(answer, of_lies)
 }
 
 /* Each process asks for itself, once */
-TEST_F(answer, of_lies_is_not_inherited)
+TEST_F(cached_answer, bad_table_is_not_inherited)
 {
 	struct env *env = &self->env;
 	struct turns turns;
@@ -800,7 +800,7 @@ TEST_F(answer, of_lies_is_not_inherited)
 }
 
 /* Code without a file, and then a file in its place */
-TEST_F(answer, of_anonymous_memory)
+TEST_F(cached_answer, anonymous_memory_is_replaced_by_a_file)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
 	struct env *env = &self->env;
@@ -820,7 +820,7 @@ TEST_F(answer, of_anonymous_memory)
 }
 
 /* The table is looked for once, however often it is used */
-TEST_F(answer, of_a_table)
+TEST_F(cached_answer, good_table_is_looked_for_once)
 {
 	struct env *env = &self->env;
 	int i;
@@ -835,7 +835,7 @@ TEST_F(answer, of_a_table)
 }
 
 /* The text moves away from its table, and the table from its text */
-TEST_F(answer, moves_with_neither)
+TEST_F(cached_answer, moved_text_drops_its_table)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
 	struct env *env = &self->env;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Code that is made at run time, with a table that grows: the sample JIT (see
- * samples/unwind/) under sampling.
+ * Code that is made at run time, with a table that grows: the sample JIT
+ * (samples/unwind/) under sampling.
  *
- * Each stack that a generated function is in is the true one, or ends there: no
- * table that is just being changed leads to a wrong caller.  What has been
- * published, by the rules, is found.
+ * Each stack through a generated function is the true one or ends there: a table that is
+ * being changed never gives a wrong caller. Published entries are used.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -62,7 +61,7 @@ static int extend(struct jit_window *win, struct chain *chain,
 	return index;
 }
 
-/* The functions of a chain, of which the last is called from run_enter() */
+/* The functions of a chain; run_enter() calls the last of them */
 static void chain_truth(const struct chain *chain, unsigned int depth,
 			struct truth *truth)
 {
@@ -183,7 +182,7 @@ FIXTURE_TEARDOWN(refill)
 }
 
 /* If code and table disagree, it is seen: otherwise no test here could fail */
-TEST_F(jit, a_wrong_table_is_told)
+TEST_F(jit, check_finds_a_wrong_table)
 {
 	struct jit_func other = { .callee = (void *)(uintptr_t)run_leaf };
 	struct jit_code code;
@@ -212,7 +211,7 @@ static void call_through(struct through *through, run_fn fn)
 	asm volatile("" : : : "memory");
 }
 
-TEST_F(jit, goes_through)
+TEST_F(jit, stack_goes_through)
 {
 	struct through through = { .run.rounds = 1 };
 	struct sampler sampler;
@@ -234,7 +233,7 @@ TEST_F(jit, goes_through)
 }
 
 /* Each function is found as soon as it has been published */
-TEST_F(jit, grows)
+TEST_F(jit, growing_table_is_used)
 {
 	unsigned int i;
 
@@ -250,7 +249,7 @@ TEST_F(jit, grows)
 }
 
 /* A table that nobody registered is none; nor is one that was retired */
-TEST_F(jit, is_retired)
+TEST_F(jit, retired_table_is_not_used)
 {
 	struct jit_window win;
 
@@ -282,7 +281,7 @@ TEST_F(jit, is_retired)
 }
 
 /* A stack ends at a function that was removed */
-TEST_F(jit, functions_are_removed)
+TEST_F(jit, removed_functions_are_not_used)
 {
 	unsigned int i;
 
