@@ -13,9 +13,6 @@
 
 #include "whole.h"
 
-/* Set in the environment of the program that whole_with_tables() runs */
-#define NESTED	"UNWIND_NESTED"
-
 struct notes whole;
 long whole_pid, whole_tid;
 
@@ -135,7 +132,7 @@ void *whole_stack(void)
 #define LOADER	"ld-linux-aarch64.so.1"
 #endif
 
-int whole_with_tables(void)
+int whole_with_tables(const char *fixture)
 {
 	char loader[PATH_MAX], command[4 * PATH_MAX], line[512];
 	const char *dir = getenv("UNWIND_LIBC");
@@ -145,11 +142,11 @@ int whole_with_tables(void)
 	if (!dir)
 		dir = "/opt/sframe/lib";
 	snprintf(loader, sizeof(loader), "%s/" LOADER, dir);
-	if (access(loader, X_OK) || getenv(NESTED))
+	if (access(loader, X_OK))
 		return -1;
 	snprintf(command, sizeof(command),
-		 NESTED "=1 '%s' --library-path '%s' '%s' 2>&1", loader, dir,
-		 program_invocation_name);
+		 "'%s' --library-path '%s' '%s' -f %s 2>&1", loader, dir,
+		 program_invocation_name, fixture);
 	output = popen(command, "r");
 	if (!output)
 		return 127;

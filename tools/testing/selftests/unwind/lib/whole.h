@@ -112,10 +112,10 @@ bool whole_is_right(struct sampler *sampler);
 void *whole_stack(void);
 
 /*
- * Run this program once more, with a C library that has tables, which is in
- * $UNWIND_LIBC or /opt/sframe/lib, and print what it prints as a comment. Its
- * exit status, or -1 where there is no such library, or it is this run's.
+ * Run the tests of @fixture once more, with a C library that has tables, which is
+ * in $UNWIND_LIBC or /opt/sframe/lib, and print their output as a comment. Return
+ * the program's exit status, or -1 if there is no such library.
  */
-int whole_with_tables(void);
+int whole_with_tables(const char *fixture);
 
 #endif /* SELFTEST_UNWIND_WHOLE_H */

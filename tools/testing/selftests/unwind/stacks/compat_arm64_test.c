@@ -106,7 +106,7 @@ static void make_program(struct program *program, const uint32_t *code, uint32_t
 	memcpy(program->code, code, sizeof(program->code));
 }
 
-TEST_F(aarch32, stack_ends_where_it_is)
+TEST_F(aarch32, stack_is_one_frame)
 {
 	struct program program;
 	struct elf elf = { .data = (void *)&program, .size = sizeof(program) };

@@ -197,7 +197,7 @@ FIXTURE_TEARDOWN(mode_32)
 	trace_stop(&self->trace);
 }
 
-TEST_F(mode_32, has_no_table)
+TEST_F(mode_32, uses_no_table)
 {
 	struct stack stack, expected = {};
 	struct unwind_table_attr attr = {

@@ -34,7 +34,7 @@
 #define MAX_CPUS	64
 #define PF_KTHREAD	0x00200000
 
-/* What the child tells its parent */
+/* What the child reports to its parent */
 struct shared {
 	/* Where the system call returns to that it is about to make */
 	unsigned long	ip;
@@ -203,7 +203,7 @@ static void expect_last_stack(struct __test_metadata *_metadata,
 	EXPECT_EQ(self->shared->ip, stack->ips[1]);
 }
 
-TEST_F(task, exits)
+TEST_F(task, exit_delivers_last_stack)
 {
 	self->pid = start(self->shared, call_exit);
 	ASSERT_LE(0, self->pid);
@@ -213,7 +213,7 @@ TEST_F(task, exits)
 	expect_last_stack(_metadata, self);
 }
 
-TEST_F(task, exits_as_a_group)
+TEST_F(task, exit_group_delivers_last_stack)
 {
 	self->pid = start(self->shared, call_exit_group);
 	ASSERT_LE(0, self->pid);
@@ -251,7 +251,7 @@ static void short_threads(struct shared *shared)
 	_exit(0);
 }
 
-TEST_F(task, threads_exit)
+TEST_F(task, exiting_threads_deliver_their_stacks)
 {
 	struct ring ring[MAX_CPUS] = {};
 	struct perf_event_attr attr;
@@ -306,7 +306,7 @@ static char task_state(pid_t tid)
 	return state;
 }
 
-/* Wait until the task sleeps in a call of which a sample is pending */
+/* Wait until the task sleeps in a call that has a pending sample */
 static bool wait_pending(struct _test_data_task *self, pid_t tid)
 {
 	const struct record *sample;
@@ -348,7 +348,7 @@ static unsigned long killed_at(unsigned long ip)
  * Samples of context switches may follow their stack: a task can be preempted on its
  * way from there to user space.
  */
-TEST_F(task, killed_in_its_sleep)
+TEST_F(task, killed_asleep_delivers_its_stack)
 {
 	size_t late;
 
@@ -385,7 +385,7 @@ static void exit_with_sleeper(struct shared *shared)
 		_exit(4);
 }
 
-TEST_F(task, another_thread_exits)
+TEST_F(task, sleeping_thread_of_exiting_process_delivers_its_stack)
 {
 	size_t late;
 	pid_t tid;
@@ -414,7 +414,7 @@ static void stop_itself(struct shared *shared)
 }
 
 /* It stops on its way back to user space, and switches there */
-TEST_F(task, killed_while_stopped)
+TEST_F(task, killed_while_stopped_delivers_its_stack)
 {
 	size_t late;
 	int status;
@@ -442,7 +442,7 @@ static void spin(struct shared *shared)
 		asm volatile("");
 }
 
-TEST_F(task, killed_while_running)
+TEST_F(task, killed_while_running_delivers_its_stacks)
 {
 	const size_t want = 50;
 	size_t late;
@@ -480,7 +480,7 @@ static void write_nowhere(struct shared *shared)
 #endif
 }
 
-TEST_F(task, dies_of_a_fault)
+TEST_F(task, fatal_fault_delivers_its_stack)
 {
 	const struct record *sample;
 
@@ -559,7 +559,7 @@ static void expect_two_programs(struct __test_metadata *_metadata,
 	EXPECT_LE(3, news);
 }
 
-TEST_F(task, execs)
+TEST_F(task, exec_delivers_stacks_of_both_programs)
 {
 	ASSERT_EQ(0, elf_read(&self->elf, "prog_fp"));
 	ASSERT_EQ(0, elf_program(&self->elf, self->shared->path,
@@ -594,7 +594,7 @@ static void exec_from_thread(struct shared *shared)
 }
 
 /* The thread takes over the process's ID on the way; its stack keeps its own */
-TEST_F(task, thread_execs)
+TEST_F(task, exec_by_thread_delivers_stacks_of_both_programs)
 {
 	pid_t tid;
 
@@ -614,7 +614,7 @@ TEST_F(task, thread_execs)
 }
 
 /* Nothing is special about an exec that does not come about */
-TEST_F(task, exec_fails_early)
+TEST_F(task, failed_exec_delivers_its_stack)
 {
 	const struct record *stack;
 
@@ -633,7 +633,7 @@ TEST_F(task, exec_fails_early)
 }
 
 /* Too late to go back: the old program is gone and the new one cannot run */
-TEST_F(task, exec_fails_late)
+TEST_F(task, exec_that_kills_delivers_its_stack)
 {
 	struct rlimit none = {};
 
@@ -666,7 +666,7 @@ static void call_vfork(struct shared *shared)
 	_exit(wait(NULL) < 0);
 }
 
-TEST_F(task, sleeps_in_vfork)
+TEST_F(task, parent_in_vfork_delivers_its_stack)
 {
 	size_t late;
 

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Signals on arm64: from the handler over the frame that the kernel laid down to
- * the very instruction that was interrupted, and on to the end of the stack.
+ * Signals and the vDSO on arm64: from the handler across the signal frame to the very
+ * instruction that was interrupted, and on to the end of the stack.
  *
- * A handler returns to the vDSO, or to where the program says. It has a table,
- * which says where its frame ends, or a frame record alone, which does not; then
- * the record that lies above the signal's frame leads on. In a function that was
- * interrupted, the return address may be in the link register, and signed.
+ * A handler returns to the vDSO or to the program's restorer. A handler with a table says
+ * where its frame ends; one with a frame record alone does not: then the record above the
+ * signal frame continues the stack. In an interrupted function the return address may be
+ * in the link register, and signed.
  */
+#include <dlfcn.h>
+#include <link.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/ucontext.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "breakpoint.h"
@@ -26,7 +30,7 @@
 
 #define INSN		4
 
-/* Vector registers of so many bytes do not fit into the frame, with all others */
+/* Vector registers of this many bytes do not fit into the frame, with all others */
 #define VL_LONG		128
 #define VL_LONGEST	256
 
@@ -89,7 +93,7 @@ asm(".pushsection .text\n"
 	"	svc	#0\n"
 	".popsection\n");
 
-/* The same, right behind a function that has a table */
+/* The same, right after a function that has a table */
 ASM_LABEL(restorer_behind);
 asm(".pushsection .text\n"
 	".type before_restorer, %function\n"
@@ -140,12 +144,12 @@ FIXTURE_VARIANT_ADD(handler, with_record_own_restorer) {
 	.handler = handler_with_record, .restorer = own_restorer,
 };
 
-FIXTURE_VARIANT_ADD(handler, with_table_restorer_behind) {
+FIXTURE_VARIANT_ADD(handler, with_table_restorer_after) {
 	.handler = handler_with_table, .has_table = true,
 	.restorer = restorer_behind,
 };
 
-FIXTURE_VARIANT_ADD(handler, with_record_restorer_behind) {
+FIXTURE_VARIANT_ADD(handler, with_record_restorer_after) {
 	.handler = handler_with_record, .restorer = restorer_behind,
 };
 
@@ -191,7 +195,7 @@ static void raise_or_sample(int sig, ucontext_t *context)
 		whole_sample();
 }
 
-TEST_F(handler, of_nested_signals)
+TEST_F(handler, of_nested_signals_has_whole_stack)
 {
 	body = raise_or_sample;
 	ASSERT_EQ(0, install(SIGUSR1, variant->handler, variant->restorer, 0));
@@ -223,13 +227,13 @@ static void on_alternate_stack(struct __test_metadata *_metadata, bool above,
 	munmap(low, 2 * WHOLE_STACK);
 }
 
-TEST_F(handler, on_an_alternate_stack_above)
+TEST_F(handler, on_alternate_stack_above_has_whole_stack)
 {
 	on_alternate_stack(_metadata, true, variant->handler,
 			   variant->restorer);
 }
 
-TEST_F(handler, on_an_alternate_stack_below)
+TEST_F(handler, on_alternate_stack_below_has_whole_stack)
 {
 	on_alternate_stack(_metadata, false, variant->handler,
 			   variant->restorer);
@@ -280,7 +284,7 @@ ASM_FUNCTION(faulting,
 	     "	.cfi_negate_ra_state\n"
 	     "	ldr	x9, [x0]\n");
 
-TEST_F(handler, of_a_fault_wherever_the_return_address_is)
+TEST_F(handler, of_fault_has_whole_stack_wherever_the_return_address_is)
 {
 	body = sample_fault;
 	right = 0;
@@ -299,7 +303,7 @@ static void sample_call(int sig, ucontext_t *context)
 	context->uc_mcontext.pc = context->uc_mcontext.regs[30];
 }
 
-TEST_F(handler, of_a_call_of_what_is_no_text)
+TEST_F(handler, of_call_outside_text_has_whole_stack)
 {
 	void *page = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -340,7 +344,7 @@ static void sample_up_to_signal(int sig, ucontext_t *context)
 	context->uc_mcontext.pc += INSN;
 }
 
-TEST_F(handler, of_a_fault_with_registers_that_take_extra_space)
+TEST_F(handler, of_fault_with_extra_context_has_whole_stack)
 {
 	int before = prctl(PR_SVE_GET_VL, 0, 0, 0, 0), vl;
 
@@ -376,7 +380,7 @@ static void run_raise(void)
 }
 
 /* (A breakpoint at its system call would have the kernel report a step to nobody) */
-TEST_F(handler, at_the_restorer)
+TEST_F(handler, at_restorer_has_whole_stack)
 {
 	struct stack stack, expected;
 
@@ -390,6 +394,259 @@ TEST_F(handler, at_the_restorer)
 	expect_chain(&expected, &whole);
 	EXPECT_EQ(3, expected.nr);
 	EXPECT_TRUE(stack_is(&stack, &expected));
+}
+
+/*
+ * The vDSO: the kernel builds it with tables.
+ *
+ * A breakpoint at each instruction of its functions takes a stack there. The expected
+ * stack needs no table: all functions are leaves, except that one calls a function of its
+ * own, which is a leaf and is found by decoding that call.
+ */
+
+#define _GNU_SOURCE
+
+#define RET		0xd65f03c0
+#define SVC		0xd4000001
+#define MAX_HELPERS	4
+
+SECTION_BOUNDS(text_caller);
+
+static void *function;
+
+/* From the vDSO's function to the program: the calls are the only ones here */
+
+static void __section("text_caller") call_clock_gettime(void *arg)
+{
+	int (*clock_gettime)(clockid_t clock, struct timespec *ts) = function;
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(CLOCK_REALTIME_COARSE, &ts);
+	/* By a system call */
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+}
+
+static void __section("text_caller") call_clock_getres(void *arg)
+{
+	int (*clock_getres)(clockid_t clock, struct timespec *ts) = function;
+	struct timespec ts;
+
+	clock_getres(CLOCK_MONOTONIC, &ts);
+	clock_getres(CLOCK_MONOTONIC_COARSE, &ts);
+	clock_getres(CLOCK_THREAD_CPUTIME_ID, &ts);
+}
+
+static void __section("text_caller") call_gettimeofday(void *arg)
+{
+	int (*gettimeofday)(struct timeval *tv, struct timezone *tz) = function;
+	struct timezone tz;
+	struct timeval tv;
+
+	gettimeofday(&tv, &tz);
+}
+
+/* What the vDSO says when it is asked for the size of its state */
+struct random_params {
+	uint32_t	size;
+	uint32_t	prot;
+	uint32_t	flags;
+	uint32_t	reserved[13];
+};
+
+typedef ssize_t (*random_function)(void *buf, size_t size, unsigned int flags,
+				   void *state, size_t state_size);
+
+static struct random_params random_params;
+static void *random_state;
+
+static int init_random(void)
+{
+	random_function getrandom = function;
+	ssize_t ret;
+
+	ret = getrandom(NULL, 0, 0, &random_params, ~0UL);
+	if (ret)
+		return -1;
+	random_state = mmap(NULL, sysconf(_SC_PAGESIZE), random_params.prot,
+			    random_params.flags, -1, 0);
+	return random_state == MAP_FAILED ? -1 : 0;
+}
+
+static void __section("text_caller") call_getrandom(void *arg)
+{
+	random_function getrandom = function;
+	char buf[200];
+
+	getrandom(buf, sizeof(buf), 0, random_state, random_params.size);
+	getrandom(buf, 1, 0, random_state, random_params.size);
+}
+
+/*
+ * Code
+ */
+
+static uint32_t insn_at(unsigned long ip)
+{
+	return *(const uint32_t *)ip;
+}
+
+/* Where a "bl" leads, or 0 */
+static unsigned long called_by(unsigned long ip)
+{
+	uint32_t insn = insn_at(ip);
+
+	if ((insn & 0xfc000000) != 0x94000000)
+		return 0;
+	return ip + ((int32_t)(insn << 6) >> 4);
+}
+
+static bool is_in_caller(unsigned long ra)
+{
+	return ra > (unsigned long)__start_text_caller &&
+	       ra < (unsigned long)__stop_text_caller &&
+	       (insn_at(ra - INSN) & 0xfffffc1f) == 0xd63f0000;
+}
+
+/* Functions that are called within @start and @end, each once */
+static unsigned int find_helpers(unsigned long start, unsigned long end,
+				 unsigned long *helper)
+{
+	unsigned int i, nr = 0;
+	unsigned long ip;
+
+	for (ip = start; ip < end; ip += INSN) {
+		unsigned long to = called_by(ip);
+
+		for (i = 0; i < nr && helper[i] != to; i++)
+			;
+		if (to && i == nr && nr < MAX_HELPERS)
+			helper[nr++] = to;
+	}
+	return nr;
+}
+
+FIXTURE(vdso)
+{
+	unsigned long start;
+	unsigned long end;
+};
+
+FIXTURE_VARIANT(vdso)
+{
+	const char *name;
+	void (*call)(void *arg);
+	int (*init)(void);
+};
+
+FIXTURE_VARIANT_ADD(vdso, clock_gettime) {
+	.name = "__kernel_clock_gettime", .call = call_clock_gettime,
+};
+
+FIXTURE_VARIANT_ADD(vdso, clock_getres) {
+	.name = "__kernel_clock_getres", .call = call_clock_getres,
+};
+
+FIXTURE_VARIANT_ADD(vdso, gettimeofday) {
+	.name = "__kernel_gettimeofday", .call = call_gettimeofday,
+};
+
+FIXTURE_VARIANT_ADD(vdso, getrandom) {
+	.name = "__kernel_getrandom", .call = call_getrandom,
+	.init = init_random,
+};
+
+FIXTURE_SETUP(vdso)
+{
+	void *lib = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	Elf64_Sym *sym;
+	Dl_info info;
+
+	if (!lib)
+		SKIP(return, "no vDSO");
+	function = dlsym(lib, variant->name);
+	if (!function || !dladdr1(function, &info, (void **)&sym, RTLD_DL_SYMENT))
+		SKIP(return, "the vDSO has no such function");
+	self->start = (unsigned long)function;
+	self->end = self->start + sym->st_size;
+	if (!breakpoints_work())
+		SKIP(return, "no hardware breakpoints");
+	if (variant->init)
+		ASSERT_EQ(0, variant->init());
+}
+
+FIXTURE_TEARDOWN(vdso)
+{
+}
+
+static void (*call)(void *arg);
+
+static void run_call(void)
+{
+	whole_run(call, NULL, NULL);
+}
+
+/*
+ * Is it the stack of the vDSO's function, or of @helper, called from there?
+ */
+static bool is_right(const struct stack *stack, unsigned long ip,
+		     unsigned long start, unsigned long end,
+		     unsigned long helper)
+{
+	unsigned int i = 0;
+
+	if (stack->nr != 3 + !!helper || stack->ip[i++] != ip)
+		return false;
+	if (helper) {
+		unsigned long ra = stack->ip[i++];
+
+		if (ra <= start || ra >= end || called_by(ra - INSN) != helper)
+			return false;
+	}
+	return is_in_caller(stack->ip[i]) &&
+	       stack->ip[i + 1] == (unsigned long)whole_end;
+}
+
+TEST_F_TIMEOUT(vdso, has_right_stacks_at_each_instruction, 300)
+{
+	unsigned int i, nr, hits = 0, wrong = 0, inner = 0;
+	unsigned long helper[MAX_HELPERS], ip;
+	struct stack stack;
+
+	call = variant->call;
+	for (ip = self->start; ip < self->end; ip += INSN) {
+		/* There, the kernel would report its own step to the program */
+		if (insn_at(ip) == SVC)
+			continue;
+		ASSERT_EQ(0, sample_at(ip, run_call, &stack));
+		if (!stack.nr)
+			continue;
+		hits++;
+		if (is_right(&stack, ip, self->start, self->end, 0))
+			continue;
+		TH_LOG("wrong at %s + %#lx", variant->name, ip - self->start);
+		wrong++;
+	}
+	nr = find_helpers(self->start, self->end, helper);
+	for (i = 0; i < nr; i++) {
+		for (ip = helper[i]; ; ip += INSN) {
+			ASSERT_EQ(0, sample_at(ip, run_call, &stack));
+			inner += !!stack.nr;
+			if (stack.nr && !is_right(&stack, ip, self->start,
+						  self->end, helper[i])) {
+				TH_LOG("wrong at function %u + %#lx", i,
+				       ip - helper[i]);
+				wrong++;
+			}
+			if (insn_at(ip) == RET)
+				break;
+		}
+	}
+	TH_LOG("%u instructions, and %u of %u functions that it calls; %u wrong",
+	       hits, inner, nr, wrong);
+	EXPECT_LE(8, hits);
+	EXPECT_EQ(!nr, !inner);
+	EXPECT_EQ(0, wrong);
 }
 
 TEST_HARNESS_MAIN

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Signals: from the handler over the frame that the kernel laid down to the very
- * instruction that was interrupted, and on to the end of the stack.
+ * Signals and the vDSO: from the handler across the signal frame to the very instruction
+ * that was interrupted, and on to the end of the stack.
  *
- * A handler returns to a restorer, which does nothing but call sigreturn. There
- * are several: libc's; one with other instructions; and one that the kernel
- * knows nothing of, but a table.
+ * A handler returns to a restorer, which only calls sigreturn. There are several: libc's;
+ * one with other instructions; and one that only a table describes.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/ucontext.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "breakpoint.h"
@@ -277,7 +277,7 @@ static int visit(void (*fn)(void *arg), void (*restorer)(void))
 	return visited.right + visited.ended + visited.wrong;
 }
 
-TEST_F(restorer, of_a_signal_at_each_instruction)
+TEST_F(restorer, of_signal_at_each_instruction_is_crossed)
 {
 	/* Five functions, of at least four instructions each */
 	ASSERT_LE(20, visit(all_shapes, self->restorer));
@@ -286,7 +286,7 @@ TEST_F(restorer, of_a_signal_at_each_instruction)
 }
 
 /* Registers of what a signal interrupted are known where the kernel is asked */
-TEST_F(restorer, of_a_signal_while_the_stack_is_aligned)
+TEST_F(restorer, of_signal_while_stack_is_aligned_is_crossed)
 {
 	ASSERT_LE(10, visit(aligned, self->restorer));
 	EXPECT_LE(10, visited.right);
@@ -320,7 +320,7 @@ static void sample_plt(const struct stack *stack, unsigned long handler)
 		in_plt += visited.right - before;
 }
 
-TEST_F(restorer, of_a_signal_in_the_plt)
+TEST_F(restorer, of_signal_in_plt_is_crossed)
 {
 	const unsigned long page = sysconf(_SC_PAGESIZE);
 	struct notes notes = {};
@@ -388,7 +388,7 @@ static void raising_handler(int sig, siginfo_t *info, void *context)
 	whole_raise(SIGUSR2);
 }
 
-TEST_F(restorer, of_nested_signals)
+TEST_F(restorer, of_nested_signals_is_crossed)
 {
 	ASSERT_EQ(0, walk_handler(SIGUSR1, raising_handler, SA_SIGINFO,
 				  self->restorer));
@@ -408,7 +408,7 @@ static void forgetting_handler(int sig, siginfo_t *info, void *context)
 }
 
 /* Where handlers return to now says nothing of where this one does */
-TEST_F(restorer, that_is_no_longer_installed)
+TEST_F(restorer, that_is_no_longer_installed_is_crossed)
 {
 	ASSERT_EQ(0, walk_handler(SIGUSR1, forgetting_handler, SA_SIGINFO,
 				  self->restorer));
@@ -438,12 +438,12 @@ static void on_alternate_stack(struct __test_metadata *_metadata, bool above,
 	munmap(low, 2 * WHOLE_STACK);
 }
 
-TEST_F(restorer, on_an_alternate_stack_above)
+TEST_F(restorer, on_alternate_stack_above_is_crossed)
 {
 	on_alternate_stack(_metadata, true, self->restorer);
 }
 
-TEST_F(restorer, on_an_alternate_stack_below)
+TEST_F(restorer, on_alternate_stack_below_is_crossed)
 {
 	on_alternate_stack(_metadata, false, self->restorer);
 }
@@ -484,7 +484,7 @@ static void restorer_handler(int sig, siginfo_t *info, void *context)
 	whole_forget(nr);
 }
 
-TEST_F(restorer, that_is_interrupted_itself)
+TEST_F(restorer, that_is_interrupted_is_crossed)
 {
 	if (variant->described)
 		SKIP(return, "its table has one row for all its instructions");
@@ -513,7 +513,7 @@ static void run_raise(void)
 	whole_run(raise_usr1, NULL, NULL);
 }
 
-TEST_F(restorer, at_each_of_its_instructions)
+TEST_F(restorer, at_each_of_its_instructions_is_crossed)
 {
 	unsigned int move, offset;
 	struct stack stack, expected;
@@ -535,7 +535,7 @@ TEST_F(restorer, at_each_of_its_instructions)
 }
 
 /* When it has called the kernel, that is already back at what was interrupted */
-TEST_F(restorer, that_has_called_sigreturn)
+TEST_F(restorer, that_has_called_sigreturn_is_crossed)
 {
 	struct sampler sigreturn;
 
@@ -617,7 +617,7 @@ static void fault_handler(int sig, siginfo_t *info, void *context)
 	siglongjmp(jump, 1);
 }
 
-TEST_F(restorer, of_a_page_fault_and_a_jump)
+TEST_F(restorer, of_page_fault_left_by_longjmp_is_crossed)
 {
 	ASSERT_EQ(0, walk_handler(SIGSEGV, fault_handler, SA_SIGINFO,
 				  self->restorer));
@@ -642,7 +642,7 @@ static void jump_out_of_nested(void *arg)
 	jumps += whole_is_right(&sampler);
 }
 
-TEST_F(restorer, of_nested_signals_and_a_jump)
+TEST_F(restorer, of_nested_signals_left_by_longjmp_is_crossed)
 {
 	ASSERT_EQ(0, walk_handler(SIGUSR1, raising_handler, SA_SIGINFO,
 				  self->restorer));
@@ -661,7 +661,7 @@ static void int3(void *arg)
 	asm volatile("int3");
 }
 
-TEST_F(restorer, of_a_breakpoint_instruction)
+TEST_F(restorer, of_breakpoint_instruction_is_crossed)
 {
 	ASSERT_EQ(0, walk_handler(SIGTRAP, sampling_handler, SA_SIGINFO,
 				  self->restorer));
@@ -670,25 +670,221 @@ TEST_F(restorer, of_a_breakpoint_instruction)
 }
 
 /* All of this again, with a libc that has tables */
-FIXTURE(libc)
+FIXTURE(libc_with_tables)
 {
 };
 
-FIXTURE_SETUP(libc)
+FIXTURE_SETUP(libc_with_tables)
 {
 }
 
-FIXTURE_TEARDOWN(libc)
+FIXTURE_TEARDOWN(libc_with_tables)
 {
 }
 
-TEST_F_TIMEOUT(libc, that_has_tables, 150)
+TEST_F_TIMEOUT(libc_with_tables, runs_these_tests_as_well, 150)
 {
-	int status = whole_with_tables();
+	int status = whole_with_tables("restorer");
 
 	if (status < 0)
-		SKIP(return, "no such libc, or this is run with it");
+		SKIP(return, "no libc with tables");
 	EXPECT_EQ(0, status);
+}
+
+/*
+ * The vDSO: the kernel builds it with tables.
+ *
+ * Stacks from each instruction that is executed there, as the topmost frame and as the
+ * frame that a signal interrupts, are compared with those known from stepping.
+ */
+
+#define MAX_INSNS	1024
+
+/* Where the vDSO is mapped */
+static unsigned long start, end;
+
+static bool find_vdso(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	bool found = false;
+	char line[512];
+
+	while (maps && !found && fgets(line, sizeof(line), maps))
+		found = strstr(line, "[vdso]") &&
+			sscanf(line, "%lx-%lx", &start, &end) == 2;
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+static int (*clock_gettime_of_vdso)(clockid_t clock, struct timespec *ts);
+static int (*getcpu_of_vdso)(unsigned int *cpu, unsigned int *node, void *none);
+static int (*gettimeofday_of_vdso)(void *tv, void *tz);
+
+static void call_clock_gettime(void *arg)
+{
+	struct timespec ts;
+
+	clock_gettime_of_vdso(CLOCK_MONOTONIC, &ts);
+	clock_gettime_of_vdso(CLOCK_REALTIME_COARSE, &ts);
+}
+
+static void call_gettimeofday(void *arg)
+{
+	long tv[2], tz;
+
+	gettimeofday_of_vdso(tv, &tz);
+}
+
+static void call_getcpu(void *arg)
+{
+	unsigned int cpu, node;
+
+	getcpu_of_vdso(&cpu, &node, NULL);
+}
+
+/*
+ * What is executed: each instruction with the stack that it was first seen with
+ */
+
+static struct stack seen[MAX_INSNS];
+static unsigned int nr_seen;
+
+static bool is_new(const struct stack *stack)
+{
+	unsigned int i;
+
+	if (stack->ip[0] < start || stack->ip[0] >= end ||
+	    nr_seen == MAX_INSNS)
+		return false;
+	for (i = 0; i < nr_seen; i++)
+		if (seen[i].ip[0] == stack->ip[0])
+			return false;
+	return true;
+}
+
+static void note_step(const struct stack *stack, unsigned long handler)
+{
+	struct stack *to = &seen[nr_seen];
+
+	if (!is_new(stack))
+		return;
+	nr_seen++;
+	*to = *stack;
+	/* All but the function that steps */
+	to->nr--;
+	to->ip[to->nr - 1] = to->ip[to->nr];
+}
+
+FIXTURE(vdso)
+{
+	struct sampler sampler;
+};
+
+FIXTURE_VARIANT(vdso)
+{
+	const char *name;
+	void *fn;
+	void (*call)(void *arg);
+};
+
+FIXTURE_VARIANT_ADD(vdso, clock_gettime) {
+	.name = "__vdso_clock_gettime",
+	.fn = &clock_gettime_of_vdso,
+	.call = call_clock_gettime,
+};
+
+FIXTURE_VARIANT_ADD(vdso, gettimeofday) {
+	.name = "__vdso_gettimeofday",
+	.fn = &gettimeofday_of_vdso,
+	.call = call_gettimeofday,
+};
+
+FIXTURE_VARIANT_ADD(vdso, getcpu) {
+	.name = "__vdso_getcpu",
+	.fn = &getcpu_of_vdso,
+	.call = call_getcpu,
+};
+
+FIXTURE_SETUP(vdso)
+{
+	void *lib = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD), *fn;
+
+	if (!lib || !find_vdso())
+		SKIP(return, "no vDSO");
+	fn = dlsym(lib, variant->name);
+	if (!fn)
+		SKIP(return, "the vDSO has no such function");
+	*(void **)variant->fn = fn;
+	if (sampler_open(&self->sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+}
+
+FIXTURE_TEARDOWN(vdso)
+{
+	sampler_close(&self->sampler);
+}
+
+static void (*call)(void *arg);
+
+static void run_call(void)
+{
+	whole_run(call, NULL, NULL);
+}
+
+TEST_F_TIMEOUT(vdso, has_right_stacks_at_each_instruction, 120)
+{
+	unsigned int i, missed = 0;
+	struct stack stack;
+
+	if (!breakpoints_work())
+		SKIP(return, "no hardware breakpoints");
+	call = variant->call;
+	nr_seen = 0;
+	ASSERT_EQ(0, walk(call, NULL, NULL, note_step));
+	ASSERT_LE(4, nr_seen);
+	EXPECT_EQ((unsigned long)*(void **)variant->fn, seen[0].ip[0]);
+	for (i = 0; i < nr_seen; i++) {
+		ASSERT_EQ(0, sample_at(seen[i].ip[0], run_call, &stack));
+		/* Not all runs are the same: a clock may tick */
+		if (!stack.nr) {
+			missed++;
+			continue;
+		}
+		EXPECT_TRUE(stack_is(&stack, &seen[i]))
+			TH_LOG("vDSO + %#lx", seen[i].ip[0] - start);
+	}
+	EXPECT_GT(nr_seen / 4 + 1, missed);
+	TH_LOG("%u instructions, %u missed", nr_seen, missed);
+}
+
+static struct sampler *vdso_sampler;
+static unsigned int wrong;
+
+static void sample_vdso_step(const struct stack *stack, unsigned long handler)
+{
+	struct stack sampled, expected;
+
+	if (!is_new(stack))
+		return;
+	seen[nr_seen++] = *stack;
+	syscall0_at(SYS_getppid, &expected.ip[0]);
+	expected.ip[1] = (unsigned long)__builtin_return_address(0);
+	expected.ip[2] = handler;
+	memcpy(&expected.ip[3], stack->ip, stack->nr * sizeof(*stack->ip));
+	expected.nr = 3 + stack->nr;
+	wrong += sampler_stack(vdso_sampler, &sampled) ||
+		 !stack_is(&sampled, &expected);
+}
+
+TEST_F_TIMEOUT(vdso, has_right_stacks_where_it_is_interrupted, 120)
+{
+	vdso_sampler = &self->sampler;
+	wrong = 0;
+	nr_seen = 0;
+	ASSERT_EQ(0, walk(variant->call, NULL, NULL, sample_vdso_step));
+	EXPECT_LE(4, nr_seen);
+	EXPECT_EQ(0, wrong);
 }
 
 TEST_HARNESS_MAIN

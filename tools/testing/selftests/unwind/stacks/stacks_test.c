@@ -28,13 +28,13 @@
  * Chains
  */
 
-FIXTURE(chains)
+FIXTURE(chain)
 {
 	struct sampler sampler;
 	struct trace trace;
 };
 
-FIXTURE_SETUP(chains)
+FIXTURE_SETUP(chain)
 {
 	struct stack stack, expected;
 
@@ -47,7 +47,7 @@ FIXTURE_SETUP(chains)
 		SKIP(return, "no tracepoints unwind:*");
 }
 
-FIXTURE_TEARDOWN(chains)
+FIXTURE_TEARDOWN(chain)
 {
 	sampler_close(&self->sampler);
 	trace_stop(&self->trace);
@@ -68,19 +68,19 @@ static chain_fn load(struct image *image, const char *name, void *where)
 	return ret ? NULL : (chain_fn)image->entry;
 }
 
-FIXTURE(mix)
+FIXTURE(chain_mix)
 {
 	struct sampler sampler;
 };
 
-FIXTURE_VARIANT(mix)
+FIXTURE_VARIANT(chain_mix)
 {
 	const char *files[4];
 	bool is_signed;
 };
 
 /*
- * What stands before code with frame pointers alone. A frame record may not tell
+ * The caller of code with frame pointers alone. A frame record may not say
  * where its frame ends; then the caller's table is of use only if it says where
  * the caller's own record is.
  */
@@ -90,57 +90,57 @@ FIXTURE_VARIANT(mix)
 #define OUTSIDE_FP	"chain_table.so"
 #endif
 
-FIXTURE_VARIANT_ADD(mix, table) {
+FIXTURE_VARIANT_ADD(chain_mix, table) {
 	.files = { "chain_table.so" },
 };
 
-FIXTURE_VARIANT_ADD(mix, fp) {
+FIXTURE_VARIANT_ADD(chain_mix, fp) {
 	.files = { "chain_fp.so" },
 };
 
-FIXTURE_VARIANT_ADD(mix, both) {
+FIXTURE_VARIANT_ADD(chain_mix, both) {
 	.files = { "chain_both.so" },
 };
 
-FIXTURE_VARIANT_ADD(mix, table_table) {
+FIXTURE_VARIANT_ADD(chain_mix, table_table) {
 	.files = { "chain_table.so", "chain_table_other.so" },
 };
 
-FIXTURE_VARIANT_ADD(mix, table_fp) {
+FIXTURE_VARIANT_ADD(chain_mix, table_fp) {
 	.files = { OUTSIDE_FP, "chain_fp.so" },
 };
 
-FIXTURE_VARIANT_ADD(mix, fp_table) {
+FIXTURE_VARIANT_ADD(chain_mix, fp_table) {
 	.files = { "chain_fp.so", "chain_table.so" },
 };
 
-FIXTURE_VARIANT_ADD(mix, table_fp_table_fp) {
+FIXTURE_VARIANT_ADD(chain_mix, table_fp_table_fp) {
 	.files = { OUTSIDE_FP, "chain_fp.so", OUTSIDE_FP, "chain_fp.so" },
 };
 
-FIXTURE_VARIANT_ADD(mix, fp_table_both_table) {
+FIXTURE_VARIANT_ADD(chain_mix, fp_table_both_table) {
 	.files = { "chain_fp.so", "chain_table.so", "chain_both.so",
 		   "chain_table_other.so" },
 };
 
 #ifdef __aarch64__
 /* Return addresses are signed, with either key */
-FIXTURE_VARIANT_ADD(mix, signed_a) {
+FIXTURE_VARIANT_ADD(chain_mix, signed_a) {
 	.files = { "chain_table_signed.so" }, .is_signed = true,
 };
 
-FIXTURE_VARIANT_ADD(mix, signed_b_fp) {
+FIXTURE_VARIANT_ADD(chain_mix, signed_b_fp) {
 	.files = { "chain_both_signed_b.so", "chain_fp_signed.so",
 		   "chain_table_signed.so" }, .is_signed = true,
 };
 
-FIXTURE_VARIANT_ADD(mix, signed_table_b) {
+FIXTURE_VARIANT_ADD(chain_mix, signed_table_b) {
 	.files = { "chain_table.so", "chain_both_signed_b.so" },
 	.is_signed = true,
 };
 #endif
 
-FIXTURE_SETUP(mix)
+FIXTURE_SETUP(chain_mix)
 {
 	if (variant->is_signed && !can_sign())
 		SKIP(return, "no pointer authentication");
@@ -148,12 +148,12 @@ FIXTURE_SETUP(mix)
 		SKIP(return, "no perf events for raw_syscalls, or not root");
 }
 
-FIXTURE_TEARDOWN(mix)
+FIXTURE_TEARDOWN(chain_mix)
 {
 	sampler_close(&self->sampler);
 }
 
-TEST_F(mix, is_followed)
+TEST_F(chain_mix, has_whole_stack)
 {
 	struct stack stack, expected;
 	struct image image[4] = {};
@@ -203,7 +203,7 @@ static void without_fp(struct notes *notes)
 }
 
 /* Neither a table nor a frame pointer: it stops there, and says why */
-TEST_F(chains, no_way_on)
+TEST_F(chain, stack_ends_without_table_and_frame_pointer)
 {
 	struct stack stack, expected;
 	struct image image;
@@ -227,7 +227,7 @@ TEST_F(chains, no_way_on)
 }
 
 /* A child finds its tables itself, and at the same addresses */
-TEST_F(chains, forked)
+TEST_F(chain, forked_child_has_whole_stack)
 {
 	struct stack stack, expected;
 	struct sampler sampler;
@@ -273,7 +273,7 @@ TEST(twins_have_other_tables)
 	EXPECT_NE(0, memcmp(elf_sframe(&elf[0]), elf_sframe(&elf[1]), size));
 }
 
-TEST_F(chains, mapped_over)
+TEST_F(chain, file_mapped_over_uses_its_own_table)
 {
 	struct stack stack, expected;
 	struct image image = {};
@@ -295,7 +295,7 @@ TEST_F(chains, mapped_over)
 	EXPECT_EQ(ROUNDS, trace_count(&self->trace, "table_found", NULL, NULL, 0));
 }
 
-TEST_F(chains, unmapped_and_mapped)
+TEST_F(chain, file_mapped_after_munmap_uses_its_own_table)
 {
 	struct stack stack, expected;
 	struct image image = {};
@@ -334,7 +334,7 @@ static bool move_image(struct image *image, void *to)
 	return true;
 }
 
-TEST_F(chains, moved_over)
+TEST_F(chain, file_moved_over_uses_its_own_table)
 {
 	struct stack stack, expected;
 	struct image image[2] = {};
@@ -357,7 +357,7 @@ TEST_F(chains, moved_over)
 }
 
 /* As programs do it */
-TEST_F(chains, dlopened)
+TEST_F(chain, file_opened_by_dlopen_uses_its_own_table)
 {
 	char exe[PATH_MAX] = "", path[2 * PATH_MAX];
 	struct stack stack, expected;
@@ -490,7 +490,7 @@ static int set_interpreter(struct elf *elf, const char *file, char *path,
 	return ret;
 }
 
-TEST_F(program, has_its_whole_stack)
+TEST_F(program, has_whole_stack)
 {
 	struct stack stack, expected = {};
 	struct sampler sampler;

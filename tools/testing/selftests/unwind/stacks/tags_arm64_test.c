@@ -183,7 +183,7 @@ FIXTURE_TEARDOWN(table)
 }
 
 /* As with every system call: once the process has asked for that */
-TEST_F(table, by_addresses_with_a_tag)
+TEST_F(table, registered_by_tagged_addresses_is_used)
 {
 	tag_attr(&self->attr);
 	EXPECT_EQ(-EFAULT, unwind_table_add(&self->attr));
@@ -198,7 +198,7 @@ TEST_F(table, by_addresses_with_a_tag)
 }
 
 /* What is read of it is read whatever the tag is */
-TEST_F(table, in_memory_with_a_tag)
+TEST_F(table, in_tagged_memory_is_used)
 {
 	if (!(getauxval(AT_HWCAP2) & HWCAP2_MTE))
 		SKIP(return, "the processor has no tags for memory");
