@@ -96,7 +96,7 @@ check-%: FORCE
 	@$(Q)/check.sh $*
 
 accuracy:
-	@$(Q)/accuracy.sh same step methods
+	@$(Q)/figures.sh accuracy
 
 bench:
-	@$(Q)/bench.sh decoder tables frames rows deferred sampling memory post
+	@$(Q)/figures.sh bench

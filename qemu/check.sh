@@ -1,630 +1,490 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs tests and counts them:  check.sh PART...
+# Runs tests and counts them:  check.sh NAME...
 #
-#   series-quick  base + patches + new files make the tree, "git am" makes it of the
-#              mails; checkpatch, kernel-doc, get_maintainer.pl
-#              (in two parts: round-trip, style)
-#   series     that, and: each patch builds, and the whole with options off; no byte
-#              more, no warning more; htmldocs.  Takes two hours the first time
-#   host       the decoder, compiled for this machine, under sanitizers
-#   kunit      KUnit, on the normal and on the debug kernel
-#   selftests  kselftests, likewise
-#   perf       the perf tool's own tests of the feature; Debian's newer perf
-#   in-place   full stacks by Debian's unmodified bpftrace, bcc, perf and trace-cmd; of
-#              arm64, bcc's are not part of all
-#   demo       the figures of the demo, and its page in a browser
-#   same       a part of "make accuracy": the kernel's stacks beside libdw's
-#   link       what is seen by instructions in libraries, beside their .eh_frame; with
-#              ARCH=arm64 only, without a guest
-#   big-endian  a big-endian kernel: KUnit, and stacks; with ARCH=arm64 only
-#   stress     a million requests from NMIs, on 2 and on 4 CPUs, 100,000 samples by
-#              perf, and NMIs between any two instructions: slow, and not part of all
+#   check      what has to pass before a change lands (make check)
+#   all        every test; it takes hours (make check-all)
+#   NAME       one test of $ARCH, for example "tables"; its output is shown
 #
-# "all" is what "make check" runs, each group of parts in a process of its own: one
-# that gives up does not take the others along.  What they need is built by one more
-# process, in the order in which it is needed, with what the guests leave of the
-# machine: most of them keep but one of its processors busy.
+# Documentation/core-api/unwind-testing.rst lists the tests; check.mk says which of
+# them belong to "check" and what each needs built.  make builds and runs them side by
+# side: a guest keeps one processor busy, and builds take what is left.
 #
-# KERNELS=normal leaves the debug kernel out, for a quick look.  With ARCH=arm64, "all"
-# is what differs by architecture, from kunit to big-endian; there,
-# KERNELS='normal debug' takes the debug kernel in, which is slow to build and to run.
-# ARCH='x86_64 arm64' is all of both; with MINUTES=n, nothing of the second begins later
-# than that.  What is left out is skipped, each in one line.
-#
-# Every test prints one line when it did not pass, and those that failed once more
-# at the end, with what is to be seen of each; the last line of all is "N passed,
-# N failed, N skipped".  After each boot, the kernel's log is a test
-# of its own: whatever a checker of the debug kernel finds stands there.
+# Each test is a function below, test_NAME, and prints KTAP on standard output, which
+# goes to build/check/NAME@ARCH/tap.  The kernel's kunit.py parses it.  After each boot
+# the kernel's log is one more test: a report of any checker fails it.  The last line is
+# "N passed, N failed, N skipped".
 
-# Where there are two, "all" has processes that have one each
-ARCHES=${ARCH:-x86_64}
-ARCH=${ARCHES%% *}
-export ARCH
+# make's targets name the architecture
+case ${2:-} in
+*@*) export ARCH=${2#*@} ;;
+esac
 
 . "$(dirname "$0")/common.sh"
-. "$(dirname "$0")/needs.sh"
 
-RESULTS=${RESULTS:-$REPO/build/check}
-# As the guest sees them
-SELFTESTS=/mnt/cache/$BUILT/selftests
-mkdir -p "$RESULTS"
-: >"$RESULTS/results"
+Q=$REPO/qemu
+RESULTS=$REPO/build/check
+UNWIND=$REPO/tools/testing/selftests/unwind
+# As the guest sees it
+KSELFTEST=/mnt/cache/out/$ARCH-normal/kselftest/kselftest_install
 
-pass() { printf 'pass %s\n' "$1" >>"$RESULTS/results"; }
-skip() { printf 'skip %s\n' "$1" >>"$RESULTS/results"; say "SKIP $1: $2"; }
-fail() { printf 'fail %s\n' "$1" >>"$RESULTS/results"; say "FAIL $1${2:+: $2}"; }
+# Tests whose faults a checker of the debug kernel sees: they race, or free memory
+DEBUG_TESTS='tables/* stress/* tracers/*'
 
-# try NAME COMMAND... - a test that is a command
+n=0
+
+# result STATUS TITLE
+result()
+{
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then echo "ok $n $2"; else echo "not ok $n $2"; fi
+}
+
+# try TITLE COMMAND... - a test that is a command; its last words stand before a failure
 try()
 {
-	local name=$1
+	local title=$1 rc=0
 	shift
-	if "$@" >"$RESULTS/$name.log" 2>&1; then
-		pass "$name"
-	else
-		fail "$name" "see $RESULTS/$name.log"
-		tail -n 15 "$RESULTS/$name.log" >&2
+	"$@" >"$OUT/log" 2>&1 </dev/null || rc=$?
+	[ $rc = 0 ] || tail -n 15 "$OUT/log" | sed 's/^/# /'
+	result $rc "$title"
+}
+
+# nested TITLE COMMAND... - a test that is a command that prints KTAP: it has failed if
+# there is no result in it, or not as many as it announced, or if the command failed
+# and no result says why
+nested()
+{
+	local title=$1 rc=0 plan results
+	shift
+	"$@" >"$OUT/nested" || rc=$?
+	plan=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$OUT/nested" | tail -n 1)
+	results=$(grep -cE '^(not )?ok [0-9]' "$OUT/nested" || true)
+	! grep -qE '^ *not ok [0-9]' "$OUT/nested" || rc=0
+	[ "$results" != 0 ] && [ "${plan:-$results}" = "$results" ] || rc=1
+	if [ "$results" != 0 ]; then
+		# kunit.py wants the number first
+		printf '  TAP version 13\n  1..%s\n' "$results"
+		sed -E '/^(TAP version|KTAP version|1\.\.)/d; s/^/  /' "$OUT/nested"
 	fi
+	result $rc "$title"
 }
 
-# in_time NAME - may it still begin?  Else it is skipped
-in_time()
-{
-	[ "$(seconds_left)" -le 0 ] || return 0
-	skip "$1" "no time is left for it"
-	return 1
-}
-
-# tap NAME - count the results of (K)TAP on standard input; those that have
-# sub-tests are counted by these.  No result at all is a failure.
-tap()
-{
-	awk -v name="$1" '
-		{ sub(/^\[[ 0-9.]*\] /, "") }
-		match($0, /^ *(not )?ok [0-9]+/) {
-			indent = match($0, /[^ ]/)
-			line = $0
-			sub(/^ */, "", line)
-			ok = line !~ /^not /
-			skip = line ~ /# *SKIP/
-			title = line
-			sub(/^(not )?ok [0-9]+ *-? */, "", title)
-			# the summary of the deeper lines just before
-			if (indent < last) { last = indent; next }
-			last = indent
-			n++
-			print (skip ? "skip" : ok ? "pass" : "fail") " " name ": " title
-		}
-		END { if (!n) print "fail " name ": printed no result" }' >"$RESULTS/tap"
-	cat "$RESULTS/tap" >>"$RESULTS/results"
-	{ grep -E '^(fail|skip)' "$RESULTS/tap" || true; } | while read -r line; do say "$line"; done
-	say "$1: $(grep -c ^pass "$RESULTS/tap" || true) passed"
-}
-
-# What a report has in it, whatever the architecture
 REPORT='BUG[: ]|WARNING:|KASAN|UBSAN|Oops|[Cc]all [Tt]race|suspicious RCU|possible recursive|inconsistent lock|INFO: (task|rcu)|rcu: INFO|refcount_t|Uhhuh'
 
-# The kernel's log must hold no report
+# kernel_log NAME - the kernel's log of a boot holds no report
 kernel_log()
 {
-	local log=$RESULTS/$1.dmesg reports
+	local log=$OUT/$1.dmesg rc=0
 
-	if [ ! -s "$log" ]; then
-		fail "$1: kernel log: there is none"
-		return
-	fi
-	reports=$(grep -nE "$REPORT" "$log" || true)
-	if [ -n "$reports" ]; then
-		# The first is what the others follow from
-		fail "$1: kernel log: ${reports%%$'\n'*}" "see $log"
-		echo "$reports" >&2
-		grep -n -m 1 -A 30 -E "$REPORT" "$log" >"$RESULTS/$1.report" || true
-	else
-		pass "$1: kernel log"
-	fi
+	[ -s "$log" ] || rc=1
+	# What comes first is the cause of the rest
+	! grep -m 1 -A 30 -E "$REPORT" "$log" | cut -c 1-200 | sed 's/^/# /' | grep . || rc=1
+	result $rc "$1: kernel log"
 }
 
-# guest NAME KERNEL COMMAND - run in the guest; output and kernel log are kept
+# guest NAME KERNEL COMMAND - run in the guest; its log is kept
 guest()
 {
-	CMD=$3 KERNEL=$2 DMESG=$RESULTS/$1.dmesg SHARE=$RESULTS \
-		"$Q/guest.sh" >"$RESULTS/$1.out" 2>"$RESULTS/$1.err"
+	KERNEL=$2 CMD=$3 SHARE=$OUT DMESG=$OUT/$1.dmesg "$Q/guest.sh"
 }
 
-check_round-trip()
-{
-	need root
-	try round-trip "$Q/tree.sh" check
-	try mail-series "$Q/series.sh"
-}
-
-# Of the mails that were made
-check_style()
-{
-	local p
-
-	for p in "$REPO"/build/series/*.patch; do
-		[[ $p != *-cover-letter.patch ]] || continue
-		# Messages; what they are about is looked at below
-		try "checkpatch-message-$(basename "$p" .patch)" in_root sh -c \
-			'perl /mnt/cache/tree/scripts/checkpatch.pl --root=/mnt/cache/tree --strict --quiet \
-				--types COMMIT_MESSAGE,COMMIT_LOG_LONG_LINE,COMMIT_LOG_USE_LINK,EMAIL_SUBJECT,GIT_COMMIT_ID,MISSING_SIGN_OFF,NO_AUTHOR_SIGN_OFF,BAD_SIGN_OFF - <"$0"' "/mnt/repo/build/series/${p##*/}"
-	done
-	for p in "$REPO"/patches/*.patch; do
-		# One that has but new files
-		grep -q '^+++ ' "$p" || continue
-		# On standard input, or a tracked file is taken for source; the
-		# rest are checkpatch's names for the style of the code around
-		try "checkpatch-$(basename "$p" .patch)" in_root sh -c \
-			'perl /mnt/cache/tree/scripts/checkpatch.pl --root=/mnt/cache/tree --strict --no-signoff --quiet \
-				--ignore "FILE_PATH_CHANGES,CAMELCASE,BIT_MACRO$1" - <"$0"' \
-			"/mnt/repo/patches/${p##*/}" "$(ignored_patch "$p")"
-	done
-	style_of_files
-	try report-tests in_root python3 /mnt/repo/qemu/demo/report_test.py
-	"$Q/docs.sh" kernel-doc maintainers >"$RESULTS/docs.out" || true
-	tap docs <"$RESULTS/docs.out"
-}
-
-# checkpatch FLAGS FILE... - of new files
-checkpatch_files()
-{
-	local flags=$1
-	shift
-	# shellcheck disable=SC2086 # several flags
-	in_root perl /mnt/cache/tree/scripts/checkpatch.pl --root=/mnt/cache/tree --strict --quiet \
-		$flags -f "${@/#//mnt/repo/}" >"$RESULTS/checkpatch.log" 2>&1
-}
-
-# All new files but data, and what has no style of the kernel's: those with the same
-# flags at once, as checkpatch takes longer to begin than for most files, and one by one
-# where something is wrong
-style_of_files()
-{
-	local f flags tree=$CACHE/tree
-	local -A groups=()
-	local -a files
-
-	for f in $(git -C "$REPO" ls-files -- arch include kernel samples tools Documentation); do
-		[ -e "$tree/$f" ] || continue
-		case $f in */corpus/*|*/.gitignore|*.py) continue ;; esac
-		groups[$(ignored "$f")]+=" $f"
-	done
-	for flags in "${!groups[@]}"; do
-		read -ra files <<<"${groups[$flags]}"
-		checkpatch_files "$flags" "${files[@]}" && {
-			printf 'pass checkpatch %s\n' "${files[@]}" >>"$RESULTS/results"
-			continue
-		}
-		for f in "${files[@]}"; do
-			checkpatch_files "$flags" "$f" && { pass "checkpatch $f"; continue; }
-			fail "checkpatch $f"
-			head -n 12 "$RESULTS/checkpatch.log" >&2
-		done
-	done
-}
-
-check_series-quick()
-{
-	check_round-trip
-	check_style
-}
-
-check_series()
-{
-	local part
-
-	check_series-quick
-	for part in size options warnings patches debian; do
-		"$Q/builds.sh" $part >"$RESULTS/builds-$part.out" || true
-		tap "builds-$part" <"$RESULTS/builds-$part.out"
-	done
-	"$Q/docs.sh" html >"$RESULTS/html.out" || true
-	tap html <"$RESULTS/html.out"
-}
-
-# What checkpatch does not understand, and where
-ignored()
-{
-	case $1 in
-	# The layout of trace headers is given by the macros
-	include/trace/*|samples/unwind/*_trace.h) echo "--ignore SPACING,PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE,COMPLEX_MACRO,MACRO_ARG_UNUSED,TRAILING_SEMICOLON" ;;
-	# The label in unsafe_get_user() is the kernel's idea
-	tools/testing/unwind/*/uaccess.h) echo "--ignore MACRO_WITH_FLOW_CONTROL,MACRO_ARG_REUSE" ;;
-	# What a loader sets before the program is loaded is "const volatile"
-	tools/unwind/*.bpf.c) echo "--ignore VOLATILE" ;;
-	# perf's tests have their title first
-	tools/perf/tests/shell/*) echo "--ignore SPDX_LICENSE_TAG" ;;
-	# User space: names of libelf, libFuzzer and inttypes.h; UAPI headers
-	tools/*|samples/*) echo "--ignore CAMELCASE,EMBEDDED_FILENAME,INCLUDE_LINUX" ;;
-	# <linux/nmi.h> has <asm/nmi.h> for the sake of watchdogs only
-	kernel/unwind/tests/*_nmi_x86.c) echo "--ignore INCLUDE_LINUX" ;;
-	# The arguments of test macros are names
-	kernel/unwind/tests/*) echo "--ignore MACRO_ARG_REUSE" ;;
-	*) echo "--ignore FILE_PATH_CHANGES" ;;
-	esac
-}
-
-# The same for patches, to be added to a list
-ignored_patch()
-{
-	case $1 in
-	# bpf_trace.c declares what stackmap.c has
-	*/bpf.patch) echo ",AVOID_EXTERNS" ;;
-	# trace_entries.h has a layout of its own, as trace headers
-	*/tracing-deferred.patch) echo ",SPACING,PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE,MACRO_ARG_UNUSED,TRAILING_SEMICOLON" ;;
-	esac
-}
-
-check_host()
-{
-	local line
-
-	need root
-	"$Q/diff-corpus.sh" || fail "host corpus" "the differential test lacks files"
-	in_root make -s -C /mnt/repo/tools/testing/unwind check >"$RESULTS/host.log" 2>&1 || true
-	line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$RESULTS/host.log" | tail -n 1)
-	if [ -z "$line" ]; then
-		fail "host harness" "see $RESULTS/host.log"
-		tail -n 15 "$RESULTS/host.log" >&2
-		return
-	fi
-	awk -v line="$line" 'BEGIN {
-		n = split(line, w, /[ ,]+/)
-		for (i = 1; i < n; i += 2) {
-			kind = w[i + 1] == "passed" ? "pass" : w[i + 1] == "failed" ? "fail" : "skip"
-			for (k = 0; k < w[i]; k++) print kind " host harness"
-		}
-	}' >>"$RESULTS/results"
-	grep -E '^not ok|# *SKIP|^# (by|version|[23]|total:) |executions|coverage of' "$RESULTS/host.log" >&2 || true
-	say "host harness: $line"
-}
-
-check_kunit()
-{
-	local k
-
-	for k in $(kernels "$ARCH"); do
-		need kernel-$k
-		in_time "kunit-$k" || continue
-		APPEND=kunit.enable=1 guest "kunit-$k" $k true || fail "kunit-$k" "the guest failed"
-		kunit_results "kunit-$k"
-		kernel_log "kunit-$k"
-	done
-}
-
-# What KUnit has printed into the kernel's log
+# Results of KUnit, from the log of a boot
 kunit_results()
 {
-	sed -n 's/^\[[ 0-9.]*\] //p' "$RESULTS/$1.dmesg" |
-		awk '/# Subtest: unwind/ { on = 1 } on; /^(not )?ok [0-9]+ unwind/ { on = 0 }' |
-		tap "$1"
+	sed -n 's/^\[[ 0-9.]*\] //p' "$OUT/$1.dmesg" | sed -n '/^KTAP version/,$p' |
+		grep -E '^ *(KTAP version|1\.\.|# |ok |not ok )'
 }
 
-# Of libraries of Debian's, by GCC; what clang leaves of switches is not told from others'
-check_link()
+kunit()
+{
+	guest "$1" "$2" true >"$OUT/kunit.out" && kunit_results "$1"
+}
+
+# kunit_on KERNEL
+kunit_on()
+{
+	APPEND=kunit.enable=1 nested "kunit $1" kunit "kunit-$1" "$1"
+	kernel_log "kunit-$1"
+}
+
+# tests_of PATTERN... - names of test programs, by their source below $UNWIND
+tests_of()
+{
+	(
+		cd "$UNWIND"
+		# shellcheck disable=SC2068 # patterns
+		ls $@ 2>/dev/null | sed -n 's,.*/\(.*_test\)\.c$,\1,p'
+	)
+}
+
+# selftests NAME KERNEL TEST... - kselftests, one after the other in one guest
+selftests()
+{
+	local name=$1 kernel=$2 t list=
+	shift 2
+	for t; do list+=" -t unwind:$t"; done
+	# A virtual CPU may lose its processor in the middle of an NMI, which x86 logs
+	guest "$name" "$kernel" "
+		longest=/sys/kernel/debug/x86/nmi_longest_ns
+		[ ! -w \$longest ] || echo 60000000000 >\$longest
+		export UNWIND_MODULES=/mnt/cache/out/$ARCH-$kernel $(settings "$kernel")
+		$KSELFTEST/run_kselftest.sh $list" |
+		sed -u -e 's/^# /  /' -e '/^ *1\.\.0/d' | tee "$OUT/$name.out"
+}
+
+# How much the long tests do: what finds faults in a minute or two
+settings()
+{
+	local requests=50000 seconds=60 samples=2000 rate=
+
+	[ "$1" = normal ] || requests=20000
+	# An emulated arm64 with all checkers would do nothing but take NMIs
+	[ "$ARCH-$1" != arm64-debug ] || rate=500
+	[ "$ARCH" = x86_64 ] || [ -z "${ONEINSN:-}" ] || rate=50
+	echo "UNWIND_STRESS_REQUESTS=${REQUESTS:-$requests}" \
+		"UNWIND_PERF_SAMPLES=${SAMPLES:-$samples}" \
+		"UNWIND_STRESS_RATE=$rate UNWIND_STEP_SECONDS=${STEP_SECONDS:-$seconds}"
+}
+
+# selftests_on NAME KERNEL PATTERN...
+selftests_on()
+{
+	local name=$1 kernel=$2
+	shift 2
+	# shellcheck disable=SC2046 # a list
+	nested "$name" selftests "$name" "$kernel" $(tests_of "$@")
+	kernel_log "$name"
+}
+
+test_kunit() { kunit_on normal; }
+test_stacks() { selftests_on stacks normal 'stacks/*'; }
+test_tables() { selftests_on tables normal 'tables/*'; }
+test_tracers() { selftests_on tracers normal 'tracers/*'; }
+test_step() { selftests_on step normal 'step/*'; }
+test_stress() { selftests_on stress normal 'stress/*'; }
+
+test_debug()
+{
+	kunit_on debug
+	# shellcheck disable=SC2086 # patterns
+	selftests_on selftests-debug debug $DEBUG_TESTS
+}
+
+test_debug-all() { REQUESTS=100000 selftests_on selftests-debug debug '*/*'; }
+
+# A million requests and more samples, with few and with many processors
+test_stress-long()
+{
+	local cpus
+
+	for cpus in 2 4; do
+		CPUS=$cpus TIMEOUT=7200 REQUESTS=1000000 SAMPLES=100000 \
+			selftests_on "stress-$cpus-cpus" normal 'stress/*' 'tracers/cookies*'
+	done
+}
+
+# An NMI between any two instructions
+test_one-insn()
+{
+	ONEINSN=1 TIMEOUT=7200 REQUESTS=50000 selftests_on one-insn normal 'stress/nmi*'
+}
+
+# The same stacks where the processor cannot sign return addresses
+test_unsigned()
+{
+	CPU=max,pauth=off selftests_on unsigned normal 'stacks/*' 'step/*'
+}
+
+# Where memory has tags
+test_tags() { MTE=1 selftests_on tags normal 'stacks/tags*'; }
+
+test_big-endian()
+{
+	DMESG=$OUT/kunit-be.dmesg nested program "$Q/big-endian.sh"
+	nested kunit kunit_results kunit-be
+	kernel_log kunit-be
+}
+
+# The decoder compiled for this machine, and the scripts' own tests
+test_host()
+{
+	try "corpus is there" "$Q/diff-corpus.sh"
+	nested harness in_root make -s -C /mnt/repo/tools/testing/unwind check
+	nested converter in_root make -s -C /mnt/repo/tools/unwind/tables \
+		OUTPUT=/mnt/cache/out/unwind-tables KTREE=/mnt/cache/tree CC=gcc-14 check
+	nested arguments "$Q/arguments_test.sh"
+	try "the demo's report" in_root python3 /mnt/repo/qemu/demo/report_test.py
+}
+
+# What is seen by instructions in Debian's libraries, beside their .eh_frame
+test_link()
 {
 	local name lib=usr/lib/aarch64-linux-gnu built=/mnt/cache/$BUILT/link
 	local -a files=()
 
-	[ "$ARCH" = arm64 ] || die "only arm64 has a link register."
-	need root
-	in_time link || return 0
 	for name in ld-linux-aarch64.so.1 libc.so.6 libm.so.6 libgcc_s.so.1 libstdc++.so.6 \
 			libcrypto.so.3; do
 		[ ! -e "$GUEST_ROOT/$lib/$name" ] ||
 			files+=("/mnt/cache/${GUEST_ROOT##*/}/$lib/$name")
 	done
 	mkdir -p "$CACHE/$BUILT/link"
-	in_root make -s -C /mnt/repo/tools/testing/unwind/link O="$built" KTREE=/mnt/cache/tree \
-		CC=gcc-14 check FILES="${files[*]}" >"$RESULTS/link.out" 2>"$RESULTS/link.err" ||
-		tail -n 15 "$RESULTS/link.err" >&2
-	tap link <"$RESULTS/link.out"
+	nested link in_root make -s -C /mnt/repo/tools/testing/unwind/link O="$built" \
+		KTREE=/mnt/cache/tree CC=gcc-14 check FILES="${files[*]}"
 }
 
-check_big-endian()
+# base + patches + new files are the tree, and so are the mails
+test_series()
 {
-	need root kernel-be
-	in_time big-endian || return 0
-	DMESG=$RESULTS/kunit-be.dmesg "$Q/big-endian.sh" >"$RESULTS/big-endian.out" ||
-		fail big-endian "the guest failed"
-	tap big-endian <"$RESULTS/big-endian.out"
-	kunit_results kunit-be
-	kernel_log kunit-be
+	try "round trip" "$Q/tree.sh" check
+	try mails "$Q/series.sh" check
 }
 
-check_selftests()
+# checkpatch TITLE FLAGS FILE... - the repository's files, by the tree's checkpatch
+checkpatch()
 {
-	local k
-
-	need programs
-	for k in $(kernels "$ARCH"); do
-		need kernel-$k
-		# On a slow machine; each program has a limit of its own
-		# shellcheck disable=SC2046 # a list
-		TIMEOUT=3600 some_selftests "selftests-$k" $k $(selftest_programs)
-		stress_again nmi-stress-$k-4-cpus $k 4
-		[ "$ARCH" = x86_64 ] || selftests_arm64 $k
-	done
-}
-
-# selftests_arm64 KERNEL - stacks are the same where the same programs sign nothing,
-# as the processor cannot; and where memory has tags
-selftests_arm64()
-{
-	CPU=max,pauth=off some_selftests "selftests-$1-unsigned" "$1" \
-		stacks signals_arm64 single_step
-	MTE=1 some_selftests "selftests-$1-tags" "$1" tags_arm64
-}
-
-# some_selftests NAME KERNEL PROGRAM...
-some_selftests()
-{
-	local name=$1 kernel=$2
+	local title=$1 flags=$2
 	shift 2
-	in_time "$name" || return 0
-	guest "$name" "$kernel" \
-		"$(settings "$kernel") sh /mnt/repo/qemu/selftests.sh $SELFTESTS $*" || true
-	tap "$name" <"$RESULTS/$name.out"
-	kernel_log "$name"
+	# shellcheck disable=SC2086 # several flags
+	try "$title" in_root perl /mnt/cache/tree/scripts/checkpatch.pl --root=/mnt/cache/tree \
+		--strict --quiet $flags "${@/#//mnt/repo/}"
 }
 
-# settings KERNEL - what tests are told by their environment: where modules are, and
-# how much to do on this kernel
-settings()
+# A patch goes in on standard input, as checkpatch takes a tracked file for source
+checkpatch_stdin()
 {
-	local requests=100000 seconds=120 samples=2000 rate=
-
-	# What fits into a minute or two; "stress" makes five times as many or more.
-	# On arm64, two of three are from NMIs, and so are perf's samples
-	[ "$ARCH" = x86_64 ] || requests=200000 seconds=300 samples=20000
-	[ "$1" = normal ] || requests=20000 seconds=60 samples=2000
-	# Nothing but NMIs would be left of an emulated arm64 with all checkers, or where
-	# each instruction is translated
-	[ "$ARCH-$1" != arm64-debug ] || rate=500
-	[ "$ARCH" = x86_64 ] || [ -z "${ONEINSN:-}" ] || rate=50
-	echo "PROGRAM_SECONDS=${PROGRAM_SECONDS:-900}" \
-		"UNWIND_MODULES=/mnt/cache/out/$ARCH-$1" \
-		"UNWIND_STRESS_REQUESTS=${STRESS_REQUESTS:-$requests}" \
-		"UNWIND_PERF_SAMPLES=${PERF_SAMPLES:-$samples}" \
-		"UNWIND_STRESS_RATE=$rate" \
-		"UNWIND_STEP_SECONDS=$seconds" "SECONDS_LEFT=$(seconds_left)"
+	in_root sh -c 'perl /mnt/cache/tree/scripts/checkpatch.pl --root=/mnt/cache/tree \
+		--strict --quiet $1 - <"/mnt/repo/$0"' "$1" "$2"
 }
 
-# stress_again NAME KERNEL CPUS - the stress tests alone, with another number of CPUs
-stress_again()
+# What checkpatch does not understand, by where it is
+ignored()
 {
-	in_time "$1" || return 0
-	CPUS=$3 guest "$1" "$2" \
-		"$(settings "$2") sh /mnt/repo/qemu/selftests.sh $SELFTESTS nmi_stress perf_cookies" || true
-	tap "$1" <"$RESULTS/$1.out"
-	grep -hE ' (requests, .* callbacks|lost, .* double|stacks, .* after theirs)|samples of the clock|^# CPU ' \
-		"$RESULTS/$1.out" "$RESULTS/$1.err" >&2 || true
-	kernel_log "$1"
+	case $1 in
+	# The layout of trace headers is given by the macros
+	include/trace/*|samples/unwind/*_trace.h|*/tracing-deferred.patch)
+		echo "SPACING,PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE,COMPLEX_MACRO,MACRO_ARG_UNUSED,TRAILING_SEMICOLON" ;;
+	# The label in unsafe_get_user() is the kernel's idea
+	tools/testing/unwind/*/uaccess.h) echo "MACRO_WITH_FLOW_CONTROL,MACRO_ARG_REUSE" ;;
+	# What a loader sets before the program is loaded is "const volatile"
+	tools/unwind/*.bpf.c) echo "VOLATILE" ;;
+	# perf's tests have their title first
+	tools/perf/tests/shell/*) echo "SPDX_LICENSE_TAG" ;;
+	# User space: names of libelf, libFuzzer and inttypes.h; UAPI headers
+	tools/*|samples/*) echo "EMBEDDED_FILENAME,INCLUDE_LINUX" ;;
+	# <linux/nmi.h> has <asm/nmi.h> for the sake of watchdogs only
+	kernel/unwind/tests/*_nmi_x86.c) echo "INCLUDE_LINUX" ;;
+	# The arguments of test macros are names
+	kernel/unwind/tests/*) echo "MACRO_ARG_REUSE" ;;
+	# bpf_trace.c declares what stackmap.c has
+	*/bpf.patch) echo "BIT_MACRO,AVOID_EXTERNS" ;;
+	*.patch) echo "BIT_MACRO" ;;
+	*) echo "FILE_PATH_CHANGES" ;;
+	esac
 }
 
-check_stress()
+test_style()
 {
-	local cpus
+	local f message
+	local -A files=()
 
-	need kernel-normal programs
-	export PROGRAM_SECONDS=3600 TIMEOUT=3600
-	for cpus in 2 4; do
-		STRESS_REQUESTS=${STRESS_REQUESTS:-1000000} PERF_SAMPLES=${PERF_SAMPLES:-100000} \
-			stress_again nmi-stress-$cpus-cpus-many normal $cpus
+	message=COMMIT_MESSAGE,COMMIT_LOG_LONG_LINE,COMMIT_LOG_USE_LINK,EMAIL_SUBJECT
+	message+=,GIT_COMMIT_ID,MISSING_SIGN_OFF,NO_AUTHOR_SIGN_OFF,BAD_SIGN_OFF
+	cd "$REPO"
+	for f in build/check/series/*.patch; do
+		[[ $f = *-cover-letter.patch ]] ||
+			try "message of ${f##*/}" checkpatch_stdin "$f" "--types $message"
 	done
-	STRESS_REQUESTS=${STRESS_REQUESTS:-50000} ONEINSN=1 \
-		stress_again nmi-stress-one-insn normal 2
+	for f in patches/*/*.patch; do
+		# Some have but new files
+		! grep -q '^+++ ' "$f" || try "$f" checkpatch_stdin "$f" \
+			"--no-signoff --ignore FILE_PATH_CHANGES,CAMELCASE,$(ignored "$f")"
+	done
+	# One call for all files with the same flags: it takes longer to begin than to read
+	while read -r f; do
+		case $f in */corpus/*|*/.gitignore|*.py|README.md|patches/*|qemu/*|.ci/*) ;;
+		*) files[$(ignored "$f")]+=" $f" ;;
+		esac
+	done < <(git ls-files -- arch bases include kernel samples tools Documentation)
+	for f in "${!files[@]}"; do
+		# shellcheck disable=SC2086 # several files
+		checkpatch "files but $f" "--ignore CAMELCASE,FILE_PATH_CHANGES,$f -f" ${files[$f]}
+	done
+	nested docs "$Q/docs.sh" kernel-doc maintainers
+	try "language's own test" "$Q/language.py" --self-test
+	git ls-files -z README.md Documentation | xargs -0 "$Q/language.py" --files >"$OUT/language" ||
+		sed 's/^/# /' "$OUT/language"
+	try "language of documents" [ ! -s "$OUT/language" ]
+	# Of what was added since the branch that this one is for, or by the last commit
+	try "language of the change" "$Q/language.py" "$(git merge-base HEAD~ origin/HEAD 2>/dev/null || echo HEAD~)"
 }
 
-# The names that the selftests' Makefile has in TEST_GEN_PROGS, and in that of the
-# machine's own
-selftest_programs()
+# What takes hours: each patch is built, options are off, the kernel is no larger
+test_builds()
 {
-	local machine=${TRIPLET:-x86_64}
+	local part
 
-	sed -nE "s/^TEST_GEN_PROGS(_${machine%%-*})? *[:+]*= *([^$]*)\$/\2/p" \
-		"$REPO/tools/testing/selftests/unwind/Makefile" | tr '\n' ' '
+	for part in size options warnings patches debian; do
+		nested "$part" "$Q/builds.sh" "$part"
+	done
+	nested htmldocs "$Q/docs.sh" html
 }
 
-check_perf()
+# perf's own tests of the feature, and recordings by other versions
+test_perf()
 {
-	need kernel-normal programs perf
-	in_time perf || return 0
-	guest perf normal "PERF=/mnt/cache/$BUILT/perf/perf sh /mnt/repo/qemu/perf-check.sh" || true
-	tap perf <"$RESULTS/perf.out"
+	nested perf guest perf normal \
+		"PERF=/mnt/cache/$BUILT/perf/perf sh /mnt/repo/qemu/perf-check.sh"
 	kernel_log perf
 }
 
-check_in-place()
+# Full stacks by Debian's unmodified bpftrace, bcc, perf and trace-cmd.  bcc brings a
+# compiler, which an emulator is slow to run: on one architecture
+test_tools()
 {
-	local programs=/mnt/cache/$BUILT/in-place guest= bcc=yes turns=
+	[ "$ARCH" = x86_64 ] || export BCC=no
+	DMESG=$OUT/tools.dmesg nested tools "$Q/tools.sh"
+	kernel_log tools
+}
+
+test_demo()
+{
+	local demo=$REPO/build/demo
+
+	[ "$ARCH" = x86_64 ] || demo+=-$ARCH
+	try "demo runs" "$Q/demo.sh"
+	nested demo cat "$demo/report.tap"
+	cp "$demo/dmesg" "$OUT/demo.dmesg"
+	kernel_log demo
+}
+
+# A part of "make accuracy": the kernel's stacks beside libdw's
+test_same()
+{
+	nested same "$Q/figures.sh" accuracy quick
+}
+
+# The kselftests, installed with the kernel's runner
+build_selftests()
+{
+	local guest=
 
 	[ "$GUEST_ROOT" = "$CACHE/root" ] || guest=/mnt/cache/${GUEST_ROOT##*/}
-	need kernel-normal programs
-	in_time in-place || return 0
-	step "building a program to profile" in_root env TRIPLET="${TRIPLET:-}" GUEST="$guest" \
-		sh /mnt/repo/qemu/in-place/build.sh "$programs"
-	# bcc brings a compiler, which an emulator is slow to run: with all the rest, on
-	# one architecture only
-	[ -z "${UNWIND_AHEAD:-}" ] || [ "$ARCH" = x86_64 ] || bcc=no
-	# trace-cmd turns on what all processors execute when they switch, many times
-	[ "$ARCH" != x86_64 ] || turns=1
-	TURNS=$turns TIMEOUT=3600 guest in-place normal "BCC=$bcc sh /mnt/repo/qemu/in-place/run.sh $programs /mnt/cache/out/$ARCH-normal" || true
-	grep -E '^# .*(complete|taken|had a say|resident|asked|came after)' "$RESULTS/in-place.out" >&2 || true
-	tap in-place <"$RESULTS/in-place.out"
-	kernel_log in-place
+	# One of them is in C++
+	[ -z "${TRIPLET:-}" ] || root_packages "g++-14-$TRIPLET"
+	share tree
+	step "building the kselftests for $ARCH" in_root make -s -C /mnt/cache/tree/tools/testing/selftests \
+		TARGETS=unwind FORCE_TARGETS=1 O="/mnt/cache/out/$ARCH-normal" "${TOOLCHAIN[@]}" \
+		SFRAME_ROOT="$guest" install
 }
 
-check_demo()
+# run_build WHAT@ARCH - without weight beside the tests; what fails says so
+run_build()
 {
-	need kernel-normal programs perf
-	in_time demo || { skip demo-page "there is no demo"; return 0; }
-	if ! "$Q/demo.sh" >"$RESULTS/demo.out" 2>"$RESULTS/demo.err"; then
-		tail -n 20 "$RESULTS/demo.err" >&2
-		fail demo "see $RESULTS/demo.err"
-		return
-	fi
-	cp "$REPO/build/demo/dmesg" "$RESULTS/demo.dmesg"
-	cat "$RESULTS/demo.out" >&2
-	python3 "$Q/demo/judge.py" "$REPO/build/demo/report.json" | tap demo
-	[ "$ARCH" = x86_64 ] || sampled_by_nmis
-	kernel_log demo
-	check_demo_page
-}
+	local kind
 
-# The counters' interrupts are NMIs, and there was one for each sample at least
-sampled_by_nmis()
-{
-	local interrupts samples
-
-	try demo-pmu-uses-nmis grep -E 'hw perfevents: .*using NMIs' "$RESULTS/demo.dmesg"
-	interrupts=$(awk '/arm-pmu/ { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' \
-		"$REPO/build/demo/interrupts")
-	samples=$(python3 -c 'import json, sys
-print(sum(m["samples"] for m in json.load(open(sys.argv[1]))["methods"].values()))' \
-		"$REPO/build/demo/report.json")
-	say "$interrupts interrupts of the counters, $samples samples"
-	try demo-an-nmi-for-each-sample [ "$interrupts" -ge "$samples" ]
-}
-
-# The demo's page as a browser shows it
-check_demo_page()
-{
-	if [ ! -e "$REPO/build/demo/flamegraphs.html" ]; then
-		skip demo-page "npm could not give the library that draws it"
-		return
-	fi
-	need browser
-	in_time demo-page || return 0
-	# It runs as root, which its sandbox is not made for, on a file of our own
-	in_root sh -euc '
-		HOME=$(mktemp -d)
-		trap "rm -rf $HOME" EXIT
-		chromium-headless-shell --no-sandbox --disable-gpu --window-size=1920,1200 \
-			--virtual-time-budget=10000 --dump-dom \
-			file:///mnt/repo/build/demo/flamegraphs.html' \
-		>"$RESULTS/demo-page.dom" 2>"$RESULTS/demo-page.err" || true
-	python3 "$Q/demo/page_check.py" "$REPO/build/demo/flamegraphs.html" \
-		"$RESULTS/demo-page.dom" "$REPO/build/demo/report.json" | tap demo-page
-}
-
-check_same()
-{
-	local figures=$REPO/build/accuracy
-
-	need kernel-normal programs
-	in_time same || return 0
-	[ "$ARCH" = x86_64 ] || figures+=-$ARCH
-	if ! "$Q/accuracy.sh" quick >"$RESULTS/same.out" 2>&1; then
-		tail -n 20 "$RESULTS/same.out" >&2
-		fail same "see $RESULTS/same.out"
-		return
-	fi
-	cp "$figures/same.dmesg" "$RESULTS/same.dmesg"
-	python3 "$Q/accuracy/judge.py" "$figures/quick.json" | tap same
-	kernel_log same
-}
-
-# run_part NAME PART... - in a process of its own, with results of its own
-run_part()
-{
-	local name=$1
-	shift
-	rm -rf "${RESULTS:?}/$name"
-	mkdir -p "$RESULTS/$name"
-	RESULTS=$RESULTS/$name "$0" "$@" 2>&1 | sed -u "s/^/$name: /" >&2 || true
-	# A part that gave up said so, and has no results
-	[ "$(tail -n 1 "$RESULTS/$name/results")" = end ] || fail "$name" "ended early"
-}
-
-check_all()
-{
-	local arch until=
-
-	[ -z "${MINUTES:-}" ] || until=$(($(date +%s) + MINUTES * 60))
-	rm -rf "$RESULTS"/*/
-	build_ahead "$RESULTS/ahead" "$ARCHES"
-	for arch in $ARCHES; do
-		ARCH=$arch check_arch
-		export UNTIL=$until
-	done
-	cat "$RESULTS"/*/results | grep -v '^end$' >>"$RESULTS/results"
-}
-
-# All of one architecture
-check_arch()
-{
-	local name=${ARCH#x86_64}
-
-	name=${name:+$name-}
-	# What is the same for all is tested once
-	if [ "$ARCH" = x86_64 ]; then
-		run_part series round-trip
-		# Neither of these two runs a guest, which other work would disturb
-		run_part style style &
-		run_part host host
-		wait $!
-	fi
-	# One guest at a time while there is something to build with what it leaves of the
-	# machine; arm64's comes last, and there is not much of it
-	if [ "$ARCH" = x86_64 ]; then
-		check_kernel normal
-		run_part tools perf in-place demo same
-	else
-		check_kernel normal &
-		run_part "${name}tools" link perf in-place demo same
-		run_part "${name}big-endian" big-endian
-		wait $!
-	fi
-	# It takes longest to build
-	check_kernel debug
-}
-
-# check_kernel KIND - KUnit and kselftests on one of the kernels, if it is to be tested
-check_kernel()
-{
-	[[ $(kernels "$ARCH") = *$1* ]] || return 0
-	KERNELS=$1 run_part "$name$1" kunit selftests
-}
-
-need_machine
-[ "$ARCH" = "$ARCHES" ] || [ "$*" = all ] || die "of two architectures at once, only all is checked."
-for part in "$@"; do
-	case $part in
-	all|series-quick|round-trip|style|series|host|kunit|selftests|perf|in-place|demo|same|stress|link|big-endian) ;;
-	*) die "there is no check-$part" ;;
+	renice -n 10 $$ >/dev/null
+	case ${1%@*} in
+	root)		"$Q/root.sh" ;;
+	tree)		"$Q/root.sh"; "$Q/tree.sh" sync ;;
+	guest-root)	host_packages "$QEMU_PACKAGE"; "$Q/guest-root.sh" ;;
+	kernel-*)	kind=${1%@*}; "$Q/kernel.sh" "${kind#kernel-}" ;;
+	programs)	"$Q/programs.sh" ;;
+	perf-tool)	"$Q/perf.sh" ;;
+	selftests)	build_selftests ;;
+	*)		die "nothing is called $1." ;;
 	esac
-	say "check-$part"
-	"check_$part"
-done
+}
 
-# Whoever sees but the end of a run is to see what went wrong in it.  The program's
-# own words stand before its result, each after a "#".
+# run_one NAME@ARCH - its output and result are in a directory of its own
+run_one()
+{
+	local name=${1%@*} begin=$SECONDS
+
+	OUT=$RESULTS/$1
+	rm -rf "${OUT:?}"
+	mkdir -p "$OUT"
+	say "$1: begins"
+	echo "TAP version 13" >"$OUT/tap"
+	# In a process of its own, whose end is seen
+	(set -e; "test_$name"; echo "1..$n") >>"$OUT/tap" 2>"$OUT/err" || {
+		tail -n 15 "$OUT/err" | sed 's/^/# /' >>"$OUT/tap"
+		echo "not ok 9999 $1 ended early" >>"$OUT/tap"
+	}
+	say "$1: $(count "$OUT") in $((SECONDS - begin)) s"
+}
+
+# count DIR... - by kunit.py
+count()
+{
+	local dir
+
+	for dir; do
+		[ -s "$dir/tap" ] || { echo "errors: 1"; continue; }
+		python3 "$CACHE/tree/tools/testing/kunit/kunit.py" parse "$dir/tap" >"$dir/parsed" 2>&1 || true
+		grep 'Testing complete' "$dir/parsed" || echo "errors: 1"
+	done | awk -F'[ ,]+' '
+		{
+			for (i = 1; i < NF; i++) {
+				if ($i == "passed:") passed += $(i + 1)
+				else if ($i ~ /^(failed|crashed|errors):/) failed += $(i + 1)
+				else if ($i == "skipped:") skipped += $(i + 1)
+			}
+		}
+		END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped }'
+}
+
+# failures DIR... - what failed, and what was printed before
 failures()
 {
-	local log
+	local dir
 
-	for log in "$RESULTS"/*.out "$RESULTS"/*.dmesg "$RESULTS"/*/*.out "$RESULTS"/*/*.dmesg; do
-		[ -e "$log" ] || continue
-		awk -v name="${log##*/}" '
-			/not ok [0-9]/ && !/# *SKIP/ {
-				print name ": " $0
-				for (i = n > 6 ? n - 5 : 1; i <= n; i++) print "    " seen[i]
-			}
-			/^ *(not )?ok [0-9]/ { n = 0; next }
-			{ seen[++n] = substr($0, 1, 300) }' "$log"
-	done | head -n 120
-	cat "$RESULTS"/*.report "$RESULTS"/*/*.report 2>/dev/null | cut -c 1-200 | head -n 60 || true
-	grep '^fail' "$RESULTS/results" | uniq -c | head -n 40 || true
+	for dir; do
+		if [ -s "$dir/parsed" ]; then
+			grep -B 6 -E '\[(FAILED|CRASHED|ERROR)\]' "$dir/parsed" | cut -c 1-200 |
+				sed "s,^,${dir##*/}: ," | head -n 40
+		else
+			echo "${dir##*/}: did not run: what it needs was not built"
+		fi
+	done
 }
 
-passed=$(grep -c '^pass' "$RESULTS/results" || true)
-failed=$(grep -c '^fail' "$RESULTS/results" || true)
-skipped=$(grep -c '^skip' "$RESULTS/results" || true)
-echo end >>"$RESULTS/results"
-[ "$failed" = 0 ] || failures
-printf '%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
-[ "$failed" = 0 ] && [ "$passed" != 0 ]
+# several check|all - the tests and what they need, by make
+several()
+{
+	local begin=$SECONDS name
+	local -a names dirs
+
+	read -ra names <<<"$(make -s -f "$Q/check.mk" "print-$1")"
+	dirs=("${names[@]/#/$RESULTS/}")
+	rm -rf "${RESULTS:?}"
+	mkdir -p "${dirs[@]}"
+	make -k -j$(($(nproc) + 1)) -f "$Q/check.mk" "$1" >&2 || true
+	count "${dirs[@]}" >"$RESULTS/count"
+	failures "${dirs[@]}"
+	say "$((SECONDS - begin)) s in all"
+	cat "$RESULTS/count"
+	grep -qE '^[1-9][0-9]* passed, 0 failed' "$RESULTS/count"
+}
+
+case ${1:-} in
+check|all)
+	need_machine
+	several "$1" ;;
+one|build)
+	[ $# = 2 ] || die "usage: check.sh $1 NAME@ARCH"
+	"run_$1" "$2" ;;
+*)
+	[ $# = 1 ] && declare -F "test_$1" >/dev/null ||
+		die "there is no check-${1:-}: Documentation/core-api/unwind-testing.rst lists the tests."
+	case $1@$ARCH in
+	big-endian@x86_64|link@x86_64|unsigned@x86_64|tags@x86_64)
+		die "check-$1 is of arm64 only: ARCH=arm64." ;;
+	esac
+	need_machine
+	make -k -f "$Q/check.mk" "$1@$ARCH" >&2 || true
+	cat "$RESULTS/$1@$ARCH/parsed" 2>/dev/null || true
+	count "$RESULTS/$1@$ARCH" | tee "$RESULTS/count"
+	grep -qE '^[1-9][0-9]* passed, 0 failed' "$RESULTS/count" ;;
+esac

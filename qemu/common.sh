@@ -42,7 +42,7 @@ takes()
 # arguments - refuse arguments that a script would notice late, or never
 arguments()
 {
-	local name number='[1-9][0-9]{0,8}' programs
+	local name number='[1-9][0-9]{0,8}' programs='lua|xz|sqlite|muparser|memcached'
 
 	takes ARCH 'x86_64|arm64' "x86_64 or arm64"
 	takes BASE '6\.12|mainline' "6.12 or mainline"
@@ -61,11 +61,7 @@ arguments()
 	for name in MTE TURNS ONEINSN; do
 		takes $name 1 "1, or nothing"
 	done
-	if [ -n "${PROGRAMS:-}" ]; then
-		# shellcheck source=accuracy/programs.sh
-		programs=$(. "$REPO/qemu/accuracy/programs.sh" && echo "$PROGRAMS")
-		takes PROGRAMS "(${programs// /|})( (${programs// /|}))*" "some of: $programs"
-	fi
+	takes PROGRAMS "($programs)( ($programs))*" "some of: ${programs//|/ }"
 	[ -z "${KSRC:-}" ] || [ -f "$KSRC/Kconfig" ] || die "KSRC=$KSRC is not a kernel source tree."
 	[ -z "${SHARE:-}" ] || [ -d "$SHARE" ] || die "SHARE=$SHARE is not a directory."
 	[ -z "${DMESG:-}" ] || [ -d "$(dirname "$DMESG")" ] || die "DMESG=$DMESG cannot be written: its directory does not exist."
@@ -234,29 +230,6 @@ root_packages()
 		# A frozen mirror counts as expired; its signature is checked
 		apt-get -o Acquire::Check-Valid-Until=false update
 		apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "$@"' sh "${missing[@]}"
-}
-
-# install_headers - the kernel's, for programs in user space: in usr/include of its objects
-install_headers()
-{
-	step "installing the kernel's headers" in_root make -C /mnt/cache/tree \
-		O="/mnt/cache/out/$ARCH-normal" "${TOOLCHAIN[@]}" headers
-}
-
-# build_kselftests - in $CACHE/$BUILT/selftests
-build_kselftests()
-{
-	local guest=
-
-	[ "$GUEST_ROOT" = "$CACHE/root" ] || guest=/mnt/cache/${GUEST_ROOT##*/}
-	# One of them is in C++; this machine's own compiler is there anyway
-	[ -z "${TRIPLET:-}" ] || root_packages "g++-14-$TRIPLET"
-	install_headers
-	mkdir -p "$CACHE/$BUILT/selftests"
-	step "building the kselftests" in_root make -C /mnt/cache/tree/tools/testing/selftests/unwind \
-		CC="${TRIPLET:+$TRIPLET-}gcc-14" OUTPUT="/mnt/cache/$BUILT/selftests" \
-		SFRAME_ROOT="$guest" \
-		KHDR_INCLUDES="-isystem /mnt/cache/out/$ARCH-normal/usr/include"
 }
 
 # holders NAME - the processes that have that lock

@@ -48,7 +48,6 @@ build()
 	"$Q/guest-root.sh"
 	"$Q/tree.sh" sync
 	for kernel in normal "$@"; do "$Q/kernel.sh" "$kernel"; done
-	install_headers
 }
 
 build_bench()
@@ -213,9 +212,9 @@ accuracy_methods()
 accuracy_step()
 {
 	build
-	build_kselftests
-	boot "single steps" "sh /mnt/repo/qemu/selftests.sh /mnt/cache/$BUILT/selftests single_step \
-		>/mnt/share/single_step || true"
+	"$Q/check.sh" build "selftests@$ARCH"
+	boot "single steps" "cd /mnt/cache/out/$ARCH-normal/kselftest/kselftest_install/unwind &&
+		./single_step_test >/mnt/share/single_step || true"
 }
 
 accuracy_tools()

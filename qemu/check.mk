@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Which tests "make check" and "make check-all" run, and what each needs built.
+# check.sh calls this file; make then runs tests and builds side by side.
+#
+# A test is NAME@ARCH; check.sh has a function of that name.  Tests that are the same
+# for all architectures are x86_64's.  A target's order is the order in which make
+# begins: long tests first, so that no long one is left alone at the end.
+
+SHELL := /bin/bash
+Q := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+
+# Those that run on the host, or on the normal kernel
+HOST := style host series
+FOLDERS := stacks tables tracers step stress
+GUEST := kunit $(FOLDERS)
+USERS := tools perf demo
+
+CHECK_x86_64 := $(USERS) $(GUEST) debug $(HOST)
+CHECK_arm64 := kunit stacks step tables
+ALL_x86_64 := $(CHECK_x86_64) same debug-all stress-long one-insn builds
+ALL_arm64 := $(USERS) $(GUEST) same link unsigned tags big-endian debug debug-all stress-long
+
+ARCHES := x86_64 arm64
+check: $(foreach a,$(ARCHES),$(addsuffix @$a,$(CHECK_$a)))
+all: $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))
+
+BUILDS := guest-root kernel-normal kernel-debug kernel-be selftests perf-tool programs
+
+# rules ARCH - what its tests need
+define rules
+TESTS += $(addsuffix @$1,$(ALL_$1))
+MADE += $(addsuffix @$1,$(BUILDS))
+guest-root@$1: root
+kernel-normal@$1 kernel-debug@$1 kernel-be@$1: tree
+perf-tool@$1 programs@$1: tree guest-root@$1
+selftests@$1: kernel-normal@$1 programs@$1
+# The compiler runs for one kernel at a time
+kernel-debug@$1 kernel-be@$1: | kernel-normal@$1
+perf-tool@$1: | kernel-normal@$1
+host@$1 link@$1: root
+style@$1 series@$1 builds@$1: tree
+$(addsuffix @$1,$(GUEST) same unsigned tags stress-long one-insn): kernel-normal@$1 selftests@$1
+$(addsuffix @$1,$(USERS)): kernel-normal@$1 perf-tool@$1 selftests@$1
+debug@$1 debug-all@$1: kernel-debug@$1 selftests@$1
+big-endian@$1: kernel-be@$1
+endef
+$(foreach a,$(ARCHES),$(eval $(call rules,$a)))
+
+# Mails first: their style is what the other looks at
+style@x86_64: | series@x86_64
+# What x86-64 needs is built before what arm64 needs
+kernel-normal@arm64: | kernel-normal@x86_64 selftests@x86_64 perf-tool@x86_64
+kernel-debug@x86_64: | kernel-normal@arm64 selftests@arm64
+
+print-check: ; @echo $(foreach a,$(ARCHES),$(addsuffix @$a,$(CHECK_$a)))
+print-all: ; @echo $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))
+
+.PHONY: print-check print-all check all root tree $(MADE) $(TESTS)
+
+$(TESTS):
+	@$Q/check.sh one $@
+
+root tree $(MADE):
+	@$Q/check.sh build $@
