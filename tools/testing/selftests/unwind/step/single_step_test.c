@@ -7,7 +7,7 @@
  * linker do for them.  At each step the kernel's stack is compared with the true
  * one (step_shadow.h), and judged (step_judge.h).
  *
- *	single_step [-s SECONDS] [PROGRAM...]
+ *	single_step_test [-s SECONDS] [PROGRAM...]
  *
  * (UNWIND_STEP_SECONDS in the environment says the same as -s.)
  *

@@ -3,7 +3,7 @@
  * Everything at once: threads register, unregister, map, unmap, fork, exec and
  * exit, while every event samples them as often as it can.
  *
- *	table_stress [seconds]
+ *	table_stress_test [seconds]
  *
  * takes 10 seconds without an argument (or what UNWIND_STRESS_SECONDS says), and
  * prints figures.  Ten minutes on a kernel with all checkers is the long form.
@@ -335,7 +335,7 @@ static void exec_again(const struct worker *worker)
 	snprintf(place, sizeof(place), "%u", worker->i);
 	snprintf(seed, sizeof(seed), "%u", worker->seed);
 	count(EXECS);
-	execl("/proc/self/exe", "table_stress", "again", place, seed, NULL);
+	execl("/proc/self/exe", "table_stress_test", "again", place, seed, NULL);
 	_exit(1);
 }
 

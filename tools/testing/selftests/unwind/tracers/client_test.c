@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sample client of deferred stacks, samples/unwind/client.c: requests that are
- * made in NMI, the stacks that come for them, and a module that goes while tasks
- * have requests pending.
+ * The sample client of deferred stacks, samples/unwind/client.c: requests that are made
+ * in NMI, the stacks that come for them, and a module that goes while tasks have requests
+ * pending.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ FIXTURE_SETUP(client)
 
 	self->klog = -1;
 	self->events.fd = -1;
-	/* Not left behind by another test */
+	/* Not left by another test */
 	client_unload();
 	ret = client_load(RATE);
 	if (ret && (errno == ENOENT || errno == EPERM))
@@ -201,7 +201,7 @@ static void tally_event(struct tally *tally, const struct client_event *event)
 		tally->odd++;
 }
 
-TEST_F_TIMEOUT(client, stacks_of_requests, 300)
+TEST_F_TIMEOUT(client, gets_right_stacks, 300)
 {
 	unsigned int i, unanswered = 0, again = 0;
 	struct tally *tally;
@@ -373,13 +373,13 @@ TEST_F_TIMEOUT(client, unloads_under_load, 600)
 	EXPECT_TRUE(klog_silent(self->klog));
 }
 
-TEST_F(client, takes_no_bad_rate)
+TEST_F(client, bad_rate_returns_einval)
 {
 	EXPECT_EQ(-1, client_load(0));
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(-1, client_load(10001));
 	EXPECT_EQ(EINVAL, errno);
-	/* And left nothing behind */
+	/* Nothing of it is left */
 	EXPECT_EQ(0, client_load(10000));
 	EXPECT_EQ(0, client_unload());
 	EXPECT_TRUE(klog_silent(self->klog));

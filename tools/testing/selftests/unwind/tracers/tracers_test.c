@@ -3,12 +3,12 @@
  * perf, ftrace and BPF at once: each gets every stack that it asked for, and none
  * that it did not.
  *
- * What they ask about overlaps in every way. An entry into the kernel has one cookie,
- * whoever asks, so what two of them were given for one entry has the same name, and
- * the same stack, which is compared as a whole (whole.h).
+ * Their requests overlap in every way. An entry into the kernel has one cookie for all
+ * tracers, so two of them get the same cookie and the same stack for one entry. The test
+ * compares it as a whole (whole.h).
  *
- * The same for a task that waits: for a futex, and for a block device whose requests
- * take as long as they are told to (null_blk); until it is woken, or killed.
+ * The same holds for a task that waits for a futex, or for a block device whose requests
+ * take a set time (null_blk), until it is woken or killed.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -263,13 +263,13 @@ static int open_callers(struct tracers *tracers)
 				       filter);
 }
 
-FIXTURE(at_once)
+FIXTURE(tracers_at_once)
 {
 	struct tracers tracers;
 	struct given *given;
 };
 
-FIXTURE_SETUP(at_once)
+FIXTURE_SETUP(tracers_at_once)
 {
 	init(&self->tracers);
 	self->given = calloc(NR_TRACERS, sizeof(*self->given));
@@ -278,7 +278,7 @@ FIXTURE_SETUP(at_once)
 		SKIP(return, "no deferred stacks for BPF or in traces, or not root");
 }
 
-FIXTURE_TEARDOWN(at_once)
+FIXTURE_TEARDOWN(tracers_at_once)
 {
 	free(self->given);
 	EXPECT_EQ(0, close_all(&self->tracers));
@@ -358,7 +358,7 @@ static bool right(const struct given given[NR_TRACERS], uint64_t cookie[NR_CALLS
 	return true;
 }
 
-TEST_F_TIMEOUT(at_once, each_has_what_it_asked_for, 300)
+TEST_F_TIMEOUT(tracers_at_once, each_gets_what_it_asked_for, 300)
 {
 	uint64_t cookie[NR_CALLS];
 	unsigned int seed = 1, i;
@@ -445,7 +445,7 @@ static void disk_call(struct waiter_call *call)
 	};
 }
 
-FIXTURE(waits)
+FIXTURE(task_waits)
 {
 	struct tracers tracers;
 	struct ftrace known;
@@ -453,22 +453,22 @@ FIXTURE(waits)
 	struct waiter waiter;
 };
 
-FIXTURE_VARIANT(waits)
+FIXTURE_VARIANT(task_waits)
 {
 	const char	*event;
 	const char	*raw;
 	bool		block;
 };
 
-FIXTURE_VARIANT_ADD(waits, for_a_futex) {
+FIXTURE_VARIANT_ADD(task_waits, for_a_futex) {
 	.event = "sched/sched_switch", .raw = "sched_switch",
 };
 
-FIXTURE_VARIANT_ADD(waits, for_a_block) {
+FIXTURE_VARIANT_ADD(task_waits, for_a_block) {
 	.event = "sched/sched_switch", .raw = "sched_switch", .block = true,
 };
 
-FIXTURE_VARIANT_ADD(waits, for_a_block_that_it_requests) {
+FIXTURE_VARIANT_ADD(task_waits, for_a_block_that_it_requests) {
 	.event = "block/block_rq_issue", .raw = "block_rq_issue", .block = true,
 };
 
@@ -497,7 +497,7 @@ static int open_waiters(struct tracers *tracers, pid_t pid, const char *event,
 	return sampler_open_tracepoint(&tracers->perf, pid, event, NULL);
 }
 
-FIXTURE_SETUP(waits)
+FIXTURE_SETUP(task_waits)
 {
 	struct waiter_call call;
 	pid_t pid;
@@ -522,7 +522,7 @@ FIXTURE_SETUP(waits)
 	ASSERT_EQ(0, waiter_sleep(&self->waiter, variant->block ? 'D' : 'S'));
 }
 
-FIXTURE_TEARDOWN(waits)
+FIXTURE_TEARDOWN(task_waits)
 {
 	waiter_free(&self->waiter);
 	free(self->given);
@@ -568,7 +568,7 @@ static bool slept_there(const struct waiter *waiter,
 	return true;
 }
 
-TEST_F(waits, and_is_woken)
+TEST_F(task_waits, and_is_woken_each_gets_its_stack)
 {
 	waiter_futex_wake(&self->waiter);
 	EXPECT_EQ(0, waiter_end(&self->waiter));
@@ -577,7 +577,7 @@ TEST_F(waits, and_is_woken)
 }
 
 /* A request for a block is waited for all the same */
-TEST_F(waits, and_is_killed)
+TEST_F(task_waits, and_is_killed_each_gets_its_stack)
 {
 	int status;
 

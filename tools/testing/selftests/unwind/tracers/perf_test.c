@@ -63,7 +63,7 @@ TEST(attr_bit_positions)
 	EXPECT_EQ(-640ULL, PERF_CONTEXT_USER_DEFERRED);
 }
 
-TEST(attr_bits_accepted)
+TEST(attr_bits_are_accepted)
 {
 	struct perf_event_attr attr;
 	int bits;
@@ -78,7 +78,7 @@ TEST(attr_bits_accepted)
 	}
 }
 
-TEST(attr_reserved_bits_refused)
+TEST(attr_reserved_bits_return_einval)
 {
 	struct perf_event_attr attr;
 	int bit;
@@ -154,7 +154,7 @@ static unsigned long call(void)
 	close(__fd);							\
 } while (0)
 
-TEST_F(calls, sample_and_record)
+TEST_F(calls, sample_is_followed_by_its_record)
 {
 	const struct record *sample, *stack;
 	uint64_t i;
@@ -188,7 +188,7 @@ TEST_F(calls, sample_and_record)
 	EXPECT_EQ(sample->id, stack->id);
 }
 
-TEST_F(calls, user_part_only)
+TEST_F(calls, exclude_kernel_leaves_the_cookie)
 {
 	const struct record *sample;
 
@@ -201,7 +201,7 @@ TEST_F(calls, user_part_only)
 	EXPECT_EQ(self->recs.rec[1].cookie, sample->ips[1]);
 }
 
-TEST_F(calls, kernel_part_only)
+TEST_F(calls, exclude_user_leaves_no_cookie)
 {
 	const struct record *sample;
 
@@ -218,7 +218,7 @@ TEST_F(calls, kernel_part_only)
 }
 
 /* Without defer_callchain, the user part stands in the sample as ever */
-TEST_F(calls, not_deferred)
+TEST_F(calls, without_defer_callchain_sample_has_user_part)
 {
 	const struct record *sample;
 	unsigned long ip = call();
@@ -237,7 +237,7 @@ TEST_F(calls, not_deferred)
 	EXPECT_EQ(ip, sample->ips[i + 1]);
 }
 
-TEST_F(calls, no_output_no_record)
+TEST_F(calls, without_defer_output_no_record)
 {
 	self->enter.defer_output = 0;
 	SAMPLE_CALLS(&self->enter, CALLS);
@@ -247,7 +247,7 @@ TEST_F(calls, no_output_no_record)
 }
 
 /* A sample without a callchain asks for no stack */
-TEST_F(calls, no_callchain_no_record)
+TEST_F(calls, without_callchain_no_record)
 {
 	struct perf_event_header *raw;
 	int fd, i;
@@ -397,7 +397,7 @@ TEST(faults_of_an_entry_share_the_cookie)
  */
 
 /* As perf does it: an event that counts nothing gets all records */
-TEST_F(calls, output_to_another_buffer)
+TEST_F(calls, record_goes_to_another_buffer)
 {
 	struct perf_event_attr attr;
 	struct records stacks = {};
@@ -459,7 +459,7 @@ TEST_F(calls, output_alone_makes_no_records)
 }
 
 /* Each buffer that asked gets its own copy, cut to its own limit */
-TEST_F(calls, each_output_has_its_record)
+TEST_F(calls, each_buffer_has_its_record)
 {
 	struct perf_event_attr attr;
 	struct records stacks = {};
@@ -494,65 +494,65 @@ TEST_F(calls, each_output_has_its_record)
  * The trailer
  */
 
-FIXTURE(trailer)
+FIXTURE(sample_id)
 {
 	struct ring ring;
 };
 
-FIXTURE_VARIANT(trailer)
+FIXTURE_VARIANT(sample_id)
 {
 	bool		all;
 	uint64_t	sample_type;
 };
 
-FIXTURE_VARIANT_ADD(trailer, none) {
+FIXTURE_VARIANT_ADD(sample_id, none) {
 	.all = false, .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 };
 
-FIXTURE_VARIANT_ADD(trailer, empty) {
+FIXTURE_VARIANT_ADD(sample_id, empty) {
 	.all = true, .sample_type = 0,
 };
 
-FIXTURE_VARIANT_ADD(trailer, tid) {
+FIXTURE_VARIANT_ADD(sample_id, tid) {
 	.all = true, .sample_type = PERF_SAMPLE_TID,
 };
 
-FIXTURE_VARIANT_ADD(trailer, time) {
+FIXTURE_VARIANT_ADD(sample_id, time) {
 	.all = true, .sample_type = PERF_SAMPLE_TIME,
 };
 
-FIXTURE_VARIANT_ADD(trailer, id) {
+FIXTURE_VARIANT_ADD(sample_id, id) {
 	.all = true, .sample_type = PERF_SAMPLE_ID,
 };
 
-FIXTURE_VARIANT_ADD(trailer, stream_id) {
+FIXTURE_VARIANT_ADD(sample_id, stream_id) {
 	.all = true, .sample_type = PERF_SAMPLE_STREAM_ID,
 };
 
-FIXTURE_VARIANT_ADD(trailer, cpu) {
+FIXTURE_VARIANT_ADD(sample_id, cpu) {
 	.all = true, .sample_type = PERF_SAMPLE_CPU,
 };
 
-FIXTURE_VARIANT_ADD(trailer, identifier) {
+FIXTURE_VARIANT_ADD(sample_id, identifier) {
 	.all = true, .sample_type = PERF_SAMPLE_IDENTIFIER,
 };
 
-FIXTURE_VARIANT_ADD(trailer, everything) {
+FIXTURE_VARIANT_ADD(sample_id, everything) {
 	.all = true,
 	.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
 		       PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
 		       PERF_SAMPLE_IDENTIFIER,
 };
 
-FIXTURE_SETUP(trailer) {}
+FIXTURE_SETUP(sample_id) {}
 
-FIXTURE_TEARDOWN(trailer)
+FIXTURE_TEARDOWN(sample_id)
 {
 	ring_unmap(&self->ring);
 }
 
 /* A callchain, then a word for each bit that sample_id has, and no more */
-TEST_F(trailer, follows_the_callchain)
+TEST_F(sample_id, follows_the_callchain)
 {
 	const uint64_t type = variant->all ? variant->sample_type : 0;
 	struct perf_event_header *raw;
@@ -641,39 +641,39 @@ static unsigned int max_stack(void)
 	return max;
 }
 
-FIXTURE(depth)
+FIXTURE(max_stack)
 {
 	struct ring ring;
 	struct records recs;
 };
 
-FIXTURE_VARIANT(depth)
+FIXTURE_VARIANT(max_stack)
 {
 	unsigned int	max;
 };
 
 /* Default: the system's limit */
-FIXTURE_VARIANT_ADD(depth, unset) {
+FIXTURE_VARIANT_ADD(max_stack, unset) {
 	.max = 0,
 };
 
-FIXTURE_VARIANT_ADD(depth, one) {
+FIXTURE_VARIANT_ADD(max_stack, one) {
 	.max = 1,
 };
 
-FIXTURE_VARIANT_ADD(depth, five) {
+FIXTURE_VARIANT_ADD(max_stack, five) {
 	.max = 5,
 };
 
-FIXTURE_SETUP(depth) {}
+FIXTURE_SETUP(max_stack) {}
 
-FIXTURE_TEARDOWN(depth)
+FIXTURE_TEARDOWN(max_stack)
 {
 	records_free(&self->recs);
 	ring_unmap(&self->ring);
 }
 
-TEST_F(depth, max_stack_limits_addresses)
+TEST_F(max_stack, limits_addresses)
 {
 	unsigned int max = variant->max ?: max_stack(), i;
 	struct perf_event_attr attr;
@@ -738,7 +738,7 @@ static int finish_child(pid_t pid, int go[2])
 	return status;
 }
 
-TEST_F(calls, of_another_process)
+TEST_F(calls, another_process_has_its_stacks)
 {
 	const struct record *rec;
 	int go[2], fd, i;
@@ -767,7 +767,7 @@ TEST_F(calls, of_another_process)
 }
 
 /* Children of a task with an inherited event, on all CPUs */
-TEST_F(calls, inherited)
+TEST_F(calls, inherited_events_have_their_stacks)
 {
 	const int children = 4;
 	struct ring ring[64] = {};
@@ -810,7 +810,7 @@ TEST_F(calls, inherited)
  */
 
 /* What was interrupted in user space is at the top of the stack */
-TEST(interrupts_in_user_space)
+TEST(interrupt_in_user_space_is_topmost_frame)
 {
 	const size_t want = 20;
 	struct perf_event_attr attr;

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * User stacks in place: those of events that defer nothing, of unmodified tools.
+ * Immediate user stacks: those of events that defer nothing, of unmodified tools.
  *
- * What such an event has to say is either what a deferred one says of the same
- * moment, address by address, or what it said before there were tables, with the
- * sysctl off. And the kernel counts which.
- *
- * The program keeps frame pointers, and its C library has no tables; what has tables
- * are the chains that are mapped here (see chain.h). Frame pointers lead past these,
- * so the two kinds of stacks differ. (On arm64 the program has a table, too, without
- * which nothing leads on through a chain.)
+ * The result of such an event is either the deferred stack of the same moment, address by
+ * address, or the stack as it was without tables, with the sysctl off; the kernel counts
+ * which. This program keeps frame pointers and its C library has no tables. The mapped
+ * chains (chain.h) have tables, and frame pointers lead past them, so the two kinds of
+ * stacks differ. (On arm64 the program has a table as well: without one, nothing continues
+ * a stack through a chain.)
  */
-#define _GNU_SOURCE
+#include <linux/btf.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,12 +19,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bpf.h"
+#include "call.h"
 #include "code.h"
 #include "ftrace.h"
+#include "in_place_counts.h"
 #include "random_chains.h"
+#include "sampled.h"
 #include "shots.h"
 #include "trace.h"
 #include "../../kselftest_harness.h"
+
+#define _GNU_SOURCE
 
 #define MAX_STACK	"/proc/sys/kernel/perf_event_max_stack"
 
@@ -37,23 +41,23 @@
 /* Samples of a stack that cannot be had */
 #define SEVERAL		400
 
-/* Frames: too many for one sample, each of which is counted as 16 reads at least */
+/* Frames: too many for one sample, each counted as at least 16 reads */
 #define DEEP		2500
 #define DEEP_LIMIT	"3000"
 
-FIXTURE(in_place)
+FIXTURE(immediate)
 {
 	struct subject subject;
 };
 
-FIXTURE_SETUP(in_place)
+FIXTURE_SETUP(immediate)
 {
 	ASSERT_FALSE(in_place_missing());
 	if (subject_open(&self->subject))
 		SKIP(return, CANNOT);
 }
 
-FIXTURE_TEARDOWN(in_place)
+FIXTURE_TEARDOWN(immediate)
 {
 	subject_close(&self->subject);
 }
@@ -61,7 +65,7 @@ FIXTURE_TEARDOWN(in_place)
 /*
  * First as before, and asked for; then by tables
  */
-TEST_F(in_place, is_there_from_the_second_sample)
+TEST_F(immediate, stack_is_whole_from_the_second_sample)
 {
 	struct shot shots[4];
 	struct stack expected;
@@ -104,7 +108,7 @@ static int forget_rows(void)
 }
 
 /* Tables whose pages have gone are as good as unknown, and are brought in */
-TEST_F(in_place, pages_are_brought_in)
+TEST_F(immediate, sample_brings_pages_in)
 {
 	struct image *image = &self->subject.image;
 	struct stack expected;
@@ -141,7 +145,7 @@ static void *table_page(const struct image *image, const char *name)
 }
 
 /* A table that cannot be read, however often one looks */
-TEST_F(in_place, asks_seldom_where_it_does_not_help)
+TEST_F(immediate, useless_request_is_rarely_repeated)
 {
 	static const char file[] = "chain_table.so";
 	const size_t page = sysconf(_SC_PAGESIZE);
@@ -183,7 +187,7 @@ TEST_F(in_place, asks_seldom_where_it_does_not_help)
 
 /*
  * A stack whose outermost frame has its return address in memory that could be read but
- * is not there: behind the end of a file
+ * is not there: after the end of a file
  */
 static struct {
 	char	*end;
@@ -208,7 +212,7 @@ static void sampled_with_guard(struct notes *notes)
 
 /*
  * Call @fn on the stack that ends at @end, from where the return address is read
- * beyond that; and no frame pointer leads on. It does not return.
+ * beyond that; and no frame pointer continues the stack. It does not return.
  */
 void call_at_end(chain_fn fn, struct notes *notes, void *end);
 
@@ -280,7 +284,7 @@ static void free_guarded_stack(void)
 }
 
 /* Nothing is missing but what would come after the last frame there is */
-TEST_F(in_place, asks_seldom_behind_the_last_frame)
+TEST_F(immediate, request_after_the_last_frame_is_rarely_repeated)
 {
 	static struct shot shots[SEVERAL];
 	static char modes[SEVERAL + 1];
@@ -304,7 +308,7 @@ TEST_F(in_place, asks_seldom_behind_the_last_frame)
 }
 
 /* A table does not outlive its mapping: other code, with other frames */
-TEST_F(in_place, forgets_with_the_mapping)
+TEST_F(immediate, unmapping_forgets_the_table)
 {
 	static const char * const twins[] = { "chain_table.so",
 					      "chain_table_other.so" };
@@ -328,7 +332,7 @@ TEST_F(in_place, forgets_with_the_mapping)
  * Beside deferred stacks of the same moments
  */
 
-/* Of the pairs of one portion, those that differ; -1 if they are not pairs */
+/* The number of differing pairs in one portion; -1 if they are not pairs */
 static int differing(struct subject *subject, const bool *by_table)
 {
 	const struct record *now, *later, *stack;
@@ -350,7 +354,7 @@ static int differing(struct subject *subject, const bool *by_table)
 	return differ;
 }
 
-TEST_F_TIMEOUT(in_place, is_what_is_deferred, 300)
+TEST_F_TIMEOUT(immediate, stack_equals_the_deferred_one, 300)
 {
 	struct subject *subject = &self->subject;
 	long all = 0, tables = 0, differ = 0;
@@ -424,13 +428,13 @@ static void begin_less_deep(struct notes *notes)
 	asm volatile("" : : : "memory");
 }
 
-FIXTURE(deep)
+FIXTURE(deep_stack)
 {
 	struct subject subject;
 	long max_stack;
 };
 
-FIXTURE_SETUP(deep)
+FIXTURE_SETUP(deep_stack)
 {
 	self->max_stack = read_number(MAX_STACK);
 	/* Refused while anybody has a callchain */
@@ -440,7 +444,7 @@ FIXTURE_SETUP(deep)
 		SKIP(return, CANNOT);
 }
 
-FIXTURE_TEARDOWN(deep)
+FIXTURE_TEARDOWN(deep_stack)
 {
 	char text[24];
 
@@ -449,7 +453,7 @@ FIXTURE_TEARDOWN(deep)
 	write_text(MAX_STACK, text);
 }
 
-TEST_F(deep, work_is_bounded)
+TEST_F(deep_stack, work_is_bounded)
 {
 	struct stack expected;
 	struct shot shots[3];
@@ -543,7 +547,7 @@ static void trace_call(struct trace *trace, chain_fn fn, struct stack *stack,
 		last_stack(trace, stack);
 }
 
-TEST_F(ftrace, has_user_stacks)
+TEST_F(ftrace, userstacktrace_is_whole)
 {
 	struct stack stack = {}, expected = {};
 	struct image image;
@@ -567,8 +571,8 @@ TEST_F(ftrace, has_user_stacks)
 
 /*
  * The trace option userstacktrace has no count of its addresses: they end with the
- * first 0. So what was found in place until that had to be given up must not be left
- * behind the frame pointers' stack, which is shorter here.
+ * first 0. So nothing of an immediate stack that was given up may follow the frame
+ * pointers' stack, which is shorter here.
  */
 
 /* Call @fn with a frame pointer that leads nowhere */
@@ -653,7 +657,7 @@ static int only_stack(const struct ftrace *ft, struct ftrace_log *log,
 	return ftrace_set(ft, "trace", "");
 }
 
-TEST_F(traced, nothing_is_left_of_what_was_given_up)
+TEST_F(traced, cancelled_stack_leaves_nothing)
 {
 	const struct ftrace_record *without, *with;
 	struct ftrace_log log[2] = {};
@@ -701,7 +705,7 @@ static void on_signal(int sig)
 	(void)sig;
 }
 
-TEST(in_place_sigreturn)
+TEST(sigreturn_is_crossed)
 {
 	long before[NR_COUNTS], after[NR_COUNTS];
 	struct perf_event_attr attr;
@@ -728,6 +732,379 @@ TEST(in_place_sigreturn)
 	EXPECT_EQ(1 - MAY_BE_HALF, after[TAKEN] - before[TAKEN] +
 				   after[NO_TABLE] - before[NO_TABLE] +
 				   after[UNSURE] - before[UNSURE]);
+}
+
+/*
+ * The same moments, all tracers: each takes the same stack.
+ *
+ * A moment is one entry into the kernel, with one cookie for all clients of deferred
+ * unwinding. The entry is a bpf system call that runs the kernel's own test function, so
+ * that all kinds of BPF programs can be at it, sleepable ones as well. Perf's events are
+ * at the tracepoint of the same system call.
+ *
+ * A tracer that waits or may sleep must have the whole stack: the same addresses for each
+ * entry. An immediate one has it, or the kernel counts that it could not; where no table
+ * is used, an immediate stack is not compared. Ftrace's userstacktrace has room for the
+ * first eight addresses only.
+ *
+ * Another tracer is another line in @takers, and in collect() the code that fills it.
+ */
+
+/* In portions that fit into the buffers */
+#define RING_SIZE	0x100000
+
+#define FUNCTION	"bpf_fentry_test1"
+
+enum taker {
+	PERF_DEFERRED,
+	FTRACE_DEFERRED,
+	BPF_DEFERRED,
+	BPF_SLEEPABLE,
+	PERF_IN_PLACE,
+	FTRACE_IN_PLACE,
+	BPF_IN_PLACE,
+	NR_TAKERS
+};
+
+/* @depth: no more addresses than these, if not 0 */
+static const struct {
+	const char	*name;
+	enum { WAITS, SLEEPS, IN_PLACE } how;
+	unsigned int	depth;
+} takers[NR_TAKERS] = {
+	[PERF_DEFERRED]	= { "perf, deferred", WAITS },
+	[FTRACE_DEFERRED] = { "ftrace, deferred", WAITS },
+	[BPF_DEFERRED]	= { "BPF, deferred", WAITS },
+	[BPF_SLEEPABLE]	= { "BPF, sleepable", SLEEPS },
+	[PERF_IN_PLACE]	= { "perf, in place", IN_PLACE },
+	[FTRACE_IN_PLACE] = { "ftrace, in place", IN_PLACE, 8 },
+	[BPF_IN_PLACE]	= { "BPF, in place", IN_PLACE },
+};
+
+/* The moments of a portion, as each has seen them */
+struct moment {
+	uint64_t	cookie;
+	bool		by_table;
+	unsigned int	times[NR_TAKERS];
+	struct stack	stack[NR_TAKERS];
+};
+
+static union bpf_attr run_attr;
+
+/* The end of a chain */
+static void call_bpf(struct notes *notes)
+{
+	unsigned long ip;
+
+	syscall3_at(SYS_bpf, BPF_PROG_TEST_RUN, (long)&run_attr,
+		    sizeof(run_attr), &ip);
+	notes->ra[notes->nr++] = ip;
+}
+
+FIXTURE(all_tracers)
+{
+	struct sampler now;
+	struct sampler later;
+	struct ftrace trace_now;
+	struct ftrace trace_later;
+	struct bpf_ring ring;
+	struct bpf_attached deliver;
+	struct bpf_attached asker;
+	struct bpf_attached sleepable;
+	struct bpf_attached in_place;
+	struct moment *moments;
+	unsigned long same[NR_TAKERS];
+	unsigned long differ[NR_TAKERS];
+	unsigned long unlike[NR_TAKERS];
+	unsigned long tables;
+};
+
+static int open_samplers(struct _test_data_all_tracers *self)
+{
+	struct perf_event_attr attr;
+	char filter[32];
+
+	snprintf(filter, sizeof(filter), "id == %d", SYS_bpf);
+	if (tracepoint_attr(&attr, "raw_syscalls/sys_enter") ||
+	    sampler_open_attr(&self->later, &attr, 0, filter))
+		return -1;
+	attr.defer_callchain = 0;
+	attr.defer_output = 0;
+	return sampler_open_attr(&self->now, &attr, 0, filter);
+}
+
+static int open_instance(struct ftrace *ft, const char *name, const char *option)
+{
+	char filter[64];
+
+	snprintf(filter, sizeof(filter), "id == %d && common_pid == %d", SYS_bpf,
+		 getpid());
+	if (ftrace_open(ft, name) || ftrace_set(ft, option, "1") ||
+	    ftrace_set(ft, FTRACE_ENTER "/filter", filter))
+		return -1;
+	return ftrace_set(ft, FTRACE_ENTER "/enable", "1");
+}
+
+static int open_instances(struct _test_data_all_tracers *self)
+{
+	return open_instance(&self->trace_later, "later", FTRACE_OPTION) ?:
+	       open_instance(&self->trace_now, "now", "options/userstacktrace");
+}
+
+static int open_programs(struct _test_data_all_tracers *self)
+{
+	struct bpf_asker asker = {
+		.at = BPF_AT_FENTRY, .where = FUNCTION, .tgid = getpid(),
+		.flags = BPF_F_USER_STACK | BPF_F_USER_DEFER,
+	};
+
+	if (bpf_ring_open(&self->ring, RING_SIZE) ||
+	    bpf_deliver_open(&self->deliver, 0, &self->ring) ||
+	    bpf_asker_open(&self->asker, &asker, &self->ring))
+		return -1;
+	asker.flags = BPF_F_USER_STACK;
+	asker.take = true;
+	asker.tag = BPF_IN_PLACE;
+	if (bpf_asker_open(&self->in_place, &asker, &self->ring))
+		return -1;
+	asker.at = BPF_AT_FENTRY_SLEEPABLE;
+	asker.tag = BPF_SLEEPABLE;
+	return bpf_asker_open(&self->sleepable, &asker, &self->ring);
+}
+
+FIXTURE_SETUP(all_tracers)
+{
+	static const struct bpf_attached none = { -1, -1 };
+	long counts[NR_COUNTS];
+
+	self->now.fd = -1;
+	self->later.fd = -1;
+	self->deliver = none;
+	self->asker = none;
+	self->sleepable = none;
+	self->in_place = none;
+	read_counts(counts);
+	if (counts[TAKEN] < 0 || write_text(IN_PLACE_SYSCTL, "1") ||
+	    open_programs(self) || open_samplers(self) || open_instances(self))
+		SKIP(return, "no stacks in place or deferred for BPF and ftrace, or not root");
+	run_attr.test.prog_fd = self->asker.prog;
+	self->moments = calloc(PORTION, sizeof(*self->moments));
+	ASSERT_NE(NULL, self->moments);
+	ASSERT_EQ(0, random_chains_load());
+}
+
+FIXTURE_TEARDOWN(all_tracers)
+{
+	if (self->trace_now.dir[0])
+		EXPECT_EQ(0, ftrace_close(&self->trace_now));
+	if (self->trace_later.dir[0])
+		EXPECT_EQ(0, ftrace_close(&self->trace_later));
+	sampler_close(&self->now);
+	sampler_close(&self->later);
+	bpf_attached_close(&self->in_place);
+	bpf_attached_close(&self->sleepable);
+	bpf_attached_close(&self->asker);
+	bpf_attached_close(&self->deliver);
+	bpf_ring_close(&self->ring);
+	free(self->moments);
+}
+
+static struct moment *find_moment(struct _test_data_all_tracers *self, uint64_t cookie)
+{
+	int i;
+
+	for (i = 0; i < PORTION; i++)
+		if (self->moments[i].cookie == cookie)
+			return &self->moments[i];
+	return NULL;
+}
+
+static void took(struct moment *moment, enum taker taker, const uint64_t *ips,
+		 uint64_t nr)
+{
+	struct stack *stack = &moment->stack[taker];
+
+	moment->times[taker]++;
+	for (stack->nr = 0; stack->nr < nr && stack->nr < SAMPLED_MAX; stack->nr++)
+		stack->ip[stack->nr] = ips[stack->nr];
+}
+
+/* The i'th sample of each of perf's events is of the i'th call; 0 or -1 */
+static int collect_perf(struct _test_data_all_tracers *self)
+{
+	const struct record *now, *later, *stack;
+	struct records now_recs = {}, recs = {};
+	int i, ret = -1;
+
+	if (records_read(&now_recs, &self->now.ring) ||
+	    records_read(&recs, &self->later.ring))
+		goto out;
+	for (i = 0; i < PORTION; i++) {
+		struct moment *moment = &self->moments[i];
+
+		now = records_get(&now_recs, PERF_RECORD_SAMPLE, i);
+		later = records_get(&recs, PERF_RECORD_SAMPLE, i);
+		stack = later ? records_stack(&recs, later->cookie) : NULL;
+		if (!now || !stack || !now->nr || !stack->nr)
+			goto out;
+		moment->cookie = later->cookie;
+		/* Without the marker */
+		took(moment, PERF_IN_PLACE, now->ips + 1, now->nr - 1);
+		took(moment, PERF_DEFERRED, stack->ips + 1, stack->nr - 1);
+	}
+	if (!records_get(&recs, PERF_RECORD_SAMPLE, PORTION) &&
+	    records_match(&recs, NULL))
+		ret = 0;
+out:
+	records_free(&now_recs);
+	records_free(&recs);
+	return ret;
+}
+
+/* What has a cookie has to be of one of these entries */
+static int collect_bpf(struct _test_data_all_tracers *self)
+{
+	struct bpf_event event;
+	struct moment *moment;
+
+	while (bpf_ring_next(&self->ring, &event, false)) {
+		moment = find_moment(self, event.cookie);
+		if (!moment || event.ret <= 0)
+			return -1;
+		if (event.kind == BPF_ASKED)
+			continue;
+		took(moment, event.kind == BPF_DELIVERED ? BPF_DEFERRED : event.tag,
+		     event.ips, event.ret / sizeof(*event.ips));
+	}
+	return 0;
+}
+
+static int took_frames(struct moment *moment, enum taker taker,
+		       const struct ftrace_record *rec)
+{
+	uint64_t ips[SAMPLED_MAX];
+	unsigned int i;
+
+	if (!moment || !rec->nr || rec->nr > SAMPLED_MAX)
+		return -1;
+	for (i = 0; i < rec->nr; i++)
+		ips[i] = rec->frame[i].ip;
+	took(moment, taker, ips, rec->nr);
+	return 0;
+}
+
+/* Deferred stacks go by their cookie, the others by their place in the trace */
+static int collect_trace(struct _test_data_all_tracers *self, struct ftrace *ft,
+			 enum ftrace_type type)
+{
+	struct ftrace_log log = {};
+	unsigned int nr = 0;
+	size_t i;
+	int ret;
+
+	ret = ftrace_read(ft, "trace", &log);
+	for (i = 0; !ret && i < log.nr; i++) {
+		const struct ftrace_record *rec = &log.rec[i];
+
+		if (rec->type != type)
+			continue;
+		if (type == FTRACE_STACK)
+			ret = took_frames(find_moment(self, rec->cookie),
+					  FTRACE_DEFERRED, rec);
+		else if (nr < PORTION)
+			ret = took_frames(&self->moments[nr], FTRACE_IN_PLACE, rec);
+		nr++;
+	}
+	if (nr != PORTION || (type == FTRACE_STACK && !ftrace_pairs(&log, NULL)))
+		ret = -1;
+	ftrace_free(&log);
+	return ret ?: ftrace_set(ft, "trace", "");
+}
+
+static bool same(const struct moment *moment, enum taker taker)
+{
+	const struct stack *want = &moment->stack[PERF_DEFERRED];
+	const struct stack *is = &moment->stack[taker];
+	unsigned int nr = want->nr;
+
+	if (takers[taker].depth && nr > takers[taker].depth)
+		nr = takers[taker].depth;
+	return is->nr == nr && !memcmp(is->ip, want->ip, nr * sizeof(*is->ip));
+}
+
+/* Each has it once; is it the same? */
+static int compare(struct _test_data_all_tracers *self, const struct moment *moment)
+{
+	int i;
+
+	for (i = 0; i < NR_TAKERS; i++) {
+		if (moment->times[i] != 1) {
+			printf("# %s: %u times\n", takers[i].name, moment->times[i]);
+			return -1;
+		}
+		if (takers[i].how != WAITS && !moment->by_table)
+			self->unlike[i]++;
+		else if (same(moment, i))
+			self->same[i]++;
+		else
+			self->differ[i]++;
+	}
+	self->tables += moment->by_table;
+	return 0;
+}
+
+static int take_portion(struct _test_data_all_tracers *self)
+{
+	int i;
+
+	memset(self->moments, 0, PORTION * sizeof(*self->moments));
+	for (i = 0; i < PORTION; i++)
+		self->moments[i].by_table = random_chains_call(call_bpf);
+	if (collect_perf(self) || collect_bpf(self) ||
+	    collect_trace(self, &self->trace_later, FTRACE_STACK) ||
+	    collect_trace(self, &self->trace_now, FTRACE_IN_PLACE_STACK))
+		return -1;
+	for (i = 0; i < PORTION; i++)
+		if (compare(self, &self->moments[i]))
+			return -1;
+	return 0;
+}
+
+TEST_F_TIMEOUT(all_tracers, take_the_same_stack, 600)
+{
+	long before[NR_COUNTS], after[NR_COUNTS], unsure;
+	unsigned long differ = 0, nr;
+	int i;
+
+	/* Until all tables are known, which programs that may sleep only ask for */
+	ASSERT_EQ(0, take_portion(self));
+	memset(self->same, 0, sizeof(self->same));
+	memset(self->differ, 0, sizeof(self->differ));
+	memset(self->unlike, 0, sizeof(self->unlike));
+	self->tables = 0;
+
+	read_counts(before);
+	for (nr = 0; nr < SAMPLES; nr += PORTION)
+		ASSERT_EQ(0, take_portion(self));
+	read_counts(after);
+	unsure = after[UNSURE] - before[UNSURE];
+
+	TH_LOG("%lu entries, %lu of them through tables", nr, self->tables);
+	for (i = 0; i < NR_TAKERS; i++) {
+		TH_LOG("%s: %lu the same, %lu not, %lu not compared",
+		       takers[i].name, self->same[i], self->differ[i],
+		       self->unlike[i]);
+		EXPECT_EQ(takers[i].how == WAITS ? nr : self->tables,
+			  self->same[i] + self->differ[i]);
+		if (takers[i].how == IN_PLACE)
+			differ += self->differ[i];
+		else
+			EXPECT_EQ(0, self->differ[i]);
+	}
+	TH_LOG("in place could not tell: %ld times", unsure);
+	EXPECT_LE(differ, unsure);
+	EXPECT_GT(self->tables / 100, unsure);
+	EXPECT_LT(nr / 2, self->tables);
 }
 
 TEST_HARNESS_MAIN

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * User stacks in place of a process in which nothing has tables, this program neither:
- * they are what they were before there were tables at all, byte for byte.
+ * Immediate user stacks of a process in which nothing has tables, this program included:
+ * they are, byte for byte, the stacks that a kernel without tables takes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ FIXTURE_TEARDOWN(no_table)
 	subject_close(&self->subject);
 }
 
-TEST_F(no_table, nothing_changes)
+TEST_F(no_table, stacks_are_unchanged)
 {
 	static const char modes[] = "01111111111111111111";
 	struct shot shots[sizeof(modes)];

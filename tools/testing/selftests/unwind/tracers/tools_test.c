@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The distribution's trace-cmd, as it is, with deferred user stacks: when the
- * report is read, the program that was recorded is gone, and each frame of its stack
- * still has a file and an offset in it.
- *
- * The program is prog_table: it is not relocated, and tells its stack itself.
+ * Unmodified and own tools on programs whose stacks are known.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -18,7 +14,14 @@
 #include <unistd.h>
 
 #include "ftrace.h"
+#include "profiled.h"
 #include "../../kselftest_harness.h"
+
+/*
+ * The distribution's trace-cmd with deferred user stacks: when it prints the report, the
+ * recorded program is gone, and each frame of its stack still has a file and an offset.
+ * The program is prog_table: it is not relocated, and reports its stack itself.
+ */
 
 #define PROG		"prog_table"
 #define FRAMES		16
@@ -30,7 +33,7 @@
 			" -e raw_syscalls:sys_enter -f 'id == %d'" \
 			" sh -c '%s notes >notes' >record.log 2>&1"
 
-FIXTURE(recorded)
+FIXTURE(trace_cmd)
 {
 	char dir[64];
 	char prog[192];
@@ -49,7 +52,7 @@ static char *read_all(FILE *file)
 	return text;
 }
 
-FIXTURE_SETUP(recorded)
+FIXTURE_SETUP(trace_cmd)
 {
 	struct ftrace ft;
 	char command[1024], *slash;
@@ -76,7 +79,7 @@ FIXTURE_SETUP(recorded)
 	ASSERT_NE(NULL, self->report);
 }
 
-FIXTURE_TEARDOWN(recorded)
+FIXTURE_TEARDOWN(trace_cmd)
 {
 	char command[128];
 
@@ -181,7 +184,7 @@ static const char *find_stack(const char *report, uint64_t ip)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(recorded, report_names_file_and_offset, 120)
+TEST_F_TIMEOUT(trace_cmd, report_names_file_and_offset, 120)
 {
 	uint64_t want[FRAMES], ip[FRAMES], file[FRAMES], offset[FRAMES];
 	uint64_t cookie;
@@ -210,6 +213,97 @@ TEST_F_TIMEOUT(recorded, report_names_file_and_offset, 120)
 		EXPECT_EQ(1, announced(self->report, stack, file[i], path));
 		EXPECT_STREQ(self->prog, path);
 	}
+}
+
+/*
+ * The profiler by BPF (tools/unwind/profile.c) of a program whose stacks are known: where
+ * it sleeps and for how long, and where it spins
+ */
+
+#define NAME	"profiled;"
+
+/* The weight of stacks that begin in a way, and of stacks that are not whole */
+struct result {
+	unsigned long	weight;
+	unsigned long	broken;
+	int		status;
+};
+
+/* The user's part is not there if the program is not there yet, or no more */
+static bool is_broken(const char *line)
+{
+	const char *first = line + strlen(NAME);
+	size_t len = strcspn(first, "; ");
+
+	if (strstr(line, "[unknown]") || strstr(line, "[missing]"))
+		return true;
+	return strncmp(first, "_start;outer", strlen("_start;outer")) &&
+	       strncmp(first, "_start", len) &&
+	       strncmp(first + len - strlen("_[k]"), "_[k]", strlen("_[k]"));
+}
+
+static int profile(struct result *result, const char *command, const char *begin)
+{
+	FILE *output = popen(command, "r");
+	char line[8192];
+	unsigned long weight;
+
+	*result = (struct result){};
+	if (!output)
+		return -1;
+	while (fgets(line, sizeof(line), output)) {
+		/* Not those of the child before exec */
+		if (strncmp(line, NAME, strlen(NAME)))
+			continue;
+		weight = strtoul(strrchr(line, ' '), NULL, 10);
+		if (!strncmp(line, begin, strlen(begin)))
+			result->weight += weight;
+		if (is_broken(line)) {
+			printf("# %s", line);
+			result->broken += weight;
+		}
+	}
+	result->status = pclose(output);
+	return 0;
+}
+
+FIXTURE(profiler) {};
+
+FIXTURE_SETUP(profiler)
+{
+	if (geteuid() || access("./profile", X_OK))
+		SKIP(return, "not root, or no compiler for BPF when this was built");
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		SKIP(return, "no BTF of the kernel");
+}
+
+FIXTURE_TEARDOWN(profiler)
+{
+}
+
+TEST_F_TIMEOUT(profiler, finds_where_it_sleeps, 120)
+{
+	struct result result;
+
+	ASSERT_EQ(0, profile(&result, "./profile --off-cpu ./profiled",
+			     NAME "_start;outer;naps;"));
+	EXPECT_EQ(0, result.status);
+	EXPECT_EQ(0, result.broken);
+	/* Microseconds */
+	EXPECT_LE((unsigned long)ROUNDS * NAP_US, result.weight);
+	TH_LOG("%lu us asleep, of %d at least", result.weight, ROUNDS * NAP_US);
+}
+
+TEST_F_TIMEOUT(profiler, finds_where_it_spins, 120)
+{
+	struct result result;
+
+	ASSERT_EQ(0, profile(&result, "./profile -F 999 ./profiled",
+			     NAME "_start;outer;spins"));
+	EXPECT_EQ(0, result.status);
+	EXPECT_EQ(0, result.broken);
+	EXPECT_LT(20, result.weight);
+	TH_LOG("%lu samples", result.weight);
 }
 
 TEST_HARNESS_MAIN

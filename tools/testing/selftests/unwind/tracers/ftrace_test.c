@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Deferred user stacks in the trace: the option userstacktrace_deferred.
+ * Deferred user stacks in the trace.
  *
- * What is compared is whole stacks (whole.h), each frame by address, file and
- * offset in it, with what the program knows, and what /proc says is mapped.
+ * Tests compare whole stacks (whole.h), each frame by address, file and offset, with what
+ * the program knows and what /proc says is mapped.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -27,16 +28,20 @@
 #include "whole.h"
 #include "../../kselftest_harness.h"
 
+/*
+ * The option userstacktrace_deferred
+ */
+
 #define CALLS	500
 
-FIXTURE(traced)
+FIXTURE(option)
 {
 	struct ftrace ft;
 	struct ftrace other;
 	struct ftrace_log log;
 };
 
-FIXTURE_SETUP(traced)
+FIXTURE_SETUP(option)
 {
 	if (ftrace_open(&self->ft, "a"))
 		SKIP(return, "no deferred user stacks in traces");
@@ -44,7 +49,7 @@ FIXTURE_SETUP(traced)
 	ASSERT_EQ(0, ftrace_event(&self->ft, FTRACE_ENTER, getpid()));
 }
 
-FIXTURE_TEARDOWN(traced)
+FIXTURE_TEARDOWN(option)
 {
 	ftrace_free(&self->log);
 	if (self->other.dir[0])
@@ -98,7 +103,7 @@ static const struct ftrace_record *only_stack(const struct ftrace_log *log)
 }
 
 /* To read as many stacks as it has calls takes a slow machine long */
-TEST_F_TIMEOUT(traced, each_entry_has_one_stack, 180)
+TEST_F_TIMEOUT(option, each_entry_has_one_stack, 180)
 {
 	size_t i;
 
@@ -142,7 +147,7 @@ static int find_build_id(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-TEST_F(traced, file_is_announced_once_with_its_build_id)
+TEST_F(option, file_is_announced_once_with_its_build_id)
 {
 	char build_id[64] = "", self_path[192] = "";
 	size_t i, before = 0;
@@ -169,7 +174,7 @@ TEST_F(traced, file_is_announced_once_with_its_build_id)
 	EXPECT_EQ(1, before);
 }
 
-TEST_F(traced, file_is_announced_again_in_an_empty_buffer)
+TEST_F(option, file_is_announced_again_in_an_empty_buffer)
 {
 	char self_path[192] = "";
 
@@ -186,7 +191,7 @@ TEST_F(traced, file_is_announced_again_in_an_empty_buffer)
 	EXPECT_TRUE(is_noted(only_stack(&self->log)));
 }
 
-TEST_F(traced, snapshot_keeps_its_announcement)
+TEST_F(option, snapshot_keeps_its_announcement)
 {
 	char self_path[192] = "";
 
@@ -205,7 +210,7 @@ TEST_F(traced, snapshot_keeps_its_announcement)
 	EXPECT_TRUE(is_noted(only_stack(&self->log)));
 }
 
-TEST_F(traced, file_in_use_stays_announced_when_overwritten)
+TEST_F(option, file_in_use_stays_announced_when_overwritten)
 {
 	char self_path[192] = "";
 	unsigned int i;
@@ -229,7 +234,7 @@ TEST_F(traced, file_in_use_stays_announced_when_overwritten)
 	}
 }
 
-TEST_F(traced, instances_get_what_they_ask_for)
+TEST_F(option, instances_get_what_they_ask_for)
 {
 	struct ftrace_log other;
 	size_t i;
@@ -258,7 +263,7 @@ TEST_F(traced, instances_get_what_they_ask_for)
 	ftrace_free(&other);
 }
 
-TEST_F(traced, without_the_option_there_is_nothing)
+TEST_F(option, off_writes_no_stacks)
 {
 	ASSERT_EQ(0, ftrace_set(&self->ft, FTRACE_OPTION, "0"));
 	whole_run(middle, NULL, NULL);
@@ -284,7 +289,7 @@ FIXTURE_TEARDOWN(clients)
 }
 
 /* It takes long to make an instance with its buffers on a slow machine */
-TEST_F_TIMEOUT(clients, are_given_back, 300)
+TEST_F_TIMEOUT(clients, are_released, 300)
 {
 	struct ftrace ft;
 	int i;
@@ -327,7 +332,7 @@ static void call_vdso(void *arg)
 	clock_gettime_of_vdso(CLOCK_PROCESS_CPUTIME_ID, &ts);
 }
 
-TEST_F(traced, vdso)
+TEST_F(option, vdso_frame_is_named)
 {
 	const struct ftrace_record *rec;
 	struct ftrace_frame place;
@@ -352,8 +357,8 @@ TEST_F(traced, vdso)
 	EXPECT_EQ(1, ftrace_announced(&self->log, "[vdso]"));
 }
 
-/* Code made at run time: registered, it leads on, and is told apart */
-TEST_F(traced, jit_and_anonymous)
+/* Code made at run time: its registered table continues the stack, and it has no file */
+TEST_F(option, frames_without_a_file_are_addresses)
 {
 	const struct ftrace_record *rec;
 	struct notes notes = {};
@@ -500,7 +505,7 @@ static bool slept_there(const struct ftrace_log *log)
 	return false;
 }
 
-TEST_F(traced, killed_while_asleep)
+TEST_F(option, task_killed_asleep_has_its_stack)
 {
 	size_t cookies, late;
 	pid_t pid;
@@ -522,7 +527,7 @@ TEST_F(traced, killed_while_asleep)
 	EXPECT_TRUE(slept_there(&self->log));
 }
 
-TEST_F(traced, futex_wait)
+TEST_F(option, futex_waiter_has_its_stack)
 {
 	size_t late;
 	int status;
@@ -540,6 +545,308 @@ TEST_F(traced, futex_wait)
 	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
 	EXPECT_TRUE(ftrace_pairs(&self->log, &late));
 	EXPECT_TRUE(slept_there(&self->log));
+}
+
+/*
+ * The trigger userstacktrace, and hist triggers over deferred user stacks
+ */
+
+#define TRIGGERED		10
+#define TRIGGER		FTRACE_ENTER "/trigger"
+#define STACK_TRIGGER	"events/ftrace/user_unwind_stack/trigger"
+#define STACK_HIST	"events/ftrace/user_unwind_stack/hist"
+
+FIXTURE(trigger)
+{
+	struct ftrace ft;
+	struct ftrace other;
+	struct ftrace_log log;
+	char *text;
+};
+
+FIXTURE_SETUP(trigger)
+{
+	if (ftrace_open(&self->ft, "a"))
+		SKIP(return, "no deferred user stacks in traces");
+	ASSERT_EQ(0, ftrace_open(&self->other, "b"));
+}
+
+FIXTURE_TEARDOWN(trigger)
+{
+	free(self->text);
+	ftrace_free(&self->log);
+	EXPECT_EQ(0, ftrace_close(&self->other));
+	EXPECT_EQ(0, ftrace_close(&self->ft));
+}
+
+static void other_sample(void *arg)
+{
+	whole_note_ra();
+	whole_sample();
+}
+
+static void calls(unsigned int nr)
+{
+	while (nr--)
+		whole_run(middle, NULL, NULL);
+}
+
+/* "userstacktrace:count if it is this task's getppid()", or what removes it */
+static const char *trigger(const char *command)
+{
+	static char text[128];
+
+	snprintf(text, sizeof(text), "%s if id == %d && common_pid == %d",
+		 command, (int)SYS_getppid, getpid());
+	return text;
+}
+
+/* All stacks are what the program knows of */
+static bool all_noted(const struct ftrace_log *log)
+{
+	struct stack expected;
+	size_t i;
+
+	expect_chain(&expected, &whole);
+	for (i = 0; i < log->nr; i++)
+		if (log->rec[i].type == FTRACE_STACK &&
+		    !ftrace_stack_is(&log->rec[i], expected.ip, expected.nr))
+			return false;
+	return true;
+}
+
+TEST_F(trigger, count_and_filter_are_kept)
+{
+	ASSERT_EQ(0, ftrace_set(&self->ft, TRIGGER, trigger("userstacktrace:3")));
+	self->text = ftrace_get(&self->ft, TRIGGER);
+	ASSERT_NE(NULL, self->text);
+	EXPECT_NE(NULL, strstr(self->text, "userstacktrace:count=3 if id == "));
+	/* One is enough */
+	EXPECT_GT(0, ftrace_set(&self->ft, TRIGGER, trigger("userstacktrace")));
+
+	calls(TRIGGERED);
+	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
+	EXPECT_EQ(3, ftrace_count(&self->log, FTRACE_COOKIE));
+	EXPECT_EQ(3, ftrace_count(&self->log, FTRACE_STACK));
+	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
+	EXPECT_TRUE(all_noted(&self->log));
+	ftrace_free(&self->log);
+
+	/* Without a count, until it is removed; and not in other instances */
+	ASSERT_EQ(0, ftrace_set(&self->ft, TRIGGER, trigger("!userstacktrace:3")));
+	ASSERT_EQ(0, ftrace_set(&self->ft, TRIGGER, trigger("userstacktrace")));
+	ASSERT_EQ(0, ftrace_set(&self->ft, "trace", ""));
+	calls(TRIGGERED);
+	ASSERT_EQ(0, ftrace_set(&self->ft, TRIGGER, trigger("!userstacktrace")));
+	calls(TRIGGERED);
+	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
+	EXPECT_EQ(TRIGGERED, ftrace_count(&self->log, FTRACE_STACK));
+	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
+	ftrace_free(&self->log);
+	ASSERT_EQ(0, ftrace_read(&self->other, "trace", &self->log));
+	EXPECT_EQ(0, self->log.nr);
+}
+
+TEST_F(trigger, beside_stacktrace_writes_both)
+{
+	const char *at;
+	size_t kernel = 0;
+
+	ASSERT_EQ(0, ftrace_set(&self->ft, TRIGGER, trigger("stacktrace")));
+	ASSERT_EQ(0, ftrace_set(&self->ft, TRIGGER, trigger("userstacktrace")));
+	calls(TRIGGERED);
+	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
+	EXPECT_EQ(TRIGGERED, ftrace_count(&self->log, FTRACE_STACK));
+	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
+	EXPECT_TRUE(all_noted(&self->log));
+	self->text = ftrace_get(&self->ft, "trace");
+	ASSERT_NE(NULL, self->text);
+	for (at = self->text; (at = strstr(at, "<stack trace>")); at++)
+		kernel++;
+	EXPECT_EQ(TRIGGERED, kernel);
+}
+
+/* With the option as well, each has its cookie, and they share the stack */
+TEST_F(trigger, beside_the_option_writes_one_stack)
+{
+	ASSERT_EQ(0, ftrace_set(&self->ft, FTRACE_OPTION, "1"));
+	ASSERT_EQ(0, ftrace_event(&self->ft, FTRACE_ENTER, getpid()));
+	ASSERT_EQ(0, ftrace_set(&self->ft, TRIGGER, trigger("userstacktrace")));
+	calls(TRIGGERED);
+	/* The trigger keeps the instance registered */
+	ASSERT_EQ(0, ftrace_set(&self->ft, FTRACE_OPTION, "0"));
+	calls(TRIGGERED);
+	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
+	EXPECT_EQ(3 * TRIGGERED, ftrace_count(&self->log, FTRACE_COOKIE));
+	EXPECT_EQ(2 * TRIGGERED, ftrace_count(&self->log, FTRACE_STACK));
+	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
+}
+
+/* More often than there is room for clients: nothing stays registered */
+TEST_F_TIMEOUT(trigger, clients_are_released, 180)
+{
+	int i;
+
+	for (i = 0; i < 70; i++) {
+		ASSERT_EQ(0, ftrace_set(&self->ft, TRIGGER,
+					trigger("userstacktrace")));
+		ASSERT_EQ(0, ftrace_set(&self->ft, TRIGGER,
+					trigger("!userstacktrace")));
+	}
+}
+
+/* The lines of a stack in the histogram, which depend on no address */
+static void hist_lines(char *out, size_t size)
+{
+	struct stack expected;
+	unsigned int i;
+
+	*out = 0;
+	expect_chain(&expected, &whole);
+	for (i = 0; i < expected.nr; i++) {
+		struct ftrace_frame place;
+
+		if (!ftrace_place(expected.ip[i], &place))
+			return;
+		/* The build-id stands behind the first only */
+		snprintf(out + strlen(out), size - strlen(out), "%s%s+0x%lx%s",
+			 i ? "         " : "", place.path, place.offset,
+			 i ? "\n" : "");
+		if (!i)
+			snprintf(out + strlen(out), size - strlen(out), "%c", 1);
+	}
+}
+
+/* The hits of the entry that has these lines; -1 if it is not there just once */
+static long hits(const char *hist, const char *lines)
+{
+	const char *first = hist, *rest = strchr(lines, 1) + 1;
+	int first_len = rest - lines - 1;
+	long found = -1;
+
+	while ((first = memmem(first, strlen(first), lines, first_len))) {
+		const char *line_end = strchr(first, '\n');
+		const char *count;
+
+		first++;
+		if (!line_end || strncmp(line_end + 1, rest, strlen(rest)))
+			continue;
+		count = strstr(line_end, "hitcount:");
+		if (found != -1 || !count)
+			return -1;
+		found = atol(count + strlen("hitcount:"));
+	}
+	return found;
+}
+
+TEST_F(trigger, hist_counts_stacks)
+{
+	char lines[4096], other_lines[4096], command[64];
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, ftrace_set(&self->ft, STACK_TRIGGER,
+				"hist:keys=stack.userstack"));
+	self->text = ftrace_get(&self->ft, STACK_TRIGGER);
+	ASSERT_NE(NULL, self->text);
+	EXPECT_NE(NULL, strstr(self->text, "hist:keys=stack.userstack:"));
+	snprintf(command, sizeof(command), "userstacktrace if id == %d",
+		 (int)SYS_getppid);
+	ASSERT_EQ(0, ftrace_set(&self->ft, TRIGGER, command));
+
+	calls(TRIGGERED);
+	hist_lines(lines, sizeof(lines));
+	whole_run(other_sample, NULL, NULL);
+	hist_lines(other_lines, sizeof(other_lines));
+	/* Another process of this program */
+	pid = fork();
+	if (!pid) {
+		calls(TRIGGERED);
+		_exit(0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+
+	free(self->text);
+	self->text = ftrace_get(&self->ft, STACK_HIST);
+	ASSERT_NE(NULL, self->text);
+	EXPECT_EQ(2 * TRIGGERED, hits(self->text, lines))
+		TH_LOG("%s", self->text);
+	EXPECT_EQ(1, hits(self->text, other_lines));
+	ASSERT_EQ(0, ftrace_set(&self->ft, STACK_TRIGGER,
+				"!hist:keys=stack.userstack"));
+	/* It is a key of no other event, and no value */
+	EXPECT_GT(0, ftrace_set(&self->ft, FTRACE_ENTER "/trigger",
+				"hist:keys=id.userstack"));
+	EXPECT_GT(0, ftrace_set(&self->ft, STACK_TRIGGER,
+				"hist:keys=common_pid:vals=stack.userstack"));
+}
+
+/*
+ * Instances that go while stacks are asked for and come, by a trigger that nobody
+ * removes before: what the callbacks look at goes as well.
+ */
+
+#define INSTANCES	20
+#define TASKS		2
+
+FIXTURE(under_load)
+{
+	pid_t task[TASKS];
+};
+
+FIXTURE_SETUP(under_load)
+{
+	int i;
+
+	for (i = 0; i < TASKS; i++) {
+		self->task[i] = fork();
+		if (self->task[i])
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			syscall(SYS_getppid);
+	}
+}
+
+FIXTURE_TEARDOWN(under_load)
+{
+	int i;
+
+	for (i = 0; i < TASKS; i++) {
+		kill(self->task[i], SIGKILL);
+		EXPECT_EQ(self->task[i], waitpid(self->task[i], NULL, 0));
+	}
+}
+
+/* It takes long to make an instance with its buffers on a slow machine */
+TEST_F_TIMEOUT(under_load, instances_can_be_removed, 300)
+{
+	size_t stacks = 0;
+	int i;
+
+	for (i = 0; i < INSTANCES; i++) {
+		struct ftrace_log log;
+		struct ftrace ft;
+		char text[64];
+
+		if (ftrace_open(&ft, "l"))
+			SKIP(return, "no deferred user stacks in traces");
+		/* So that there is little to be read */
+		ASSERT_EQ(0, ftrace_set(&ft, "buffer_size_kb", "16"));
+		snprintf(text, sizeof(text), "userstacktrace if id == %d",
+			 (int)SYS_getppid);
+		ASSERT_EQ(0, ftrace_set(&ft, STACK_TRIGGER,
+					"hist:keys=stack.userstack"));
+		ASSERT_EQ(0, ftrace_set(&ft, TRIGGER, text));
+		/* Until some have come */
+		do {
+			ASSERT_EQ(0, ftrace_read(&ft, "trace", &log));
+			stacks = ftrace_count(&log, FTRACE_STACK);
+			ftrace_free(&log);
+		} while (!stacks);
+		ASSERT_EQ(0, ftrace_close(&ft));
+	}
 }
 
 TEST_HARNESS_MAIN

@@ -1,0 +1,1170 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * User stacks for BPF programs: bpf_get_stack(), bpf_get_task_stack(), and the deferred
+ * stacks of BPF_F_USER_DEFER.
+ *
+ * The programs are a few instructions each, written here as such.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf.h"
+#include "bpf_session.h"
+#include "ftrace.h"
+#include "waiter.h"
+#include "whole.h"
+#include "../../kselftest_harness.h"
+
+/*
+ * bpf_get_stack() and bpf_get_task_stack()
+ *
+ * A uprobe attaches the programs to a function of this program. Sleepable programs get
+ * the whole stack the first time, when no table is loaded yet; others from the second
+ * time on. They leave the stack and the helper's return value in a map that is mapped
+ * here.
+ */
+
+#define SYSCTL		"/proc/sys/kernel/unwind_in_place"
+#define IPS_MAX		62
+
+/* The map's only value */
+struct result {
+	int64_t		ret;
+	uint64_t	ips[IPS_MAX];
+};
+
+#define IPS_SIZE	sizeof(((struct result *)NULL)->ips)
+
+static int make_map(void)
+{
+	return bpf_map_make(BPF_MAP_TYPE_ARRAY, sizeof(uint32_t),
+			    sizeof(struct result), 1, BPF_F_MMAPABLE);
+}
+
+/* @task: by bpf_get_task_stack(), with the current task */
+static int make_program(int map, bool sleepable, bool task, unsigned int flags)
+{
+	const struct bpf_insn insns[] = {
+		MOV_REG(BPF_REG_6, BPF_REG_1),
+		LOAD_VALUE(BPF_REG_7, map), WIDE_END,
+		task ? CALL(BPF_FUNC_get_current_task_btf) :
+		       MOV_REG(BPF_REG_0, BPF_REG_6),
+		MOV_REG(BPF_REG_1, BPF_REG_0),
+		MOV_REG(BPF_REG_2, BPF_REG_7),
+		ADD_IMM(BPF_REG_2, offsetof(struct result, ips)),
+		MOV_IMM(BPF_REG_3, IPS_SIZE),
+		MOV_IMM(BPF_REG_4, flags),
+		CALL(task ? BPF_FUNC_get_task_stack : BPF_FUNC_get_stack),
+		STORE(BPF_REG_7, 0, BPF_REG_0),
+		MOV_IMM(BPF_REG_0, 0),
+		EXIT,
+	};
+	union bpf_attr attr = {
+		.prog_type = BPF_PROG_TYPE_KPROBE,
+		.expected_attach_type = BPF_TRACE_UPROBE_MULTI,
+		.prog_flags = sleepable ? BPF_F_SLEEPABLE : 0,
+	};
+
+	return bpf_prog_make(&attr, insns, ARRAY_SIZE(insns));
+}
+
+/* Where an address of this program lies in its file, or 0 */
+static uint64_t file_offset(unsigned long addr)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long start, end, offset;
+	uint64_t found = 0;
+	char line[512];
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &offset) == 3 &&
+		    addr >= start && addr < end)
+			found = addr - start + offset;
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+static int attach(int prog, unsigned long addr, unsigned int flags)
+{
+	uint64_t offset = file_offset(addr);
+	union bpf_attr attr = {
+		.link_create = {
+			.prog_fd = prog,
+			.attach_type = BPF_TRACE_UPROBE_MULTI,
+			.uprobe_multi = {
+				.path = (uintptr_t)"/proc/self/exe",
+				.offsets = (uintptr_t)&offset,
+				.cnt = 1,
+				.flags = flags,
+				.pid = getpid(),
+			},
+		},
+	};
+
+	return offset ? bpf(BPF_LINK_CREATE, &attr) : -1;
+}
+
+/*
+ * The program that is probed
+ */
+
+void probed(void);
+asm(".pushsection .text\n"
+	".type probed, @function\n"
+	"probed:\n"
+	"	.cfi_startproc\n"
+	"	nop\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size probed, . - probed\n"
+	".popsection\n");
+
+ASM_LABEL(probed_returns);
+
+static void inner(void)
+{
+	whole_note_ra();
+	whole_note((unsigned long)probed_returns);
+	whole_note((unsigned long)probed);
+#if defined(__x86_64__)
+	asm volatile("call probed\n"
+		     "probed_returns:\n"
+		     : : : "memory");
+#elif defined(__aarch64__)
+	asm volatile("bl probed\n"
+		     "probed_returns:\n"
+		     : : : "x30", "memory");
+#endif
+}
+
+static void outer(void *arg)
+{
+	char locals[80];
+
+	asm volatile("" : : "r"(locals) : "memory");
+	whole_note_ra();
+	inner();
+	asm volatile("" : : "r"(locals) : "memory");
+}
+
+/*
+ * Bytes of what there is by the frame pointer that whole_run() begins with: it leads in
+ * a circle, or to one record
+ */
+static long size_by_fp(unsigned int skip)
+{
+#if defined(__x86_64__)
+	return IPS_SIZE;
+#else
+	return (2 - skip) * sizeof(uint64_t);
+#endif
+}
+
+FIXTURE(immediate)
+{
+	struct result *result;
+	int map;
+	int prog;
+	int link;
+};
+
+FIXTURE_VARIANT(immediate)
+{
+	bool sleepable;
+	bool task;
+	unsigned int skip;
+};
+
+FIXTURE_VARIANT_ADD(immediate, sleepable) {
+	.sleepable = true,
+};
+
+FIXTURE_VARIANT_ADD(immediate, sleepable_skip) {
+	.sleepable = true, .skip = 2,
+};
+
+FIXTURE_VARIANT_ADD(immediate, sleepable_task) {
+	.sleepable = true, .task = true,
+};
+
+FIXTURE_VARIANT_ADD(immediate, atomic) {
+	.sleepable = false,
+};
+
+FIXTURE_VARIANT_ADD(immediate, atomic_task) {
+	.sleepable = false, .task = true,
+};
+
+static int write_sysctl(const char *value)
+{
+	int fd = open(SYSCTL, O_WRONLY);
+	int ret = fd < 0 || write(fd, value, 1) != 1 ? -1 : 0;
+
+	close(fd);
+	return ret;
+}
+
+FIXTURE_SETUP(immediate)
+{
+	self->map = make_map();
+	self->prog = -1;
+	self->link = -1;
+	if (write_sysctl("1") || self->map < 0)
+		SKIP(return, "no kernel.unwind_in_place, no BPF, or not root");
+	self->result = mmap(NULL, sizeof(*self->result), PROT_READ | PROT_WRITE,
+			    MAP_SHARED, self->map, 0);
+	ASSERT_NE(MAP_FAILED, self->result);
+	self->prog = make_program(self->map, variant->sleepable, variant->task,
+				  BPF_F_USER_STACK | variant->skip);
+	if (self->prog < 0 && variant->task)
+		SKIP(return, "no BTF of the kernel");
+	ASSERT_LE(0, self->prog);
+	self->link = attach(self->prog, (unsigned long)probed, 0);
+	ASSERT_LE(0, self->link);
+}
+
+FIXTURE_TEARDOWN(immediate)
+{
+	close(self->link);
+	close(self->prog);
+	close(self->map);
+}
+
+/* Is what the program got this stack from its @skip'th frame on? */
+static bool is_stack(const struct result *result, unsigned int skip,
+		     const struct stack *expected)
+{
+	struct stack stack = {}, from = {};
+
+	while (stack.nr * sizeof(uint64_t) < result->ret &&
+	       stack.nr < SAMPLED_MAX - 1) {
+		stack.ip[stack.nr] = result->ips[stack.nr];
+		stack.nr++;
+	}
+	for (; skip < expected->nr; skip++)
+		from.ip[from.nr++] = expected->ip[skip];
+	return stack_is(&stack, &from);
+}
+
+static bool is_right(const struct result *result, unsigned int skip)
+{
+	struct stack expected;
+
+	expect_chain(&expected, &whole);
+	return is_stack(result, skip, &expected);
+}
+
+TEST_F(immediate, has_whole_stack)
+{
+	/*
+	 * Not known yet: without sleeping, there is no more than asking; and who asks
+	 * about a task may do so with locks held that are taken to look for tables.
+	 */
+	whole_run(outer, NULL, NULL);
+	ASSERT_LT(0, self->result->ret);
+	if (variant->sleepable && !variant->task)
+		EXPECT_TRUE(is_right(self->result, variant->skip));
+
+	self->result->ret = 0;
+	whole_run(outer, NULL, NULL);
+	ASSERT_LT(0, self->result->ret);
+	EXPECT_TRUE(is_right(self->result, variant->skip));
+
+	/* As without tables: only frame pointers continue the stack, and they lie */
+	ASSERT_EQ(0, write_sysctl("0"));
+	self->result->ret = -1;
+	whole_run(outer, NULL, NULL);
+	ASSERT_EQ(0, write_sysctl("1"));
+	EXPECT_EQ(size_by_fp(variant->skip), self->result->ret);
+}
+
+/* Functions that are to be left by way of the kernel return to elsewhere */
+TEST_F(immediate, shows_no_uretprobes)
+{
+	int i, map, prog, link[2];
+	struct stack expected;
+
+	map = make_map();
+	prog = make_program(map, false, false, BPF_F_USER_STACK);
+	ASSERT_LE(0, prog);
+	whole_run(outer, NULL, NULL);
+	whole_run(outer, NULL, NULL);
+	ASSERT_TRUE(is_right(self->result, variant->skip));
+	expect_chain(&expected, &whole);
+
+	link[0] = attach(prog, (unsigned long)outer, BPF_F_UPROBE_MULTI_RETURN);
+	link[1] = attach(prog, (unsigned long)inner, BPF_F_UPROBE_MULTI_RETURN);
+	for (i = 0; i < 3; i++) {
+		ASSERT_LE(0, link[i % 2]);
+		self->result->ret = 0;
+		whole_run(outer, NULL, NULL);
+		EXPECT_TRUE(is_stack(self->result, variant->skip, &expected));
+		/* The program sees where it really returns to */
+		EXPECT_FALSE(is_right(self->result, variant->skip));
+	}
+	close(link[0]);
+	close(link[1]);
+	close(prog);
+	close(map);
+}
+
+/*
+ * Deferred stacks: one program asks and reports the cookie that it got; another gets the
+ * stacks, as struct bpf_unwind_ops. The kernel delivers each cookie once, with the stack
+ * that the task had, and nothing else.
+ */
+
+#define CALLS		100
+
+#ifdef __x86_64__
+#define SYSCALL(name)	"__x64_sys_" name
+#else
+#define SYSCALL(name)	"__arm64_sys_" name
+#endif
+
+/*
+ * What is asked about
+ */
+
+ASM_LABEL(touches_at);
+
+/* A page fault, at a label */
+static void touch(char *page)
+{
+	whole_note_ra();
+	whole_note((unsigned long)touches_at);
+#ifdef __x86_64__
+	asm volatile("touches_at: movb $1, (%0)" : : "r"(page) : "memory");
+#else
+	asm volatile("touches_at: strb wzr, [%0]" : : "r"(page) : "memory");
+#endif
+}
+
+static void outer_touch(void *page)
+{
+	char locals[48];
+
+	asm volatile("" : : "r"(locals) : "memory");
+	whole_note_ra();
+	touch(page);
+	asm volatile("" : : "r"(locals) : "memory");
+}
+
+/* What the bpf system call runs programs at, which may be sleepable */
+static union bpf_attr run_attr;
+
+static void run(void)
+{
+	unsigned long ip;
+
+	whole_note_ra();
+	syscall3_at(SYS_bpf, BPF_PROG_TEST_RUN, (long)&run_attr,
+		    sizeof(run_attr), &ip);
+	whole_note(ip);
+}
+
+static void outer_run(void *arg)
+{
+	char locals[64];
+
+	asm volatile("" : : "r"(locals) : "memory");
+	whole_note_ra();
+	run();
+	asm volatile("" : : "r"(locals) : "memory");
+}
+
+/*
+ * From each type of program
+ */
+
+FIXTURE(request)
+{
+	struct session session;
+	struct perf_event_attr faults;
+	char *pages;
+};
+
+FIXTURE_VARIANT(request)
+{
+	struct bpf_asker asker;
+	void (*fn)(void *arg);
+};
+
+FIXTURE_VARIANT_ADD(request, kprobe) {
+	.asker = { .at = BPF_AT_KPROBE, .where = SYSCALL("getppid") },
+	.fn = call_getppid,
+};
+
+FIXTURE_VARIANT_ADD(request, tracepoint) {
+	.asker = { .at = BPF_AT_TRACEPOINT, .where = "raw_syscalls/sys_enter",
+		   .syscall = SYS_getppid },
+	.fn = call_getppid,
+};
+
+FIXTURE_VARIANT_ADD(request, raw_tp) {
+	.asker = { .at = BPF_AT_RAW_TP, .where = "sys_enter",
+		   .syscall = SYS_getppid },
+	.fn = call_getppid,
+};
+
+/* Nobody sees when it is loaded that it will ask */
+FIXTURE_VARIANT_ADD(request, flags_not_known) {
+	.asker = { .at = BPF_AT_RAW_TP, .where = "sys_enter",
+		   .syscall = SYS_getppid, .hide_flags = true },
+	.fn = call_getppid,
+};
+
+FIXTURE_VARIANT_ADD(request, fentry) {
+	.asker = { .at = BPF_AT_FENTRY, .where = "bpf_fentry_test1" },
+	.fn = outer_run,
+};
+
+FIXTURE_VARIANT_ADD(request, fentry_sleepable) {
+	.asker = { .at = BPF_AT_FENTRY_SLEEPABLE, .where = "bpf_fentry_test1" },
+	.fn = outer_run,
+};
+
+FIXTURE_VARIANT_ADD(request, perf_event) {
+	.asker = { .at = BPF_AT_PERF_EVENT },
+	.fn = outer_touch,
+};
+
+FIXTURE_SETUP(request)
+{
+	const size_t bytes = CALLS * getpagesize();
+	struct bpf_asker asker = variant->asker;
+
+	if (session_open(&self->session)) {
+		ASSERT_EQ(true, errno == ENOENT || errno == EPERM);
+		SKIP(return, "no deferred stacks for BPF, or not root");
+	}
+	self->pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->pages);
+	madvise(self->pages, bytes, MADV_NOHUGEPAGE);
+
+	self->faults = (struct perf_event_attr){
+		.size = sizeof(self->faults),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+		.sample_period = 1,
+		.disabled = 1,
+		.exclude_kernel = 1,
+	};
+	if (asker.at == BPF_AT_PERF_EVENT) {
+		asker.event = &self->faults;
+		asker.about = self->pages;
+		asker.about_bytes = bytes;
+	}
+	asker.tgid = getpid();
+	asker.flags = DEFER;
+	ASSERT_EQ(0, bpf_asker_open(&self->session.asker, &asker,
+				    &self->session.ring));
+	memset(&run_attr, 0, sizeof(run_attr));
+	run_attr.test.prog_fd = self->session.asker.prog;
+}
+
+FIXTURE_TEARDOWN(request)
+{
+	session_close(&self->session);
+}
+
+/* Requests and stacks that are not of the test's own call */
+static void forget(struct session *session)
+{
+	struct bpf_event event;
+
+	while (bpf_ring_next(&session->ring, &event, false))
+		continue;
+}
+
+TEST_F(request, delivers_each_cookie_once)
+{
+	uint64_t cookie, last = 0;
+	int i;
+
+	for (i = 0; i < CALLS; i++) {
+		forget(&self->session);
+		whole_run(variant->fn, self->pages + i * getpagesize(), NULL);
+		cookie = asked_once(&self->session);
+		ASSERT_NE(0, cookie);
+		EXPECT_NE(last, cookie);
+		last = cookie;
+	}
+}
+
+/*
+ * Programs that may sleep need not defer anything, and need not be twice there. Tables
+ * have to be known: the first stack asks for that.
+ */
+TEST(sleepable_fentry_has_whole_stack)
+{
+	struct bpf_asker asker = {
+		.at = BPF_AT_FENTRY_SLEEPABLE,
+		.where = "bpf_fentry_test1",
+		.tgid = getpid(),
+		.flags = BPF_F_USER_STACK,
+		.take = true,
+	};
+	struct bpf_attached attached;
+	struct bpf_event event = {};
+	struct bpf_ring ring;
+
+	if (bpf_ring_open(&ring, RING_SIZE) ||
+	    bpf_asker_open(&attached, &asker, &ring))
+		SKIP(return, "no BPF, or not root");
+	memset(&run_attr, 0, sizeof(run_attr));
+	run_attr.test.prog_fd = attached.prog;
+	whole_run(outer_run, NULL, NULL);
+	ASSERT_TRUE(bpf_ring_next(&ring, &event, false));
+	whole_run(outer_run, NULL, NULL);
+	ASSERT_TRUE(bpf_ring_next(&ring, &event, false));
+	EXPECT_EQ(BPF_TAKEN, event.kind);
+	EXPECT_TRUE(is_noted(&event));
+	bpf_attached_close(&attached);
+	bpf_ring_close(&ring);
+}
+
+/*
+ * What is refused
+ */
+
+FIXTURE(refused)
+{
+	struct session session;
+	int map;
+};
+
+FIXTURE_SETUP(refused)
+{
+	self->map = bpf_map_make(BPF_MAP_TYPE_STACK_TRACE, sizeof(uint32_t),
+				 SAMPLED_MAX * sizeof(uint64_t), 64, 0);
+	if (session_open(&self->session) || self->map < 0)
+		SKIP(return, "no deferred stacks for BPF, or not root");
+}
+
+FIXTURE_TEARDOWN(refused)
+{
+	session_close(&self->session);
+	close(self->map);
+}
+
+/* The result of a program that asks at a system call of this process, or 1 */
+static long answer(struct session *session, int map, uint64_t flags)
+{
+	struct bpf_asker asker = {
+		.at = BPF_AT_RAW_TP, .where = "sys_enter",
+		.tgid = getpid(), .syscall = SYS_getppid,
+		.flags = flags, .map = map,
+	};
+	struct bpf_event event;
+	long ret = 1;
+
+	if (!bpf_asker_open(&session->asker, &asker, &session->ring)) {
+		syscall(SYS_getppid);
+		if (bpf_ring_next(&session->ring, &event, false))
+			ret = event.ret;
+	}
+	bpf_attached_close(&session->asker);
+	return ret;
+}
+
+TEST_F(refused, other_flags_return_einval)
+{
+	static const uint64_t both[] = {
+		BPF_F_USER_DEFER,
+		DEFER | 1,
+		DEFER | BPF_F_SKIP_FIELD_MASK,
+		DEFER | BPF_F_USER_BUILD_ID,
+		DEFER | BPF_F_FAST_STACK_CMP,
+		DEFER | BPF_F_USER_DEFER << 1,
+	};
+	struct bpf_event event;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(both); i++) {
+		EXPECT_EQ(-EINVAL, answer(&self->session, 0, both[i]));
+		EXPECT_EQ(-EINVAL, answer(&self->session, self->map, both[i]));
+	}
+	EXPECT_EQ(-EINVAL, answer(&self->session, 0, DEFER | BPF_F_REUSE_STACKID));
+	EXPECT_FALSE(bpf_ring_next(&self->session.ring, &event, false));
+	/* And what is not */
+	EXPECT_EQ(sizeof(uint64_t), answer(&self->session, 0, DEFER));
+	ASSERT_TRUE(bpf_ring_next(&self->session.ring, &event, false));
+	EXPECT_EQ(BPF_DELIVERED, event.kind);
+}
+
+/* The idle task */
+TEST_F(refused, tasks_without_a_user_stack_get_no_cookie)
+{
+	struct bpf_asker asker = {
+		.at = BPF_AT_RAW_TP, .where = "sched_switch", .flags = DEFER,
+	};
+	struct bpf_event event = {};
+	int i;
+
+	ASSERT_EQ(0, bpf_asker_open(&self->session.asker, &asker,
+				    &self->session.ring));
+	for (i = 0; i < 2; i++) {
+		ASSERT_TRUE(bpf_ring_next(&self->session.ring, &event, true));
+		EXPECT_EQ(BPF_ASKED, event.kind);
+		EXPECT_EQ(-ENOENT, event.ret);
+		EXPECT_EQ(0, event.cookie);
+	}
+}
+
+/* Beside perf, each has what it asked for */
+#define A	SYS_getppid
+#define B	SYS_getuid
+#define C	SYS_getgid
+
+FIXTURE(two_programs)
+{
+	struct session session;
+	struct bpf_attached more;
+	struct sampler sampler;
+};
+
+FIXTURE_SETUP(two_programs)
+{
+	struct bpf_asker asker = {
+		.at = BPF_AT_RAW_TP, .where = "sys_enter", .tgid = getpid(),
+		.flags = DEFER,
+	};
+	char filter[64];
+
+	self->sampler.fd = -1;
+	self->more = (struct bpf_attached){ -1, -1 };
+	if (session_open(&self->session))
+		SKIP(return, "no deferred stacks for BPF, or not root");
+	asker.syscall = B;
+	ASSERT_EQ(0, bpf_asker_open(&self->session.asker, &asker,
+				    &self->session.ring));
+	asker.syscall = C;
+	ASSERT_EQ(0, bpf_asker_open(&self->more, &asker, &self->session.ring));
+	snprintf(filter, sizeof(filter), "id == %d || id == %d", A, C);
+	ASSERT_EQ(0, sampler_open_tracepoint(&self->sampler, 0,
+					     "raw_syscalls/sys_enter", filter));
+}
+
+FIXTURE_TEARDOWN(two_programs)
+{
+	sampler_close(&self->sampler);
+	bpf_attached_close(&self->more);
+	session_close(&self->session);
+}
+
+/* Is it the stack of perf's with this cookie, to the last address? */
+static bool perf_has(const struct records *recs, const struct bpf_event *event)
+{
+	const struct record *rec = records_stack(recs, event->cookie);
+	int64_t size;
+
+	if (!rec)
+		return false;
+	/* Without the marker */
+	size = (rec->nr - 1) * sizeof(*rec->ips);
+	return rec->nr && size == event->ret &&
+	       !memcmp(rec->ips + 1, event->ips, size);
+}
+
+TEST_F(two_programs, get_what_they_asked_for)
+{
+	static const long calls[] = { A, B, C, C, B, A, A, C };
+	uint64_t asked[2 * ARRAY_SIZE(calls)];
+	int i, j, of_both, nr_asked = 0, nr_delivered = 0;
+	struct records recs = {};
+	struct bpf_event event;
+
+	for (i = 0; i < CALLS; i++) {
+		of_both = 0;
+		nr_asked = 0;
+		nr_delivered = 0;
+		for (j = 0; j < ARRAY_SIZE(calls); j++)
+			syscall(calls[j]);
+		ASSERT_EQ(0, records_read(&recs, &self->sampler.ring));
+		EXPECT_EQ(6, records_count(&recs, PERF_RECORD_SAMPLE));
+		EXPECT_EQ(6, records_count(&recs, PERF_RECORD_CALLCHAIN_DEFERRED));
+		EXPECT_TRUE(records_match(&recs, NULL));
+		while (bpf_ring_next(&self->session.ring, &event, false)) {
+			if (event.kind == BPF_ASKED) {
+				ASSERT_GT(ARRAY_SIZE(asked), nr_asked);
+				asked[nr_asked++] = event.cookie;
+				continue;
+			}
+			/* In the order of their entries */
+			ASSERT_LT(nr_delivered, nr_asked);
+			EXPECT_EQ(asked[nr_delivered], event.cookie);
+			nr_delivered++;
+			of_both += perf_has(&recs, &event);
+		}
+		EXPECT_EQ(5, nr_asked);
+		EXPECT_EQ(5, nr_delivered);
+		EXPECT_EQ(3, of_both);
+		records_free(&recs);
+	}
+}
+
+/*
+ * Stack maps and tasks that sleep: bpf_get_stackid() with BPF_F_USER_DEFER promises an
+ * element of a stack map, which the kernel fills when the task leaves it. Meanwhile the
+ * task may be killed, the element deleted, and all programs gone.
+ */
+
+/*
+ * Stack maps
+ */
+
+static int map_make(unsigned int max_entries)
+{
+	return bpf_map_make(BPF_MAP_TYPE_STACK_TRACE, sizeof(uint32_t),
+			    SAMPLED_MAX * sizeof(uint64_t), max_entries, 0);
+}
+
+/* The stack with an id; 0, or -errno */
+static int map_stack(int map, uint32_t id, struct stack *stack)
+{
+	uint64_t ips[SAMPLED_MAX] = {};
+	union bpf_attr attr = {
+		.map_fd = map,
+		.key = (uintptr_t)&id,
+		.value = (uintptr_t)ips,
+	};
+
+	stack->nr = 0;
+	if (bpf(BPF_MAP_LOOKUP_ELEM, &attr))
+		return -errno;
+	while (stack->nr < SAMPLED_MAX && ips[stack->nr]) {
+		stack->ip[stack->nr] = ips[stack->nr];
+		stack->nr++;
+	}
+	return 0;
+}
+
+static int map_delete(int map, uint32_t id)
+{
+	union bpf_attr attr = { .map_fd = map, .key = (uintptr_t)&id };
+
+	return bpf(BPF_MAP_DELETE_ELEM, &attr) ? -errno : 0;
+}
+
+static bool map_has_noted(int map, uint32_t id)
+{
+	struct stack stack, expected;
+	int err = map_stack(map, id, &stack);
+
+	if (err) {
+		printf("# id %u: %s\n", id, strerror(-err));
+		return false;
+	}
+	expect_chain(&expected, &whole);
+	return stack_is(&stack, &expected);
+}
+
+FIXTURE(stack_map)
+{
+	struct session session;
+	int map;
+};
+
+FIXTURE_SETUP(stack_map)
+{
+	self->map = -1;
+	if (session_open(&self->session))
+		SKIP(return, "no deferred stacks for BPF, or not root");
+}
+
+FIXTURE_TEARDOWN(stack_map)
+{
+	session_close(&self->session);
+	close(self->map);
+}
+
+/* Ask for an id with a map of @max_entries, at getppid() */
+static int map_open(struct _test_data_stack_map *self, unsigned int max_entries,
+		    uint64_t flags)
+{
+	struct bpf_asker asker = {
+		.at = BPF_AT_RAW_TP, .where = "sys_enter",
+		.tgid = getpid(), .syscall = SYS_getppid, .flags = DEFER | flags,
+	};
+
+	if (self->map < 0)
+		self->map = map_make(max_entries);
+	asker.map = self->map;
+	bpf_attached_close(&self->session.asker);
+	return bpf_asker_open(&self->session.asker, &asker, &self->session.ring);
+}
+
+/* Call @fn, in which the program asks; its answer, or 1 */
+static long map_call(struct _test_data_stack_map *self, void (*fn)(void *arg))
+{
+	struct bpf_event event;
+	long ret = 1;
+
+	whole_run(fn, NULL, NULL);
+	while (bpf_ring_next(&self->session.ring, &event, false))
+		if (event.kind == BPF_ASKED)
+			ret = event.ret;
+	return ret;
+}
+
+TEST_F(stack_map, is_filled_on_return)
+{
+	long id;
+	int i;
+
+	ASSERT_EQ(0, map_open(self, 16384, 0));
+	for (i = 0; i < CALLS; i++) {
+		id = map_call(self, call_getppid);
+		/* By chance */
+		if (id == -EEXIST)
+			continue;
+		ASSERT_LE(0, id);
+		ASSERT_GT(16384, id);
+		EXPECT_TRUE(map_has_noted(self->map, id));
+	}
+}
+
+static void outer_other(void *arg)
+{
+	char locals[32];
+
+	asm volatile("" : : "r"(locals) : "memory");
+	whole_note_ra();
+	call_getppid(arg);
+	asm volatile("" : : "r"(locals) : "memory");
+}
+
+TEST_F(stack_map, has_one_stack_per_id)
+{
+	struct stack first, stack;
+
+	ASSERT_EQ(0, map_open(self, 1, 0));
+	EXPECT_EQ(0, map_call(self, call_getppid));
+	EXPECT_TRUE(map_has_noted(self->map, 0));
+	ASSERT_EQ(0, map_stack(self->map, 0, &first));
+
+	/* It stays */
+	EXPECT_EQ(-EEXIST, map_call(self, outer_other));
+	ASSERT_EQ(0, map_stack(self->map, 0, &stack));
+	EXPECT_TRUE(stack_is(&stack, &first));
+
+	/* Unless it is to be replaced */
+	ASSERT_EQ(0, map_open(self, 1, BPF_F_REUSE_STACKID));
+	EXPECT_EQ(0, map_call(self, outer_other));
+	EXPECT_TRUE(map_has_noted(self->map, 0));
+
+	ASSERT_EQ(0, map_delete(self->map, 0));
+	EXPECT_EQ(-ENOENT, map_delete(self->map, 0));
+	EXPECT_EQ(0, map_call(self, call_getppid));
+	EXPECT_TRUE(map_has_noted(self->map, 0));
+}
+
+static void on_signal(int sig)
+{
+}
+
+/*
+ * A signal is delivered after the stack was: a request there returns the id if the map
+ * has the stack, and an error for another map
+ */
+TEST_F(stack_map, request_after_delivery_is_too_late)
+{
+	struct bpf_asker asker = {
+		.at = BPF_AT_RAW_TP, .where = "sys_enter", .tgid = getpid(),
+		.syscall = SYS_tgkill, .flags = DEFER,
+	};
+	struct bpf_attached late[2];
+	long ret[3] = { 1, 1, 1 };
+	struct bpf_event event;
+	struct stack stack;
+	int map[2], i;
+
+	self->map = map_make(16384);
+	map[0] = self->map;
+	map[1] = map_make(16384);
+	asker.map = self->map;
+	ASSERT_EQ(0, bpf_asker_open(&self->session.asker, &asker,
+				    &self->session.ring));
+	asker.where = "signal_deliver";
+	asker.syscall = 0;
+	for (i = 0; i < 2; i++) {
+		asker.map = map[i];
+		asker.tag = i + 1;
+		ASSERT_EQ(0, bpf_asker_open(&late[i], &asker, &self->session.ring));
+	}
+	signal(SIGUSR1, on_signal);
+	raise(SIGUSR1);
+	while (bpf_ring_next(&self->session.ring, &event, false)) {
+		if (event.kind != BPF_ASKED)
+			continue;
+		EXPECT_EQ(1, ret[event.tag]);
+		ret[event.tag] = event.ret;
+	}
+	EXPECT_LE(0, ret[0]);
+	EXPECT_EQ(0, map_stack(map[0], ret[0], &stack));
+	EXPECT_EQ(ret[0], ret[1]);
+	EXPECT_EQ(-EALREADY, ret[2]);
+	for (i = 0; i < 2; i++)
+		bpf_attached_close(&late[i]);
+	close(map[1]);
+}
+
+TEST_F(stack_map, full_map_returns_an_error)
+{
+	bool asked[4] = {};
+	int i, full = 0;
+	struct stack stack;
+	long id;
+
+	/* Three elements, four ids */
+	ASSERT_EQ(0, map_open(self, 3, 0));
+	for (i = 0; i < 1000; i++) {
+		id = map_call(self, call_getppid);
+		if (id != -EEXIST) {
+			ASSERT_LE(0, id);
+			ASSERT_GT(4, id);
+			asked[id] = true;
+		}
+	}
+	for (i = 0; i < 4; i++) {
+		EXPECT_TRUE(asked[i]);
+		full += map_stack(self->map, i, &stack) == 0;
+	}
+	EXPECT_EQ(3, full);
+}
+
+/* A map that has no addresses, but what they are in files */
+TEST_F(stack_map, with_build_ids_is_filled)
+{
+	struct bpf_stack_build_id places[SAMPLED_MAX] = {};
+	struct stack expected;
+	uint32_t id = 0;
+	union bpf_attr attr = {
+		.key = (uintptr_t)&id,
+		.value = (uintptr_t)places,
+	};
+	unsigned int i;
+
+	self->map = bpf_map_make(BPF_MAP_TYPE_STACK_TRACE, sizeof(id),
+				 sizeof(places), 1, BPF_F_STACK_BUILD_ID);
+	ASSERT_LE(0, self->map);
+	ASSERT_EQ(0, map_open(self, 1, 0));
+	EXPECT_EQ(0, map_call(self, call_getppid));
+	attr.map_fd = self->map;
+	ASSERT_EQ(0, bpf(BPF_MAP_LOOKUP_ELEM, &attr));
+
+	expect_chain(&expected, &whole);
+	for (i = 0; i < expected.nr; i++) {
+		struct ftrace_frame place;
+
+		ASSERT_EQ(BPF_STACK_BUILD_ID_VALID, places[i].status);
+		ASSERT_TRUE(ftrace_place(expected.ip[i], &place));
+		EXPECT_EQ(place.offset, places[i].offset);
+		EXPECT_EQ(0, memcmp(places[0].build_id, places[i].build_id,
+				    sizeof(places[i].build_id)));
+	}
+	EXPECT_EQ(BPF_STACK_BUILD_ID_EMPTY, places[i].status);
+}
+
+/*
+ * Tasks that sleep
+ */
+
+FIXTURE(asleep)
+{
+	struct session session;
+	struct bpf_attached map_asker;
+	struct waiter waiter;
+	int pipe[2];
+	int map;
+};
+
+FIXTURE_VARIANT(asleep)
+{
+	bool futex;
+};
+
+FIXTURE_VARIANT_ADD(asleep, read) {
+	.futex = false,
+};
+
+FIXTURE_VARIANT_ADD(asleep, futex) {
+	.futex = true,
+};
+
+static int open_askers(struct _test_data_asleep *self)
+{
+	struct bpf_asker asker = {
+		.at = BPF_AT_RAW_TP, .where = "sched_switch",
+		.tgid = self->waiter.pid, .flags = DEFER,
+	};
+
+	if (bpf_asker_open(&self->session.asker, &asker, &self->session.ring))
+		return -1;
+	asker.map = self->map;
+	return bpf_asker_open(&self->map_asker, &asker, &self->session.ring);
+}
+
+/* Asked about whenever it is switched away from */
+FIXTURE_SETUP(asleep)
+{
+	struct waiter_call call;
+	static char c;
+
+	self->map_asker = (struct bpf_attached){ -1, -1 };
+	self->map = map_make(16384);
+	ASSERT_EQ(0, waiter_init(&self->waiter));
+	ASSERT_EQ(0, pipe(self->pipe));
+	if (session_open(&self->session) || self->map < 0)
+		SKIP(return, "no deferred stacks for BPF, or not root");
+	waiter_futex_call(&self->waiter, &call);
+	if (!variant->futex)
+		call = (struct waiter_call){
+			SYS_read, { self->pipe[0], (long)&c, 1 },
+		};
+	ASSERT_EQ(0, waiter_start(&self->waiter, &call));
+	ASSERT_EQ(0, open_askers(self));
+	ASSERT_EQ(0, waiter_sleep(&self->waiter, 'S'));
+}
+
+FIXTURE_TEARDOWN(asleep)
+{
+	waiter_free(&self->waiter);
+	bpf_attached_close(&self->map_asker);
+	session_close(&self->session);
+	close(self->map);
+}
+
+static void wake(struct _test_data_asleep *self)
+{
+	waiter_futex_wake(&self->waiter);
+	if (write(self->pipe[1], "", 1) != 1)
+		perror("write");
+}
+
+/* What was asked last: the cookie and the id of the entry that sleeps */
+struct asked {
+	uint64_t	cookie;
+	long		id;
+};
+
+static void last_asked(struct _test_data_asleep *self, struct asked *asked)
+{
+	struct bpf_event event;
+
+	*asked = (struct asked){ .id = -1 };
+	while (bpf_ring_next(&self->session.ring, &event, false)) {
+		if (event.kind != BPF_ASKED)
+			continue;
+		if (event.cookie)
+			asked->cookie = event.cookie;
+		else
+			asked->id = event.ret;
+	}
+}
+
+/* Deliveries of the cookie, which have to be of the stack */
+static int deliveries(struct _test_data_asleep *self, uint64_t cookie)
+{
+	struct stack stack, expected;
+	struct bpf_event event;
+	int nr = 0;
+
+	waiter_stack(&self->waiter, &expected);
+	while (bpf_ring_next(&self->session.ring, &event, false)) {
+		if (event.kind != BPF_DELIVERED || event.cookie != cookie)
+			continue;
+		bpf_event_stack(&event, &stack);
+		if (!stack_is(&stack, &expected))
+			return -1;
+		nr++;
+	}
+	return nr;
+}
+
+/* Nothing before, all after */
+static bool is_complete(struct _test_data_asleep *self, const struct asked *asked)
+{
+	struct stack stack, expected;
+
+	waiter_stack(&self->waiter, &expected);
+	return deliveries(self, asked->cookie) == 1 &&
+	       !map_stack(self->map, asked->id, &stack) &&
+	       stack_is(&stack, &expected);
+}
+
+TEST_F(asleep, task_gets_its_stack_when_it_wakes)
+{
+	struct asked asked;
+	struct stack stack;
+
+	last_asked(self, &asked);
+	ASSERT_NE(0, asked.cookie);
+	ASSERT_LE(0, asked.id);
+	EXPECT_EQ(-ENOENT, map_stack(self->map, asked.id, &stack));
+	EXPECT_EQ(0, deliveries(self, asked.cookie));
+	wake(self);
+	waiter_end(&self->waiter);
+	EXPECT_TRUE(is_complete(self, &asked));
+}
+
+TEST_F(asleep, task_gets_its_stack_when_it_is_killed)
+{
+	struct asked asked;
+
+	last_asked(self, &asked);
+	kill(self->waiter.pid, SIGKILL);
+	waiter_end(&self->waiter);
+	waiter_taken_back(&self->waiter);
+	EXPECT_TRUE(is_complete(self, &asked));
+}
+
+TEST_F(asleep, deleted_elements_stay_deleted)
+{
+	struct asked asked;
+	struct stack stack;
+
+	last_asked(self, &asked);
+	/* On its way back it may be switched away from once more: that would ask anew */
+	bpf_attached_close(&self->map_asker);
+	EXPECT_EQ(0, map_delete(self->map, asked.id));
+	wake(self);
+	waiter_end(&self->waiter);
+	EXPECT_EQ(-ENOENT, map_stack(self->map, asked.id, &stack));
+	EXPECT_EQ(1, deliveries(self, asked.cookie));
+}
+
+/* The map, the programs that asked, and the one that gets the stacks */
+TEST_F(asleep, task_outlives_its_programs)
+{
+	struct bpf_asker asker = {
+		.at = BPF_AT_RAW_TP, .where = "sys_enter",
+		.tgid = getpid(), .syscall = SYS_getppid, .flags = DEFER,
+	};
+
+	bpf_attached_close(&self->map_asker);
+	close(self->map);
+	self->map = -1;
+	session_close(&self->session);
+	wake(self);
+	waiter_end(&self->waiter);
+
+	/* And come again */
+	ASSERT_EQ(0, session_open(&self->session));
+	ASSERT_EQ(0, bpf_asker_open(&self->session.asker, &asker,
+				    &self->session.ring));
+	whole_run(call_getppid, NULL, NULL);
+	EXPECT_NE(0, asked_once(&self->session));
+}
+
+TEST_HARNESS_MAIN
