@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What table_audit runs, with the audit library and without: loads and unloads
- * a library, and asks the kernel what was registered.
+ * loader_test runs this with the audit library and without. It loads and unloads
+ * a library, and asks the kernel which keys are registered.
  *
  *	audited LIBRARY yes|no
  *
