@@ -17,8 +17,8 @@ GUEST := kunit $(FOLDERS)
 USERS := tools perf demo
 
 CHECK_x86_64 := $(USERS) $(GUEST) debug $(HOST)
-CHECK_arm64 := kunit stacks step tables
-ALL_x86_64 := $(CHECK_x86_64) same debug-all stress-long one-insn builds
+CHECK_arm64 := stacks step kunit
+ALL_x86_64 := $(CHECK_x86_64) same tracers-all debug-all stress-long one-insn builds
 ALL_arm64 := $(USERS) $(GUEST) same link unsigned tags big-endian debug debug-all stress-long
 
 ARCHES := x86_64 arm64
@@ -40,7 +40,7 @@ kernel-debug@$1 kernel-be@$1: | kernel-normal@$1
 perf-tool@$1: | kernel-normal@$1
 host@$1 link@$1: root
 style@$1 series@$1 builds@$1: tree
-$(addsuffix @$1,$(GUEST) same unsigned tags stress-long one-insn): kernel-normal@$1 selftests@$1
+$(addsuffix @$1,$(GUEST) tracers-all same unsigned tags stress-long one-insn): kernel-normal@$1 selftests@$1
 $(addsuffix @$1,$(USERS)): kernel-normal@$1 perf-tool@$1 selftests@$1
 debug@$1 debug-all@$1: kernel-debug@$1 selftests@$1
 big-endian@$1: kernel-be@$1
@@ -51,7 +51,7 @@ $(foreach a,$(ARCHES),$(eval $(call rules,$a)))
 style@x86_64: | series@x86_64
 # What x86-64 needs is built before what arm64 needs
 kernel-normal@arm64: | kernel-normal@x86_64 selftests@x86_64 perf-tool@x86_64
-kernel-debug@x86_64: | kernel-normal@arm64 selftests@arm64
+kernel-debug@x86_64: | kernel-normal@arm64
 
 print-check: ; @echo $(foreach a,$(ARCHES),$(addsuffix @$a,$(CHECK_$a)))
 print-all: ; @echo $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))

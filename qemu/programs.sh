@@ -54,5 +54,5 @@ for name; do
 	[ -v "NEEDS[$name]" ] || die "there is no program $name; there are: ${!NEEDS[*]}."
 done
 need_machine
-lock
+lock "programs-$ARCH"
 for name; do build "$name"; done

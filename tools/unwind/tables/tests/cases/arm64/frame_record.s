@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # A function as compilers write it, with a frame record; functions that save only one of
 # the two registers.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # Where there is no caller: the program's start, and a new thread in clone().
 #
 #: at_1_start: outermost

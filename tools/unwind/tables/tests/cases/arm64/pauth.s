@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # Return addresses that are signed, with either key.
 #
 #: at_1_entry: cfa=sp+0 ra=same fp=same

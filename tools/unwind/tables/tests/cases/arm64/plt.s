@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # The PLT, which has no CFI: with and without BTI and signed pointers, and the entry for
 # TLS descriptors.  Code of another shape has no row, nor has the code after it.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # .debug_frame counts where .eh_frame says nothing.
 #
 #: at_1_both: cfa=sp+8 ra=[cfa-8] fp=same

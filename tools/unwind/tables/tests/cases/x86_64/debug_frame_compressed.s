@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # .debug_frame alone, compressed; a function that the linker has left out is no fault.
 #! ld --gc-sections --compress-debug-sections=zlib
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # A stack that is aligned: the CFA is in %r10 first, and then what is saved of it.
 #
 #: at_1_r10: cfa=r10+0 ra=[cfa-8] fp=same

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # Addresses in every encoding, and CIEs with all that augmentations have.
 #
 #: at_1_udata2: cfa=sp+8 ra=[cfa-8] fp=same

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # Entries as no compiler writes them: lengths of 64 bits, addresses in other encodings,
 # rare instructions.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # A start without CFI, as ld.so's: there is no caller either.  It ends where the next
 # function begins.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # Expressions in all words that become a rule, and rare instructions.
 #
 #: at_01_bregx: cfa=r10+16 ra=[cfa-8] fp=same

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # A function as compilers write it: the CFA by the stack pointer, then by the frame
 # pointer, then back; two ways out.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # A function with three million rows.
 #
 #: at_1_first: cfa=sp+8 ra=[cfa-8] fp=same

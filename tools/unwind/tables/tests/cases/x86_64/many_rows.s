@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # More rows than the kernel looks at in a function where it must not fault.
 #
 #: at_1_first: cfa=sp+8 ra=[cfa-8] fp=same

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # A file without section headers: .eh_frame_hdr leads to .eh_frame.
 #! no-sections
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # Offsets of all sizes, in rows of both kinds, and starts of rows of all sizes.
 #
 #: at_1_byte: cfa=sp+120 ra=[cfa-8] fp=[cfa-128]

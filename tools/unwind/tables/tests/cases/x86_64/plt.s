@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # The PLT as ld describes it: an expression of the program counter, for code that repeats
 # itself every 16 bytes; here also for one that begins in the middle of a block.
 #

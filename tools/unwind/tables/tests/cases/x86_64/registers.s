@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # A caller's registers that are in others: vfork() keeps its return address in one, and
 # longjmp() has found all that it goes back to.
 #

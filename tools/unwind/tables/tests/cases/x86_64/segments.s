@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # Several executable segments, far from each other and from the table, at other addresses
 # than offsets in the file; a function that goes on after its segment.
 #! ld -no-pie --section-start=.text=0x400123 --section-start=.far=0x123456789a000 --section-start=.last=0x123456799a000

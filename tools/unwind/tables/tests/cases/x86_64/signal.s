@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # A signal's trampoline, as the C library describes it: all registers are in the signal
 # frame, and the caller was interrupted.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # What SFrame cannot say has no row, and a note; the rest of the function has rows.
 #
 #: at_01_before: cfa=sp+8 ra=[cfa-8] fp=same

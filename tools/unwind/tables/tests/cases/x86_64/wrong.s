@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
 # Entries that are wrong cost themselves, from where they are; the others are used.
 #
 #: at_01_before: cfa=sp+8 ra=[cfa-8] fp=same
