@@ -17,7 +17,7 @@ GUEST := kunit $(FOLDERS)
 USERS := tools perf demo
 
 CHECK_x86_64 := $(USERS) $(GUEST) debug $(HOST)
-CHECK_arm64 := stacks step kunit
+CHECK_arm64 := kunit
 ALL_x86_64 := $(CHECK_x86_64) same tracers-all debug-all stress-long one-insn builds
 ALL_arm64 := $(USERS) $(GUEST) same link unsigned tags big-endian debug debug-all stress-long
 
@@ -40,7 +40,8 @@ kernel-debug@$1 kernel-be@$1: | kernel-normal@$1
 perf-tool@$1: | kernel-normal@$1
 host@$1 link@$1: root
 style@$1 series@$1 builds@$1: tree
-$(addsuffix @$1,$(GUEST) tracers-all same unsigned tags stress-long one-insn): kernel-normal@$1 selftests@$1
+kunit@$1: kernel-normal@$1 guest-root@$1
+$(addsuffix @$1,$(FOLDERS) tracers-all same unsigned tags stress-long one-insn): kernel-normal@$1 selftests@$1
 $(addsuffix @$1,$(USERS)): kernel-normal@$1 perf-tool@$1 selftests@$1
 debug@$1 debug-all@$1: kernel-debug@$1 selftests@$1
 big-endian@$1: kernel-be@$1
