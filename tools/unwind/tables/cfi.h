@@ -135,6 +135,8 @@ enum cfi_source {
  * @fdes: sorted by address once cfi_list_sort() was called
  * @nr_cies: number of @cies
  * @nr_fdes: number of @fdes
+ * @room_cies: how many @cies the allocation holds
+ * @room_fdes: how many @fdes the allocation holds
  */
 struct cfi_list {
 	struct cfi_cie	*cies;
