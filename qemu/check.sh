@@ -467,7 +467,7 @@ failures()
 	for dir; do
 		if [ -s "$dir/parsed" ]; then
 			grep -B 6 -E '\[(FAILED|CRASHED|ERROR)\]' "$dir/parsed" | cut -c 1-200 |
-				sed "s,^,${dir##*/}: ," | head -n 40
+				sed "s,^,${dir##*/}: ," | head -n 40 || true
 		else
 			echo "${dir##*/}: did not run: what it needs was not built"
 		fi
