@@ -238,7 +238,7 @@ test_host()
 	try "the demo's report" in_root python3 /mnt/repo/qemu/demo/report_test.py
 }
 
-# What is seen by instructions in Debian's libraries, beside their .eh_frame
+# Debian's libraries: the caller that instructions show, beside the one of .eh_frame
 test_link()
 {
 	local name lib=usr/lib/aarch64-linux-gnu built=/mnt/cache/$BUILT/link
@@ -448,6 +448,9 @@ count()
 		[ -s "$dir/tap" ] || { echo "errors: 1"; continue; }
 		timeout 60 python3 "$CACHE/tree/tools/testing/kunit/kunit.py" parse "$dir/tap" >"$dir/parsed" 2>&1 || true
 		grep 'Testing complete' "$dir/parsed" || echo "errors: 1"
+		# It does not count a program that failed after its cases had passed
+		! grep -qE '^ *not ok ' "$dir/tap" ||
+			grep -qE 'complete.*(failed|crashed|errors): ' "$dir/parsed" || echo "errors: 1"
 	done | awk -F'[ ,]+' '
 		{
 			for (i = 1; i < NF; i++) {
