@@ -261,21 +261,45 @@ test_series()
 	try mails "$Q/series.sh" check
 }
 
-# checkpatch TITLE FLAGS FILE... - the repository's files, by the tree's checkpatch
+# unless_passed COMMAND FLAGS FILE... - run the command with those files that it has not
+# yet passed as they are now; a failure is never kept
+unless_passed()
+{
+	local command=$1 flags=$2 passed=$CACHE/stamp/checkpatch f
+	local -A new=()
+	shift 2
+	for f; do
+		new[$f]=$({ echo "$CHECKER $flags $f"; cat "$f"; } | sha256sum)
+		! grep -qsxF "${new[$f]}" "$passed" || unset "new[$f]"
+	done
+	[ ${#new[@]} = 0 ] || {
+		"$command" "$flags" "${!new[@]}" || return
+		mkdir -p "$CACHE/stamp"
+		printf '%s\n' "${new[@]}" >>"$passed"
+	}
+}
+
+# checkpatch FLAGS FILE... - the repository's files, by the tree's checkpatch
 checkpatch()
 {
-	local title=$1 flags=$2
-	shift 2
+	local flags=$1
+	shift
 	# shellcheck disable=SC2086 # several flags
-	try "$title" in_root perl /mnt/cache/tree/scripts/checkpatch.pl --root=/mnt/cache/tree \
+	in_root perl /mnt/cache/tree/scripts/checkpatch.pl --root=/mnt/cache/tree \
 		--strict --quiet $flags "${@/#//mnt/repo/}"
 }
 
-# A patch goes in on standard input, as checkpatch takes a tracked file for source
-checkpatch_stdin()
+# checkpatch_patches FLAGS FILE... - on standard input, as checkpatch takes a tracked file
+# for source
+checkpatch_patches()
 {
-	in_root sh -c 'perl /mnt/cache/tree/scripts/checkpatch.pl --root=/mnt/cache/tree \
-		--strict --quiet $1 - <"/mnt/repo/$0"' "$1" "$2"
+	local flags=$1 f
+	shift
+	for f; do
+		# shellcheck disable=SC2016 # for the inner shell
+		in_root sh -c 'perl /mnt/cache/tree/scripts/checkpatch.pl --root=/mnt/cache/tree \
+			--strict --quiet $1 - <"/mnt/repo/$0"' "$f" "$flags" || return
+	done
 }
 
 # What checkpatch does not understand, by where it is
@@ -306,20 +330,25 @@ ignored()
 
 test_style()
 {
-	local f message
+	local f message CHECKER
 	local -A files=()
 
+	CHECKER=$(cat "$CACHE/tree.base" \
+		"$CACHE"/tree/scripts/{checkpatch.pl,spelling.txt,const_structs.checkpatch} | sha256sum)
 	message=COMMIT_MESSAGE,COMMIT_LOG_LONG_LINE,COMMIT_LOG_USE_LINK,EMAIL_SUBJECT
 	message+=,GIT_COMMIT_ID,MISSING_SIGN_OFF,NO_AUTHOR_SIGN_OFF,BAD_SIGN_OFF
 	cd "$REPO"
+	# Of a mail, the message alone: the patch, which takes a minute, comes below
 	for f in build/check/series/*.patch; do
-		[[ $f = *-cover-letter.patch ]] ||
-			try "message of ${f##*/}" checkpatch_stdin "$f" "--types $message"
+		[[ $f != *-cover-letter.patch ]] || continue
+		sed '/^diff --git /q' "$f" >"$OUT/${f##*/}"
+		try "message of ${f##*/}" checkpatch_patches "--types $message" "${OUT#"$REPO/"}/${f##*/}"
+		rm "$OUT/${f##*/}"
 	done
 	for f in patches/*/*.patch; do
 		# Some have but new files
-		! grep -q '^+++ ' "$f" || try "$f" checkpatch_stdin "$f" \
-			"--no-signoff --ignore FILE_PATH_CHANGES,CAMELCASE,$(ignored "$f")"
+		! grep -q '^+++ ' "$f" || try "$f" unless_passed checkpatch_patches \
+			"--no-signoff --ignore FILE_PATH_CHANGES,CAMELCASE,$(ignored "$f")" "$f"
 	done
 	# One call for all files with the same flags: it takes longer to begin than to read
 	while read -r f; do
@@ -329,7 +358,8 @@ test_style()
 	done < <(git ls-files -- arch bases include kernel samples tools Documentation)
 	for f in "${!files[@]}"; do
 		# shellcheck disable=SC2086 # several files
-		checkpatch "files but $f" "--ignore CAMELCASE,FILE_PATH_CHANGES,$f -f" ${files[$f]}
+		try "files but $f" unless_passed checkpatch \
+			"--ignore CAMELCASE,FILE_PATH_CHANGES,$f -f" ${files[$f]}
 	done
 	nested docs "$Q/docs.sh" kernel-doc maintainers
 	try "language's own test" "$Q/language.py" --self-test
