@@ -25,7 +25,7 @@ ARCHES := x86_64 arm64
 check: $(foreach a,$(ARCHES),$(addsuffix @$a,$(CHECK_$a)))
 all: $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))
 
-BUILDS := guest-root kernel-normal kernel-debug kernel-be selftests perf-tool programs
+BUILDS := guest-root kernel-normal kernel-debug kernel-be selftests perf-tool libc programs
 
 # rules ARCH - what its tests need
 define rules
@@ -33,8 +33,9 @@ TESTS += $(addsuffix @$1,$(ALL_$1))
 MADE += $(addsuffix @$1,$(BUILDS))
 guest-root@$1: root
 kernel-normal@$1 kernel-debug@$1 kernel-be@$1: tree
-perf-tool@$1 programs@$1: tree guest-root@$1
-selftests@$1: kernel-normal@$1 programs@$1
+perf-tool@$1 libc@$1: tree guest-root@$1
+programs@$1: libc@$1
+selftests@$1: kernel-normal@$1 libc@$1
 # The compiler runs for one kernel at a time
 kernel-debug@$1 kernel-be@$1: | kernel-normal@$1
 perf-tool@$1: | kernel-normal@$1
@@ -42,7 +43,7 @@ host@$1 link@$1: root
 style@$1 series@$1 builds@$1: tree
 kunit@$1: kernel-normal@$1 guest-root@$1
 $(addsuffix @$1,$(FOLDERS) tracers-all same unsigned tags stress-long one-insn): kernel-normal@$1 selftests@$1
-$(addsuffix @$1,$(USERS)): kernel-normal@$1 perf-tool@$1 selftests@$1
+$(addsuffix @$1,$(USERS)): kernel-normal@$1 perf-tool@$1 programs@$1 selftests@$1
 debug@$1 debug-all@$1: kernel-debug@$1 selftests@$1
 big-endian@$1: kernel-be@$1
 endef
@@ -51,7 +52,7 @@ $(foreach a,$(ARCHES),$(eval $(call rules,$a)))
 # Mails first: their style is what the other looks at
 style@x86_64: | series@x86_64
 # What x86-64 needs is built before what arm64 needs
-kernel-normal@arm64: | kernel-normal@x86_64 selftests@x86_64 perf-tool@x86_64
+kernel-normal@arm64 libc@arm64: | kernel-normal@x86_64 selftests@x86_64 perf-tool@x86_64
 kernel-debug@x86_64: | kernel-normal@arm64
 
 print-check: ; @echo $(foreach a,$(ARCHES),$(addsuffix @$a,$(CHECK_$a)))

@@ -440,6 +440,7 @@ run_build()
 	tree)		"$Q/root.sh"; "$Q/tree.sh" sync ;;
 	guest-root)	host_packages "$QEMU_PACKAGE"; "$Q/guest-root.sh" ;;
 	kernel-*)	kind=${1%@*}; "$Q/kernel.sh" "${kind#kernel-}" ;;
+	libc)		"$Q/programs.sh" libc ;;
 	programs)	"$Q/programs.sh" ;;
 	perf-tool)	"$Q/perf.sh" ;;
 	selftests)	build_selftests ;;
