@@ -9,8 +9,10 @@ Debian's perf 7 looks for a deferred stack only after its sample, and shows the 
 a sample that comes later.  Such samples do not count, and may be 1 %.
 
 trace-cmd's immediate stacks have eight addresses at most: one is complete if it begins as
-the deferred stack of the same entry into the kernel, which is complete, and has all of
-it or eight; a stack with another address is wrong.
+the deferred stack of the same cookie, which is complete, and has all of it or eight; a
+stack with another address is wrong.  (Where tables lead nowhere, a deferred stack ends,
+but an immediate one is that of frame pointers.)  Whether a wrong stack would be seen is
+tried with one of them: without its second caller, and with another.
 """
 
 import bisect
@@ -95,30 +97,36 @@ def numbers(line, name):
 
 
 def trace_cmd_stacks(text):
-    """Yields each deferred stack: functions, addresses, the entry's immediate stacks"""
-    paths, waiting, first = {}, collections.defaultdict(list), None
-    stack = []
+    """A list of deferred stacks: functions, addresses, immediate stacks of that cookie
+
+    An event that interrupts the last steps to user space may come after its stack."""
+    paths, stacks, immediate = {}, {}, collections.defaultdict(list)
+    waiting, first, stack = {}, None, []
     for line in text.splitlines():
         head = re.match(r".*-(\d+)\s+\[\d+\]\s+\S+\s+(\d+\.\d+):\s+(\w+):", line)
-        frame = re.search(r"\t=> 0x0*([1-9a-f][0-9a-f]*)", line)
-        if frame:
-            stack.append(int(frame.group(1), 16))
+        if head:
+            task, time, event = head.groups()
+            first = first or float(time)
+            cookie = re.search(r"\bcookie=(\S+)|$", line).group(1)
+            stack = []
+        # The first one stands beside the event's name
+        address = re.search(r"\t=> 0x0*([1-9a-f][0-9a-f]*)", line)
+        if address:
+            stack.append(int(address.group(1), 16))
         if not head:
             continue
-        task, time, event = head.groups()
-        first = first or float(time)
-        stack = []
         if event == "user_stack":
-            waiting[task].append(stack)
+            waiting[task] = stack
+        elif event == "user_unwind_cookie":
+            immediate[cookie].append(waiting.pop(task))
         elif event == "user_unwind_file":
             number, path = re.search(r"file=(\S+) path=(\S+)", line).groups()
             paths[int(number, 0)] = path
-        elif event == "user_unwind_stack":
-            immediate = waiting.pop(task, [])
-            if float(time) - first > 1:
-                places = zip(numbers(line, "file"), numbers(line, "offset"))
-                yield ([function(paths[file], offset) if file in paths else "?"
-                        for file, offset in places], numbers(line, "ip"), immediate)
+        elif event == "user_unwind_stack" and float(time) - first > 1:
+            places = zip(numbers(line, "file"), numbers(line, "offset"))
+            stacks[cookie] = ([function(paths[file], offset) if file in paths else "?"
+                               for file, offset in places], numbers(line, "ip"))
+    return [(*stack, immediate[cookie]) for cookie, stack in stacks.items()]
 
 
 def trace_cmd_deferred(text):
@@ -127,38 +135,59 @@ def trace_cmd_deferred(text):
         yield functions, 1
 
 
-def trace_cmd(text):
+def compare(stacks):
     """The same of its immediate stacks"""
-    for functions, ips, immediate in trace_cmd_stacks(text):
+    for functions, ips, immediate in stacks:
+        complete = BEGIN.match(functions[-1] + ";") if functions else None
         for stack in immediate:
             if stack == ips[:IMMEDIATE]:
                 yield functions, 1
+            elif stack[:len(ips)] != ips[:len(stack)] or (complete and len(stack) > len(ips)):
+                yield ["another stack", "_start"], 1
             else:
-                part = stack == ips[:len(stack)]
-                yield ["cut"] if part else ["another stack", "_start"], 1
+                yield ["cut" if complete else "where the deferred one ends, or after it"], 1
+
+
+def trace_cmd(text):
+    """The same, if a wrong one among them would be seen"""
+    stacks = trace_cmd_stacks(text)
+    for i, (functions, ips, immediate) in enumerate(stacks):
+        if not immediate or len(ips) < 3 or ips[1] == ips[2]:
+            continue
+        for wrong in (ips[:1] + ips[2:IMMEDIATE], ips[:1] + [ips[1] + 1] + ips[2:IMMEDIATE]):
+            spoilt = stacks[:i] + [(functions, ips, immediate + [wrong])] + stacks[i + 1:]
+            if not count(compare(spoilt))[3]:
+                sys.exit("a stack with a wrong caller is taken for a right one")
+        return compare(stacks)
+    sys.exit("there is no immediate stack with two callers")
+
+
+def count(found):
+    """How many stacks there are and how many are complete; where others end, and wrong ones"""
+    total = complete = 0
+    ends, wrong = collections.Counter(), collections.Counter()
+    for functions, number, *_ in found:
+        stack = ";".join(reversed(functions)) + ";"
+        total += number
+        if not BEGIN.match(stack):
+            ends[functions[-1] if functions else "nothing"] += number
+        elif RIGHT.match(stack):
+            complete += number
+        else:
+            wrong[stack] += number
+    return total, complete, ends, wrong
 
 
 def main():
     """Count, print, judge"""
     tool, path, percent, *strict = sys.argv[1:]
     with open(path, encoding="utf-8", errors="replace") as file:
-        found = list(globals()[tool](file.read()))
-    total = complete = 0
-    ends, wrong = collections.Counter(), collections.Counter()
-    for functions, count, *_ in found:
-        stack = ";".join(reversed(functions)) + ";"
-        total += count
-        if not BEGIN.match(stack):
-            ends[functions[-1] if functions else "nothing"] += count
-        elif RIGHT.match(stack):
-            complete += count
-        else:
-            wrong[stack] += count
+        total, complete, ends, wrong = count(globals()[tool](file.read()))
     share, limit = 100 * complete / max(total, 1), float(percent)
     print(f"{total} stacks, {complete} complete: {share:.2f} %")
     for kind, counter in (("end in", ends), ("wrong:", wrong)):
-        for what, count in counter.most_common(5):
-            print(f"{count} {kind} {what}")
+        for what, number in counter.most_common(5):
+            print(f"{number} {kind} {what}")
     good = total >= (100 if strict else 10) and not wrong
     if limit < 0:
         good &= share < -limit
