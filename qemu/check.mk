@@ -14,11 +14,11 @@ Q := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 HOST := style host series
 FOLDERS := stacks tables tracers step stress
 GUEST := kunit $(FOLDERS)
-USERS := tools perf demo
+USERS := tools tools-all perf demo
 
-CHECK_x86_64 := perf demo $(GUEST) debug $(HOST)
+CHECK_x86_64 := perf demo tools $(GUEST) debug $(HOST)
 CHECK_arm64 := kunit
-ALL_x86_64 := $(CHECK_x86_64) tools same tracers-all debug-all stress-long one-insn builds
+ALL_x86_64 := $(CHECK_x86_64) tools-all same tracers-all debug-all stress-long one-insn builds
 ALL_arm64 := $(USERS) $(GUEST) same link unsigned tags big-endian debug debug-all stress-long
 
 ARCHES := x86_64 arm64
