@@ -17,7 +17,7 @@ GUEST := kunit $(FOLDERS)
 USERS := tools tools-all perf demo
 
 CHECK_x86_64 := perf demo tools $(GUEST) debug $(HOST)
-CHECK_arm64 := kunit
+CHECK_arm64 := kunit stacks step
 ALL_x86_64 := $(CHECK_x86_64) tools-all same tracers-all debug-all stress-long one-insn builds
 ALL_arm64 := $(USERS) $(GUEST) same link unsigned tags big-endian debug debug-all stress-long
 
