@@ -9,9 +9,12 @@
 #include "tests.h"
 #include "util/deferred-callchain.h"
 #include "util/event.h"
+#include "util/evlist.h"
+#include "util/evsel.h"
 
 #define KERNEL_IP	0xffffffff81000010ULL
 #define USER_IP		0x401000ULL
+#define USER_CALLER	0x402000ULL
 #define AFTER_CHAIN	0x1122334455667788ULL
 
 struct test_event {
@@ -50,10 +53,13 @@ static void init_record(struct test_event *ev, u32 tid, u64 time, u64 cookie)
 {
 	init_event(ev, PERF_RECORD_CALLCHAIN_DEFERRED, tid, time);
 	ev->words[1] = cookie;
-	ev->words[2] = 2;
-	ev->words[3] = PERF_CONTEXT_USER;
-	ev->words[4] = USER_IP + cookie;
-	ev->event.header.size = 5 * sizeof(u64);
+	ev->words[2] = 0;
+	/* Every other one as kernels wrote it that had a context there */
+	if (cookie % 2)
+		ev->words[3 + ev->words[2]++] = PERF_CONTEXT_USER;
+	ev->words[3 + ev->words[2]++] = USER_IP + cookie;
+	ev->words[3 + ev->words[2]++] = USER_CALLER;
+	ev->event.header.size = (3 + ev->words[2]) * sizeof(u64);
 	ev->sample.callchain = (struct ip_callchain *)&ev->words[2];
 	ev->sample.deferred_cookie = cookie;
 }
@@ -83,7 +89,7 @@ static enum deferred_state find(struct deferred_callchains *dc, u32 tid, u64 tim
 
 	init_sample(&ev, tid, time, cookie);
 	state = deferred_callchains__find(dc, &ev.sample, complete_until, &user);
-	if (state == DEFERRED_FOUND && (user->nr != 2 || user->ips[1] != USER_IP + cookie))
+	if (state == DEFERRED_FOUND && (user->nr != 2 || user->ips[0] != USER_IP + cookie))
 		return DEFERRED_MISSING;
 
 	return state;
@@ -104,15 +110,15 @@ static int check_merged(struct deferred_callchains *dc, u32 tid, u64 cookie)
 	words = (u64 *)deferred_callchains__merge(dc, &ev.event, sample, user);
 	TEST_ASSERT_EQUAL("type", ((union perf_event *)words)->header.type, PERF_RECORD_SAMPLE);
 	TEST_ASSERT_EQUAL("size", ((union perf_event *)words)->header.size,
-			  (u16)(7 * sizeof(u64)));
+			  (u16)(8 * sizeof(u64)));
 	TEST_ASSERT_VAL("sample", (u64 *)sample->callchain == &words[1] &&
 			!sample->deferred_callchain);
-	TEST_ASSERT_VAL("nr", words[1] == 4);
+	TEST_ASSERT_VAL("nr", words[1] == 5);
 	TEST_ASSERT_VAL("kernel half", words[2] == PERF_CONTEXT_KERNEL &&
 			words[3] == KERNEL_IP);
 	TEST_ASSERT_VAL("user half", words[4] == PERF_CONTEXT_USER &&
-			words[5] == USER_IP + cookie);
-	TEST_ASSERT_VAL("what is after the callchain", words[6] == AFTER_CHAIN);
+			words[5] == USER_IP + cookie && words[6] == USER_CALLER);
+	TEST_ASSERT_VAL("what is after the callchain", words[7] == AFTER_CHAIN);
 
 	return TEST_OK;
 }
@@ -139,12 +145,43 @@ static int test_match(struct deferred_callchains *dc)
 	TEST_ASSERT_EQUAL("add", add_record(dc, 1, 30, 7), 0);
 	TEST_ASSERT_EQUAL("first sample", check_merged(dc, 1, 7), TEST_OK);
 	TEST_ASSERT_EQUAL("second sample", check_merged(dc, 1, 7), TEST_OK);
+	TEST_ASSERT_EQUAL("add", add_record(dc, 1, 32, 8), 0);
+	TEST_ASSERT_EQUAL("without a context", check_merged(dc, 1, 8), TEST_OK);
 	TEST_ASSERT_EQUAL("other thread", find(dc, 2, 10, 7, 100), DEFERRED_PENDING);
 	TEST_ASSERT_EQUAL("merge nothing", check_not_merged(dc), TEST_OK);
 
 	TEST_ASSERT_EQUAL("pass", pass_record(dc, 1, 30, 7), 0);
 	TEST_ASSERT_EQUAL("just after record", find(dc, 1, 31, 7, 0), DEFERRED_FOUND);
-	TEST_ASSERT_EQUAL("next entry", find(dc, 1, 40, 8, 50), DEFERRED_PENDING);
+	TEST_ASSERT_EQUAL("pass", pass_record(dc, 1, 32, 8), 0);
+	TEST_ASSERT_EQUAL("next entry", find(dc, 1, 40, 9, 50), DEFERRED_PENDING);
+
+	return TEST_OK;
+}
+
+/* An event has few frames, though its record has more: kernel frames count, too */
+static int test_limit(struct deferred_callchains *dc)
+{
+	struct evsel *evsel = evlist__first(*dc->evlist);
+	const struct ip_callchain *user = NULL;
+	struct test_event ev;
+	u64 *words;
+
+	TEST_ASSERT_EQUAL("add", add_record(dc, 1, 30, 7), 0);
+	init_sample(&ev, 1, 10, 7);
+	TEST_ASSERT_EQUAL("find", deferred_callchains__find(dc, &ev.sample, 0, &user),
+			  DEFERRED_FOUND);
+	evsel->core.attr.sample_max_stack = 2;
+	words = (u64 *)deferred_callchains__merge(dc, &ev.event, &ev.sample, user);
+	evsel->core.attr.sample_max_stack = 0;
+	TEST_ASSERT_VAL("one of each half", words[1] == 4 && words[3] == KERNEL_IP &&
+			words[4] == PERF_CONTEXT_USER && words[5] == USER_IP + 7);
+	TEST_ASSERT_VAL("what is after the callchain", words[6] == AFTER_CHAIN);
+
+	init_sample(&ev, 1, 10, 7);
+	evsel->core.attr.sample_max_stack = 1;
+	words = (u64 *)deferred_callchains__merge(dc, &ev.event, &ev.sample, user);
+	evsel->core.attr.sample_max_stack = 0;
+	TEST_ASSERT_VAL("kernel half only", words[1] == 2 && words[4] == AFTER_CHAIN);
 
 	return TEST_OK;
 }
@@ -304,7 +341,7 @@ static int deliver(void *ctx, union perf_event *event, struct perf_sample *sampl
 	last->type = event->header.type;
 	last->time = sample->time;
 	last->chain_nr = chain ? chain->nr : 0;
-	last->user_ip = chain && chain->nr == 4 ? chain->ips[3] : 0;
+	last->user_ip = chain && chain->nr == 5 ? chain->ips[3] : 0;
 
 	return sample->deferred_callchain ? -EINVAL : 0;
 }
@@ -366,6 +403,7 @@ static int test__deferred_callchain(struct test_suite *test __maybe_unused,
 		int		(*func)(struct deferred_callchains *dc);
 	} tests[] = {
 		{ "match",	test_match },
+		{ "limit",	test_limit },
 		{ "order",	test_order },
 		{ "reverse",	test_reverse },
 		{ "missing",	test_missing },
@@ -374,22 +412,25 @@ static int test__deferred_callchain(struct test_suite *test __maybe_unused,
 		{ "wait",	test_wait },
 		{ "process",	test_process },
 	};
+	struct evlist *evlist = evlist__new_dummy();
 	struct deferred_callchains *dc;
+	int ret = TEST_OK;
 	size_t i;
-	int ret;
 
+	TEST_ASSERT_VAL("failed to allocate", evlist);
 	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		dc = deferred_callchains__new();
+		dc = deferred_callchains__new(&evlist);
 		TEST_ASSERT_VAL("failed to allocate", dc);
 		ret = tests[i].func(dc);
 		deferred_callchains__delete(dc);
 		if (ret != TEST_OK) {
 			pr_debug("%s failed\n", tests[i].name);
-			return TEST_FAIL;
+			break;
 		}
 	}
+	evlist__delete(evlist);
 
-	return TEST_OK;
+	return ret;
 }
 
 DEFINE_SUITE("Merging of deferred callchains", deferred_callchain);

@@ -15,6 +15,8 @@
 
 #include "deferred-callchain.h"
 #include "event.h"
+#include "evlist.h"
+#include "evsel.h"
 #include "hashmap.h"
 
 /**
@@ -126,13 +128,20 @@ static void deferred_thread__forget(struct deferred_callchains *dc,
 	deferred_thread__delete(thread);
 }
 
-struct deferred_callchains *deferred_callchains__new(void)
+/**
+ * deferred_callchains__new - For the samples and records of one reader.
+ * @evlist: Where the reader has its events, or NULL.
+ *
+ * Return: what deferred_callchains__delete() frees; NULL without memory.
+ */
+struct deferred_callchains *deferred_callchains__new(struct evlist *const *evlist)
 {
 	struct deferred_callchains *dc = zalloc(sizeof(*dc));
 
 	if (!dc)
 		return NULL;
 
+	dc->evlist = evlist;
 	INIT_LIST_HEAD(&dc->waiting);
 	dc->merged = malloc(PERF_SAMPLE_MAX_SIZE);
 	if (!dc->merged)
@@ -217,7 +226,14 @@ static struct deferred_mark *deferred_mark__new(const union perf_event *event,
 {
 	bool has_chain = event->header.type == PERF_RECORD_CALLCHAIN_DEFERRED;
 	u64 nr = has_chain ? sample->callchain->nr : 0;
+	const u64 *ips = nr ? sample->callchain->ips : NULL;
 	struct deferred_mark *mark;
+
+	/* Kernels wrote it for a while before records had addresses alone */
+	if (nr && ips[0] == PERF_CONTEXT_USER) {
+		ips++;
+		nr--;
+	}
 
 	mark = malloc(sizeof(*mark) + nr * sizeof(u64));
 	if (!mark)
@@ -229,7 +245,7 @@ static struct deferred_mark *deferred_mark__new(const union perf_event *event,
 	mark->has_chain = has_chain;
 	mark->chain.nr = nr;
 	if (nr)
-		memcpy(mark->chain.ips, sample->callchain->ips, nr * sizeof(u64));
+		memcpy(mark->chain.ips, ips, nr * sizeof(u64));
 
 	return mark;
 }
@@ -427,6 +443,20 @@ enum deferred_state deferred_callchains__find(struct deferred_callchains *dc,
 								    DEFERRED_PENDING;
 }
 
+/* How many addresses may a sample have of user space? Its event has a limit for both halves */
+static u64 max_user_nr(struct deferred_callchains *dc, const struct perf_sample *sample,
+		       u64 kernel_nr)
+{
+	struct evsel *evsel = dc->evlist && *dc->evlist ?
+			      evlist__id2evsel(*dc->evlist, sample->id) : NULL;
+	u64 max = evsel ? evsel->core.attr.sample_max_stack : 0;
+	u64 kernel_ips = kernel_nr ? kernel_nr - 1 : 0;
+
+	if (!max)
+		return UINT64_MAX;
+	return max - min(max, kernel_ips);
+}
+
 /**
  * deferred_callchains__merge - Complete the callchain of a sample.
  * @dc: Provides the memory for the result, until the next call.
@@ -450,27 +480,34 @@ union perf_event *deferred_callchains__merge(struct deferred_callchains *dc,
 	size_t tail_size = (void *)event + event->header.size - tail;
 	u64 kernel_nr = chain->nr - 2;
 	struct ip_callchain *merged;
-	u64 user_nr, max_user_nr;
+	u64 user_nr = 0, user_words;
 	size_t size;
 
-	/* The size of an event is a u16, so drop the outermost callers if need be */
+	/*
+	 * In place of marker and cookie there is a context, if any address follows. The
+	 * size of an event is a u16, so drop the outermost callers if need be.
+	 */
 	size = event->header.size - 2 * sizeof(u64);
-	max_user_nr = (USHRT_MAX - size) / sizeof(u64);
-	user_nr = user ? min(user->nr, max_user_nr) : 0;
+	if (user)
+		user_nr = min3(user->nr, max_user_nr(dc, sample, kernel_nr),
+			       (u64)(USHRT_MAX - size) / sizeof(u64) - 1);
+	user_words = user_nr ? user_nr + 1 : 0;
 
 	memcpy(dc->merged, event, head);
 	merged = (void *)dc->merged + head;
-	merged->nr = kernel_nr + user_nr;
+	merged->nr = kernel_nr + user_words;
 	memcpy(merged->ips, chain->ips, kernel_nr * sizeof(u64));
-	if (user_nr)
-		memcpy(&merged->ips[kernel_nr], user->ips, user_nr * sizeof(u64));
+	if (user_nr) {
+		merged->ips[kernel_nr] = PERF_CONTEXT_USER;
+		memcpy(&merged->ips[kernel_nr + 1], user->ips, user_nr * sizeof(u64));
+	}
 	memcpy(&merged->ips[merged->nr], tail, tail_size);
-	dc->merged->header.size = size + user_nr * sizeof(u64);
+	dc->merged->header.size = size + user_words * sizeof(u64);
 
 	sample->callchain = merged;
 	sample->deferred_callchain = false;
 	if (sample->user_stack.offset)
-		sample->user_stack.offset += (user_nr - 2) * sizeof(u64);
+		sample->user_stack.offset += (user_words - 2) * sizeof(u64);
 	if (sample->aux_sample.data)
 		sample->aux_sample.data += (void *)&merged->ips[merged->nr] - tail;
 

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 #include "sample.h"
 
+struct evlist;
 struct hashmap;
 struct ip_callchain;
 union perf_event;
@@ -61,6 +62,8 @@ struct deferred_sample {
  * cookie which then tells, as a thread does not get the same one again.
  */
 struct deferred_callchains {
+	/** @evlist: Where the events are whose limits hold; NULL: there are none. */
+	struct evlist		*const *evlist;
 	/** @threads: struct deferred_thread by machine pid and tid. */
 	struct hashmap		*threads;
 	/** @waiting: All waiting samples, the longest waiting first. */
@@ -90,7 +93,7 @@ struct deferred_callchains {
 typedef int (*deferred_deliver_fn)(void *ctx, union perf_event *event,
 				   struct perf_sample *sample);
 
-struct deferred_callchains *deferred_callchains__new(void);
+struct deferred_callchains *deferred_callchains__new(struct evlist *const *evlist);
 void deferred_callchains__delete(struct deferred_callchains *dc);
 void deferred_callchains__purge(struct deferred_callchains *dc);
 

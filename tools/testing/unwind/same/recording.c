@@ -301,12 +301,11 @@ static void find_stack(struct recorded *recorded)
 	if (!event)
 		errx(1, "cookie %#llx has no stack", (unsigned long long)key.cookie);
 	word = (const uint64_t *)(event->stack + 1);
-	/* The context comes first */
-	if (word[1] < 2 || word[2] != (uint64_t)PERF_CONTEXT_USER)
+	if (!word[1])
 		return;
 	recorded->stack = true;
-	recorded->num = word[1] - 1;
-	recorded->ips = word + 3;
+	recorded->num = word[1];
+	recorded->ips = word + 2;
 	recorded->reason = event->reason;
 }
 

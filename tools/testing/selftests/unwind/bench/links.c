@@ -149,8 +149,8 @@ bool links_sampled(const struct links *links, unsigned int depth,
 	if (records_read(&recs, ring) || recs.nr != 2)
 		return false;
 	stack = records_get(&recs, PERF_RECORD_CALLCHAIN_DEFERRED, 0);
-	/* Above the chain are the context and what took the stack */
-	for (i = 2; stack && !found && i + depth <= stack->nr; i++)
+	/* Above the chain is what took the stack */
+	for (i = 1; stack && !found && i + depth <= stack->nr; i++)
 		found = links_are(links, depth, &stack->ips[i]);
 	records_free(&recs);
 	return found;

@@ -35,8 +35,8 @@ int sample_at(unsigned long ip, void (*fn)(void), struct stack *stack)
 	sample = records_get(&recs, PERF_RECORD_SAMPLE, 0);
 	if (sample && sample->ip == ip)
 		rec = records_stack(&recs, sample->cookie);
-	while (rec && stack->nr + 1 < rec->nr && stack->nr < SAMPLED_MAX) {
-		stack->ip[stack->nr] = rec->ips[stack->nr + 1];
+	while (rec && stack->nr < rec->nr && stack->nr < SAMPLED_MAX) {
+		stack->ip[stack->nr] = rec->ips[stack->nr];
 		stack->nr++;
 	}
 	ret = 0;

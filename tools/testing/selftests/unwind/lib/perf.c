@@ -213,6 +213,8 @@ static const char *parse_sample(struct record *rec, const uint64_t *word,
 static const char *parse_deferred(struct record *rec, const uint64_t *word,
 				  size_t words)
 {
+	uint64_t i;
+
 	if (words < 2 + TRAILER_WORDS)
 		return "is too short for a deferred callchain";
 	rec->cookie = word[0];
@@ -224,10 +226,9 @@ static const char *parse_deferred(struct record *rec, const uint64_t *word,
 		return "has a cookie of 0";
 	if (rec->misc != PERF_RECORD_MISC_USER)
 		return "has misc other than USER";
-	if (rec->nr == 1)
-		return "has a context without addresses";
-	if (rec->nr && rec->ips[0] != PERF_CONTEXT_USER)
-		return "does not begin with PERF_CONTEXT_USER";
+	for (i = 0; i < rec->nr; i++)
+		if (rec->ips[i] >= PERF_CONTEXT_MAX)
+			return "has a context among its addresses";
 	return parse_trailer(rec, word, words);
 }
 

@@ -30,7 +30,8 @@ struct ring {
 
 /*
  * A sample, a deferred callchain, or any other record of which only the trailer
- * is looked at.  @ips is the callchain as it stands there, contexts included;
+ * is looked at.  @ips is the callchain as it stands there: of a sample with contexts,
+ * of a deferred callchain addresses alone;
  * @cookie is what follows the marker of a sample, or 0 without a marker.
  */
 struct record {

@@ -80,8 +80,8 @@ int sampler_stack(struct sampler *sampler, struct stack *stack)
 	}
 	rec = &recs.rec[1];
 	stack->nr = 0;
-	while (stack->nr + 1 < rec->nr && stack->nr < SAMPLED_MAX) {
-		stack->ip[stack->nr] = rec->ips[stack->nr + 1];
+	while (stack->nr < rec->nr && stack->nr < SAMPLED_MAX) {
+		stack->ip[stack->nr] = rec->ips[stack->nr];
 		stack->nr++;
 	}
 	ret = 0;

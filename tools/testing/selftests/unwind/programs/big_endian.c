@@ -90,11 +90,10 @@ static bool find_stack(uint64_t from, struct stack *stack)
 		    word[0] == (unsigned long)touches_at && word[1] == 2 &&
 		    word[2] == (uint64_t)PERF_CONTEXT_USER_DEFERRED)
 			cookie = word[3];
-		/* cookie, nr, the marker, addresses */
+		/* cookie, nr, addresses */
 		if (record->type == PERF_RECORD_CALLCHAIN_DEFERRED && cookie &&
-		    word[0] == cookie && word[1] > 1 &&
-		    word[2] == (uint64_t)PERF_CONTEXT_USER) {
-			*stack = (struct stack){ word[1] - 1, word + 3 };
+		    word[0] == cookie && word[1]) {
+			*stack = (struct stack){ word[1], word + 2 };
 			return true;
 		}
 		from += record->size;

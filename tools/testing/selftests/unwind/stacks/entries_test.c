@@ -213,9 +213,9 @@ TEST(entry_by_single_step_has_right_stack)
 
 		rec = records_get(&recs, PERF_RECORD_CALLCHAIN_DEFERRED, i);
 		ASSERT_NE(NULL, rec);
-		ASSERT_EQ(3, rec->nr);
-		EXPECT_EQ((unsigned long)step_at + offset[i], rec->ips[1]);
-		EXPECT_EQ((unsigned long)whole_end, rec->ips[2]);
+		ASSERT_EQ(2, rec->nr);
+		EXPECT_EQ((unsigned long)step_at + offset[i], rec->ips[0]);
+		EXPECT_EQ((unsigned long)whole_end, rec->ips[1]);
 	}
 	records_free(&recs);
 	sampler_close(&sampler);
@@ -242,12 +242,12 @@ TEST(entry_by_timer_interrupt_has_right_stack)
 		const struct record *rec = &recs.rec[i];
 
 		if (rec->type != PERF_RECORD_CALLCHAIN_DEFERRED ||
-		    rec->nr < 2 || rec->ips[1] < (unsigned long)spin_at ||
-		    rec->ips[1] >= (unsigned long)spin_end)
+		    rec->nr < 1 || rec->ips[0] < (unsigned long)spin_at ||
+		    rec->ips[0] >= (unsigned long)spin_end)
 			continue;
 		in_loop++;
-		ASSERT_EQ(3, rec->nr);
-		ASSERT_EQ((unsigned long)whole_end, rec->ips[2]);
+		ASSERT_EQ(2, rec->nr);
+		ASSERT_EQ((unsigned long)whole_end, rec->ips[1]);
 	}
 	EXPECT_LT(0, in_loop);
 	records_free(&recs);
@@ -317,9 +317,9 @@ TEST(restarted_entry_has_right_stack)
 		const struct record *rec;
 
 		rec = records_get(&recs, PERF_RECORD_CALLCHAIN_DEFERRED, i);
-		ASSERT_EQ(3, rec->nr);
-		EXPECT_EQ(ip[i], rec->ips[1]);
-		EXPECT_EQ((unsigned long)whole_end, rec->ips[2]);
+		ASSERT_EQ(2, rec->nr);
+		EXPECT_EQ(ip[i], rec->ips[0]);
+		EXPECT_EQ((unsigned long)whole_end, rec->ips[1]);
 	}
 	records_free(&recs);
 	sampler_close(&sampler);

@@ -147,11 +147,10 @@ static void note_stack(struct step_task *task, const struct record *rec)
 		return;
 	stack = &task->stack[task->nr++];
 	stack->topmost = task->sample_ip;
-	/* The first word is PERF_CONTEXT_USER */
-	stack->nr = rec->nr ? rec->nr - 1 : 0;
+	stack->nr = rec->nr;
 	if (stack->nr > STEP_IPS)
 		stack->nr = STEP_IPS;
-	memcpy(stack->ip, rec->ips + 1, stack->nr * sizeof(*stack->ip));
+	memcpy(stack->ip, rec->ips, stack->nr * sizeof(*stack->ip));
 }
 
 /* Distribute what is in the buffer among the threads */

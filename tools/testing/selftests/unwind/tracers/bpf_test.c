@@ -670,10 +670,9 @@ static bool perf_has(const struct records *recs, const struct bpf_event *event)
 
 	if (!rec)
 		return false;
-	/* Without the marker */
-	size = (rec->nr - 1) * sizeof(*rec->ips);
+	size = rec->nr * sizeof(*rec->ips);
 	return rec->nr && size == event->ret &&
-	       !memcmp(rec->ips + 1, event->ips, size);
+	       !memcmp(rec->ips, event->ips, size);
 }
 
 TEST_F(two_programs, get_what_they_asked_for)

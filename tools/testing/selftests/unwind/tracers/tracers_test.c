@@ -106,11 +106,10 @@ static int read_perf(struct tracers *tracers, struct given *given)
 		goto out;
 	for (i = 0; (rec = records_get(&recs, PERF_RECORD_CALLCHAIN_DEFERRED, i)); i++) {
 		stack = give(given, rec->cookie);
-		if (!stack || rec->nr < 1 || rec->nr > SAMPLED_MAX)
+		if (!stack || rec->nr > SAMPLED_MAX)
 			goto out;
-		/* Without the marker */
-		stack->nr = rec->nr - 1;
-		memcpy(stack->ip, rec->ips + 1, stack->nr * sizeof(*stack->ip));
+		stack->nr = rec->nr;
+		memcpy(stack->ip, rec->ips, stack->nr * sizeof(*stack->ip));
 	}
 	ret = 0;
 out:
