@@ -200,7 +200,7 @@ TRACE_EVENT(unwind_stop,
 		__entry->offset = offset;
 		__assign_str(object);
 	),
-	TP_printk("ip=0x%lx nr=%u method=%s reason=\"%s\" object=%s+0x%llx",
+	TP_printk("ip=0x%lx nr=%u method=%s reason='%s' object=%s+0x%llx",
 		  __entry->ip, __entry->nr,
 		  __print_symbolic(__entry->method, UNWIND_METHODS),
 		  __print_symbolic(__entry->reason, UNWIND_STOPS),

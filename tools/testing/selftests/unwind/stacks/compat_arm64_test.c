@@ -15,7 +15,7 @@
 
 #define LOAD		0x10000
 #define ARM_GETPPID	64
-#define NO_FRAME	"reason=\"no table and no frame pointer\""
+#define NO_FRAME	"reason='no table and no frame pointer'"
 
 /* What such a program is, as a file */
 struct program {

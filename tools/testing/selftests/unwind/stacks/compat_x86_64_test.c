@@ -17,7 +17,7 @@
 #include "../../kselftest_harness.h"
 
 #define I386_GETPPID	64
-#define BY_FP		"reason=\"end of stack by frame pointer\""
+#define BY_FP		"reason='end of stack by frame pointer'"
 
 /*
  * Programs

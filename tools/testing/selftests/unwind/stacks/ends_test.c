@@ -105,7 +105,7 @@ do {									\
 	ASSERT_EQ(0, trace_read(&self->trace));				\
 	ASSERT_EQ(1, trace_count(&self->trace, "stop", NULL, message,	\
 				 sizeof(message)));			\
-	snprintf(what, sizeof(what), "reason=\"%s\" object=%s\n", why,	\
+	snprintf(what, sizeof(what), "reason='%s' object=%s\n", why,	\
 		 name);							\
 	strcat(message, "\n");						\
 	EXPECT_NE(NULL, strstr(message, what))				\
@@ -387,7 +387,7 @@ TEST_F(stop_reason, limit)
 
 	whole_run(deep, &left, NULL);
 	ASSERT_EQ(0, trace_read(&self->trace));
-	ASSERT_EQ(1, trace_count(&self->trace, "stop", "reason=\"limit\"",
+	ASSERT_EQ(1, trace_count(&self->trace, "stop", "reason='limit'",
 				 message, sizeof(message)));
 	/* All of them are the same call */
 	nr = trace_field(message, "nr");
@@ -437,7 +437,7 @@ static bool ended_by(struct trace *trace, const char *reason)
 {
 	char message[256] = "", what[64];
 
-	snprintf(what, sizeof(what), "reason=\"%s", reason);
+	snprintf(what, sizeof(what), "reason='%s", reason);
 	if (trace_read(trace) ||
 	    trace_count(trace, "stop", NULL, message, sizeof(message)) != 1 ||
 	    !strstr(message, what)) {

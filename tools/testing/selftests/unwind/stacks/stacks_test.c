@@ -223,7 +223,7 @@ TEST_F(chain, stack_ends_without_table_and_frame_pointer)
 	EXPECT_EQ(2, trace_field(message, "nr"));
 	EXPECT_EQ(expected.ip[1], trace_field(message, "ip"));
 	EXPECT_NE(NULL, strstr(message,
-			       "reason=\"no table and no frame pointer\""));
+			       "reason='no table and no frame pointer'"));
 }
 
 /* A child finds its tables itself, and at the same addresses */
@@ -403,45 +403,45 @@ FIXTURE_VARIANT(program)
 };
 
 FIXTURE_VARIANT_ADD(program, table) {
-	.file = "prog_table", .end = "reason=\"end of stack\"",
+	.file = "prog_table", .end = "reason='end of stack'",
 	.getppid = SYS_getppid,
 };
 
 FIXTURE_VARIANT_ADD(program, pie) {
-	.file = "prog_table_pie", .end = "reason=\"end of stack\"",
+	.file = "prog_table_pie", .end = "reason='end of stack'",
 	.getppid = SYS_getppid,
 };
 
 /* Mapped by the kernel, and started by the system's dynamic loader */
 FIXTURE_VARIANT_ADD(program, dynamic) {
-	.file = "prog_table_dynamic", .end = "reason=\"end of stack\"",
+	.file = "prog_table_dynamic", .end = "reason='end of stack'",
 	.getppid = SYS_getppid,
 };
 
 FIXTURE_VARIANT_ADD(program, interpreter) {
 	.file = "prog_table_dynamic", .interpreter = "prog_table_pie",
-	.end = "reason=\"end of stack\"", .getppid = SYS_getppid,
+	.end = "reason='end of stack'", .getppid = SYS_getppid,
 };
 
 FIXTURE_VARIANT_ADD(program, both) {
-	.file = "prog_both", .end = "reason=\"end of stack\"",
+	.file = "prog_both", .end = "reason='end of stack'",
 	.getppid = SYS_getppid,
 };
 
 FIXTURE_VARIANT_ADD(program, fp) {
-	.file = "prog_fp", .end = "reason=\"end of stack by frame pointer\"",
+	.file = "prog_fp", .end = "reason='end of stack by frame pointer'",
 	.getppid = SYS_getppid,
 };
 
 #ifdef __aarch64__
 FIXTURE_VARIANT_ADD(program, table_signed) {
-	.file = "prog_table_signed", .end = "reason=\"end of stack\"",
+	.file = "prog_table_signed", .end = "reason='end of stack'",
 	.getppid = SYS_getppid, .is_signed = true,
 };
 
 FIXTURE_VARIANT_ADD(program, fp_signed) {
 	.file = "prog_fp_signed",
-	.end = "reason=\"end of stack by frame pointer\"",
+	.end = "reason='end of stack by frame pointer'",
 	.getppid = SYS_getppid, .is_signed = true,
 };
 #endif
@@ -449,7 +449,7 @@ FIXTURE_VARIANT_ADD(program, fp_signed) {
 #ifdef __x86_64__
 /* 32-bit: words of 4 bytes, and never a table */
 FIXTURE_VARIANT_ADD(program, fp_32) {
-	.file = "prog_fp_32", .end = "reason=\"end of stack by frame pointer\"",
+	.file = "prog_fp_32", .end = "reason='end of stack by frame pointer'",
 	.getppid = I386_GETPPID,
 };
 #endif
