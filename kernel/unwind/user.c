@@ -135,11 +135,19 @@ static bool sp_known(const struct unwind_user_state *state)
 	return UNWIND_USER_FP_CFA_EXACT || !state->sp_is_bound;
 }
 
-/* May @cfa be the CFA of the current frame, which is not a signal frame? */
-static bool cfa_valid(const struct unwind_user_state *state, unsigned long cfa)
+/*
+ * May @cfa be the CFA of the current frame, which is not a signal frame?  The frame holds
+ * a word at least, where a call has pushed its return address.  Only an interrupted
+ * function may have that in a register (@ra_in_reg), as vfork() of C libraries does, which
+ * pops it first.
+ */
+static bool cfa_valid(const struct unwind_user_state *state, unsigned long cfa,
+		      bool ra_in_reg)
 {
-	/* Who made a call has saved its own return address before */
-	unsigned long min = state->exact_ip ? UNWIND_USER_CFA_MIN_WORDS : 1;
+	unsigned long min = 1;
+
+	if (state->exact_ip)
+		min = ra_in_reg ? 0 : UNWIND_USER_CFA_MIN_WORDS;
 
 	min *= state->word_size;
 	return cfa >= state->sp && cfa - state->sp >= min &&
@@ -352,7 +360,7 @@ static enum unwind_user_stop apply_row(struct unwind_user_state *state,
 	stop = apply_cfa(state, row, &next->sp);
 	if (stop)
 		return stop;
-	if (!row->signal && !cfa_valid(state, next->sp))
+	if (!row->signal && !cfa_valid(state, next->sp, !row->ra.deref))
 		return UNWIND_STOP_BAD_FRAME;
 
 	stop = apply_ra(state, &row->ra, next->sp, &next->ip);
@@ -601,7 +609,7 @@ static enum unwind_user_stop next_by_link(struct unwind_user_state *state,
 	};
 	if (!known_reg(state, link.reg, &next->ip))
 		return UNWIND_STOP_NO_REGISTER;
-	if (!cfa_valid(state, next->sp))
+	if (!cfa_valid(state, next->sp, true))
 		return UNWIND_STOP_BAD_FRAME;
 	/* If it is none, the caller is not known: the frame pointer leads to the next one */
 	return check_frame(state, next);
@@ -629,7 +637,7 @@ static enum unwind_user_stop next_by_fp(struct unwind_user_state *state,
 		return UNWIND_STOP_NO_FRAME;
 
 	next->sp = fp + UNWIND_USER_FP_CFA_WORDS * word;
-	if (!cfa_valid(state, next->sp))
+	if (!cfa_valid(state, next->sp, false))
 		return UNWIND_STOP_NO_FRAME;
 	if (read_stack(state, fp + UNWIND_USER_FP_RA_WORDS * word, &next->ip) ||
 	    read_stack(state, fp + UNWIND_USER_FP_FP_WORDS * word, &next->fp))

@@ -14,10 +14,14 @@
 #define CFA_REG_DEREF(reg)	\
 	((reg) << SFRAME_FLEX_REGNUM_SHIFT | SFRAME_FLEX_DEREF | SFRAME_FLEX_REG)
 
+#define IN_REG(reg)	((reg) << SFRAME_FLEX_REGNUM_SHIFT | SFRAME_FLEX_REG)
+
 static const u8 sp_rows[] = { 0, ROW_SP(1), 8, 4, ROW_SP(1), 24, 8, ROW_SP(2), 24, -16 };
 static const u8 fp_rows[] = { 0, ROW_FP(2), 16, -16 };
 static const u8 sig_rows[] = { 0, ROW_SP(1), 8 };
 static const u8 flex_rows[] = { 0, ROW_SP(2), CFA_REG_DEREF(10), -8 };
+/* The CFA is the stack pointer, and the return address is in register 10 */
+static const u8 reg_rows[] = { 0, ROW_SP(4), IN_REG(7), 0, IN_REG(10), 0 };
 
 static const struct {
 	u8		start;
@@ -33,6 +37,7 @@ static const struct {
 	{ TEST_FP_FUNC, 0, 0, 1, fp_rows, sizeof(fp_rows) },
 	{ TEST_SIG_FUNC, SFRAME_FDE_SIGNAL, 0, 1, sig_rows, sizeof(sig_rows) },
 	{ TEST_FLEX_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, flex_rows, sizeof(flex_rows) },
+	{ TEST_REG_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, reg_rows, sizeof(reg_rows) },
 };
 
 /* @text_offset: where the text is, relative to the section */

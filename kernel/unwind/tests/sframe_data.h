@@ -24,9 +24,10 @@
 #define TEST_FP_FUNC		48
 #define TEST_SIG_FUNC		64
 #define TEST_FLEX_FUNC		80
-#define TEST_TEXT_SIZE		96
+#define TEST_REG_FUNC		96
+#define TEST_TEXT_SIZE		112
 
-#define TEST_NUM_FUNCS		6
+#define TEST_NUM_FUNCS		7
 #define TEST_FRES_LEN		64
 
 struct test_sframe {

@@ -261,6 +261,28 @@ static void user_sframe_register(struct kunit *test)
 		     t->text + TEST_FLEX_FUNC + 1);
 }
 
+/* An interrupted function that has popped its return address, such as vfork() */
+static void user_sframe_ra_in_register(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	put_word(test, 12, t->text + TEST_END_FUNC + 1);
+	t->regs.TEST_REG10 = t->text + TEST_SP_FUNC + 5;
+	set_regs(t, t->text + TEST_REG_FUNC, word_addr(t, 10), 1);
+	start(test);
+	use_table(test);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_REG_FUNC,
+		     t->text + TEST_SP_FUNC + 5, t->text + TEST_END_FUNC + 1);
+
+	/* One that has made a call has lost the register */
+	put_word(test, 10, t->text + TEST_REG_FUNC + 1);
+	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 10), 1);
+	start(test);
+	use_table(test);
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_SP_FUNC,
+		     t->text + TEST_REG_FUNC + 1);
+}
+
 /* A row may not lead back, nor nowhere */
 static void user_sframe_backwards(struct kunit *test)
 {
@@ -376,6 +398,7 @@ static struct kunit_case user_cases[] = {
 	KUNIT_CASE(user_sframe_signal),
 	KUNIT_CASE(user_sframe_bad_entry),
 	KUNIT_CASE(user_sframe_register),
+	KUNIT_CASE(user_sframe_ra_in_register),
 	KUNIT_CASE(user_sframe_backwards),
 	KUNIT_CASE(user_nofault),
 	KUNIT_CASE(user_not_text),
