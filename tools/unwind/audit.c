@@ -21,6 +21,7 @@
 #include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
@@ -81,6 +82,64 @@ static bool headers_of_program(uintptr_t bias, struct headers *headers)
 	return false;
 }
 
+/* Are these the headers of that object?  Another one may lie at its load bias. */
+static bool headers_are_of(const struct headers *headers, const struct link_map *map)
+{
+	unsigned int i;
+
+	for (i = 0; i < headers->nr; i++)
+		if (headers->phdr[i].p_type == PT_DYNAMIC)
+			return map->l_addr + headers->phdr[i].p_vaddr ==
+			       (uintptr_t)map->l_ld;
+	return false;
+}
+
+/*
+ * Where is the beginning of the object's file mapped?  A library that is linked to
+ * another address than 0 does not begin at its load bias either.  Its dynamic section is
+ * in one of its mappings; the last one before it that has the file's first page is
+ * looked for.  0: it is not found.
+ */
+static uintptr_t file_start(const struct link_map *map)
+{
+	unsigned long start, end, offset, inode, first_inode = 0, first = 0;
+	unsigned int major, minor, first_dev = 0, dev;
+	uintptr_t found = 0;
+	char line[512];
+	FILE *maps;
+
+	maps = fopen("/proc/self/maps", "re");
+	if (!maps)
+		return 0;
+	while (!found && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx %*s %lx %x:%x %lu", &start, &end, &offset,
+			   &major, &minor, &inode) != 6)
+			continue;
+		dev = major << 20 | minor;
+		if (inode && !offset) {
+			first = start;
+			first_inode = inode;
+			first_dev = dev;
+		}
+		if ((uintptr_t)map->l_ld < start || (uintptr_t)map->l_ld >= end)
+			continue;
+		if (inode != first_inode || dev != first_dev)
+			break;
+		found = first;
+	}
+	fclose(maps);
+	return found;
+}
+
+static bool find_headers(const struct link_map *map, struct headers *headers)
+{
+	if (headers_at(map->l_addr, headers) && headers_are_of(headers, map))
+		return true;
+	if (headers_of_program(map->l_addr, headers))
+		return true;
+	return headers_at(file_start(map), headers) && headers_are_of(headers, map);
+}
+
 static void add(const struct link_map *map, const Elf64_Phdr *sframe,
 		const Elf64_Phdr *text)
 {
@@ -129,8 +188,7 @@ __public unsigned int la_objopen(struct link_map *map, Lmid_t lmid,
 	struct headers headers;
 
 	*cookie = (uintptr_t)map;
-	if (headers_at(map->l_addr, &headers) ||
-	    headers_of_program(map->l_addr, &headers))
+	if (find_headers(map, &headers))
 		add_all(map, &headers);
 	return 0;
 }

@@ -314,15 +314,24 @@ FIXTURE(audit)
 FIXTURE_VARIANT(audit)
 {
 	const char *program;
+	const char *library;
 };
 
 FIXTURE_VARIANT_ADD(audit, pie) {
 	.program = "audited_pie",
+	.library = "twin_160.so",
 };
 
 /* Its load bias is not where it begins */
 FIXTURE_VARIANT_ADD(audit, no_pie) {
 	.program = "audited_no_pie",
+	.library = "twin_160.so",
+};
+
+/* Nor is that of its library */
+FIXTURE_VARIANT_ADD(audit, linked_library) {
+	.program = "audited_pie",
+	.library = "twin_linked.so",
 };
 
 FIXTURE_SETUP(audit)
@@ -341,12 +350,13 @@ FIXTURE_TEARDOWN(audit)
 }
 
 static void exec_program(const struct _test_data_audit *self,
-			 const char *program, bool audited)
+			 const char *program, const char *library,
+			 bool audited)
 {
 	char audit[PATH_MAX + 32], lib[PATH_MAX + 32], path[PATH_MAX + 32];
 
 	snprintf(audit, sizeof(audit), "%s/unwind_audit.so", self->dir);
-	snprintf(lib, sizeof(lib), "%s/twin_160.so", self->dir);
+	snprintf(lib, sizeof(lib), "%s/%s", self->dir, library);
 	snprintf(path, sizeof(path), "%s/%s", self->dir, program);
 	if (audited)
 		setenv("LD_AUDIT", audit, 1);
@@ -355,7 +365,7 @@ static void exec_program(const struct _test_data_audit *self,
 
 /* Run the program, traced; its exit status */
 static int run_program(struct _test_data_audit *self, const char *program,
-		       bool audited)
+		       const char *library, bool audited)
 {
 	int go[2], out[2], status;
 	pid_t pid;
@@ -366,7 +376,7 @@ static int run_program(struct _test_data_audit *self, const char *program,
 	pid = fork();
 	if (!pid) {
 		if (dup2(out[1], 1) == 1 && read(go[0], &c, 1) == 1)
-			exec_program(self, program, audited);
+			exec_program(self, program, library, audited);
 		_exit(99);
 	}
 	close(out[1]);
@@ -397,7 +407,7 @@ TEST_F(audit, library_registers_and_unregisters)
 	char message[256], text[128];
 	char *end;
 
-	ASSERT_EQ(0, run_program(self, variant->program, true));
+	ASSERT_EQ(0, run_program(self, variant->program, variant->library, true));
 	EXPECT_EQ(1, added(self, self->key[0], NULL, 0));
 	/* The loader may have used a link map twice */
 	EXPECT_EQ(1 + (self->key[1] == self->key[2]),
@@ -418,7 +428,7 @@ TEST_F(audit, library_registers_and_unregisters)
 
 TEST_F(audit, without_the_library_nothing_is_registered)
 {
-	ASSERT_EQ(0, run_program(self, variant->program, false));
+	ASSERT_EQ(0, run_program(self, variant->program, variant->library, false));
 	EXPECT_EQ(0, trace_count(&self->trace, "table_added", NULL, NULL, 0));
 }
 
