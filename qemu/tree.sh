@@ -59,19 +59,25 @@ new_worktree()
 	kgit worktree add -q --detach "${@:3}" "$1" "$2"
 }
 
-# make_base - the packaged source, or KSRC=, where the tree is not of that yet
+# base_id - of the packaged source, or of KSRC=
+base_id()
+{
+	if [ -n "${KSRC:-}" ]; then
+		echo "ksrc-$({ realpath "$KSRC"; cat "$KSRC/Makefile"; } | sha256sum | cut -c 1-8)"
+	else
+		dpkg-query -W -f='${Version}' "linux-source-$BASE" 2>&-
+	fi
+}
+
+# make_base - where the tree is not of that yet
 make_base()
 {
 	local id
 
 	[ -e "$PATCHES/series" ] || die "there is no series for BASE=$BASE yet."
-	if [ -n "${KSRC:-}" ]; then
-		[ -f "$KSRC/Kconfig" ] || die "KSRC=$KSRC is not a kernel source tree."
-		id=ksrc-$({ realpath "$KSRC"; cat "$KSRC/Makefile"; } | sha256sum | cut -c 1-8)
-	else
-		host_packages "linux-source-$BASE" xz-utils git
-		id=$(dpkg-query -W -f='${Version}' "linux-source-$BASE")
-	fi
+	[ -z "${KSRC:-}" ] || [ -f "$KSRC/Kconfig" ] || die "KSRC=$KSRC is not a kernel source tree."
+	[ -n "${KSRC:-}" ] || host_packages "linux-source-$BASE" xz-utils git
+	id=$(base_id)
 	[ "$(cat "$TREE.base" 2>/dev/null)" != "$id" ] || [ ! -d "$GIT" ] || return 0
 
 	rm -rf "$TREE" "$TREE".* "$GIT" "$CACHE"/base-*
@@ -163,6 +169,20 @@ commit()
 	tip=$(author kgit commit-tree -p "$tip" "$(kgit write-tree)" <<<"$message")
 }
 
+# series_key - what the series is made of
+series_key()
+{
+	local home
+
+	{
+		cat "$TREE.base" "$REPO/MAINTAINERS" "$REPO/qemu/tree.sh" "$PATCHES"/*
+		echo "${MAINTAINER:-}"
+		for home in "${HOMES[@]}"; do
+			new_files "$home" | tar -C "$home" --mtime=@0 --owner=0 --group=0 -c -T -
+		done
+	} | sha256sum
+}
+
 # commits BRANCH - the base and a commit for each patch, where anything has changed
 commits()
 {
@@ -170,13 +190,7 @@ commits()
 	local -x GIT_INDEX_FILE=$GIT/$1.index
 	local -A owned=()
 
-	key=$({
-		cat "$TREE.base" "$REPO/MAINTAINERS" "$REPO/qemu/tree.sh" "$PATCHES"/*
-		echo "${MAINTAINER:-}"
-		for home in "${HOMES[@]}"; do
-			new_files "$home" | tar -C "$home" --mtime=@0 --owner=0 --group=0 -c -T -
-		done
-	} | sha256sum)
+	key=$(series_key)
 	[ "$(cat "$GIT/$1.key" 2>/dev/null)" != "$key" ] || return 0
 
 	for home in "${HOMES[@]}"; do owned[$home]=$(new_files "$home" | owners); done
@@ -199,6 +213,15 @@ edits()
 {
 	comm -12 <(kgit diff --name-only | sort) <(kgit diff --name-only series | sort) |
 		comm -12 - <(kgit ls-tree -r --name-only base | sort)
+}
+
+# Nothing is to be done: then others may use the tree meanwhile, and for hours
+up_to_date()
+{
+	[ -d "$GIT" ] && [ "$(cat "$TREE.base" 2>&-)" = "$(base_id)" ] &&
+		[ "$(cat "$GIT/series.key" 2>&-)" = "$(series_key)" ] &&
+		# Neither edited nor halfway brought up to date
+		[ -z "$(kgit diff --name-only; kgit diff --cached --name-only series)" ]
 }
 
 sync_tree()
@@ -267,6 +290,7 @@ check()
 
 [ "${BASH_SOURCE[0]}" = "$0" ] || return 0
 need_machine
+[ "${1:-}" != sync ] || ! (share tree && up_to_date) || exit 0
 lock
 case ${1:-} in
 sync)	sync_tree ;;
