@@ -15,7 +15,7 @@
 
 DEMO=$REPO/build/demo
 [ "$ARCH" = x86_64 ] || DEMO+=-$ARCH
-METHODS="sframe@299 fp@299 dwarf-8192@299 dwarf-65528@299 immediate@299 sframe-raw@299"
+METHODS="sframe@299 fp@299 dwarf-8192@299 dwarf-65528@299 immediate@299 sframe-z@299"
 # The version that perf's script names; its template loads nothing
 D3=d3-flame-graph
 D3_VERSION=4.1.3

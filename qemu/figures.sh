@@ -33,7 +33,7 @@
 
 Q=$REPO/qemu
 ALL="lua xz sqlite muparser memcached"
-METHODS="sframe@997 sframe-raw@997 fp@997 immediate@997 dwarf-8192@297 dwarf-65528@297"
+METHODS="sframe@997 sframe-z@997 fp@997 immediate@997 dwarf-8192@297 dwarf-65528@297"
 # As the guest sees them
 BENCH=/mnt/cache/$BUILT/bench
 MODULE=/mnt/cache/out/$ARCH-normal/kernel/unwind/tests/unwind_bench.ko

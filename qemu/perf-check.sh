@@ -94,7 +94,7 @@ debian_reads() { record --call-graph sframe && whole $DEBIAN; }
 
 build_ids()
 {
-	record --call-graph sframe && "$PERF" buildid-list -i d.data | grep '^[0-9a-f]\{40\} .*libsqlite3'
+	record --call-graph sframe -z --buildid-mmap && "$PERF" buildid-list -i d.data | grep '^[0-9a-f]\{40\} .*libsqlite3'
 }
 
 piped()
@@ -144,7 +144,7 @@ injected()
 
 injected_compressed()
 {
-	record --call-graph sframe && "$PERF" report --header-only -i d.data | grep '^# compressed' &&
+	record --call-graph sframe -z && "$PERF" report --header-only -i d.data | grep '^# compressed' &&
 		injected d.data
 }
 
@@ -323,7 +323,7 @@ try "perf record --call-graph sframe --switch-output" switched
 # From here on, a callchain that is whole came with a record of its own.  All that reads
 # has one recording
 echo 0 >$SWITCH
-record --call-graph sframe --no-compression-level -o m.data >/dev/null 2>&1
+record --call-graph sframe -o m.data >/dev/null 2>&1
 try "perf script report stackcollapse (Python)" collapsed
 try "perf script report flamegraph" flamegraph
 try "perf data convert --to-json" converted

@@ -64,7 +64,7 @@ def table(runs):
     }
 
 
-def screen(runs, raw, title):
+def screen(runs, packed, title):
     """All lines"""
     cell = (WIDTH - LABEL - 2) // len(runs)
 
@@ -75,7 +75,7 @@ def screen(runs, raw, title):
     lines = [title, ""]
     figures = [line("", [TITLES[method] for method in runs])]
     figures += [line(label, cells) for label, cells in table(runs).items()]
-    figures += [f"  not compressed, sframe has {volume(share(raw.size, raw.samples) or 0)} per sample", ""]
+    figures += [f"  with -z, sframe has {volume(share(packed.size, packed.samples) or 0)} per sample", ""]
     figures += NOTES.splitlines()
     leaf = stacks.hot_leaf(runs)
     if leaf is None:
@@ -131,8 +131,8 @@ def main():
     with open(os.path.join(directory, "report.tap"), "w", encoding="utf-8") as file:
         for number, (what, good) in enumerate(held, 1):
             file.write(f"{'ok' if good else 'not ok'} {number} {what}\n")
-    raw = runs.pop("sframe-raw")
-    print("\n".join(screen(runs, raw, title)))
+    packed = runs.pop("sframe-z")
+    print("\n".join(screen(runs, packed, title)))
     folder = f"build/{os.path.basename(directory)}"
     print(f"Flame graphs: {folder}/*.html\nTo open {folder}/perf.data: make shell SHARE={folder}, "
           "then perf report -i /mnt/share/perf.data")

@@ -91,7 +91,7 @@ record()
 	shift 2
 	echo 0 >$SWITCH
 	case $method in
-	sframe-raw) set -- --call-graph sframe --no-compression-level "$@" ;;
+	sframe-z) set -- --call-graph sframe -z "$@" ;;
 	dwarf-*) set -- --call-graph "dwarf,${method#dwarf-}" "$@" ;;
 	immediate) echo 1 >$SWITCH; set -- -g "$@" ;;
 	*) set -- --call-graph "$method" "$@" ;;

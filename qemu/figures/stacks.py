@@ -129,7 +129,7 @@ def holds(runs):
     """(what must hold of the demo's program on any machine, whether it does)"""
     sframe, leaf = runs["sframe"], hot_leaf(runs)
     path, _ = sframe.path(leaf) if leaf else ((UNKNOWN,), 0)
-    small = runs.get("sframe-raw", sframe)
+    packed = runs.get("sframe-z", sframe)
     dwarf = share(runs["dwarf-8192"].size, runs["dwarf-8192"].samples) or 0
     yield "all methods caught some function", leaf is not None
     yield "sframe: its usual stack is complete", is_complete(path)
@@ -137,7 +137,7 @@ def holds(runs):
         yield f"{name}: has that stack", leaf is not None and path in runs[name].paths[leaf]
     yield ("fp: its stacks are shorter",
            median(runs["fp"].depths) < median(sframe.depths))
-    for run, name in ((sframe, "sframe"), (small, "sframe, not compressed")):
+    for run, name in ((sframe, "sframe"), (packed, "sframe -z")):
         yield f"{name}: no sample lost, or without its stack", not run.lost + run.missing
         yield (f"{name}: perf.data less than a tenth of dwarf-8192's",
                run.size * 10 < dwarf * run.samples)
@@ -156,6 +156,6 @@ def strict(program, runs):
     yield f"{program}: complete in user space, immediate {percent(now)} (95 %)", now >= 0.95
     yield f"{program}: complete in user space by fp {percent(few)} (below 50 %)", few < 0.5
     dwarf = share(runs["dwarf-8192"].size, runs["dwarf-8192"].samples) or 0
-    for name, times in (("sframe", 50), ("sframe-raw", 30)):
+    for name, times in (("sframe", 30), ("sframe-z", 50)):
         ratio = dwarf * runs[name].samples / runs[name].size
         yield f"{program}: dwarf-8192's bytes are {ratio:.0f} times {name}'s ({times})", ratio >= times
