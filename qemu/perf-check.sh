@@ -134,6 +134,16 @@ converted()
 	"$PERF" data convert --to-json d.json -i m.data && python3 $HERE/folded.py d.json | reach_start
 }
 
+# All formats, and an event that comes with each stack
+parsed_events()
+{
+	! trace-cmd check-events 2>&1 | grep unwind || return 1
+	work "$PERF" record -q -e unwind:unwind_stop -e cpu-clock --call-graph sframe -o d.stops -- &&
+		"$PERF" script -i d.stops -F event,trace 2>&1 | grep unwind_stop >d.events
+	head -n 3 d.events
+	grep -q "reason='end of stack'" d.events && ! grep 'FAILED TO PARSE' d.events
+}
+
 # injected FILE
 injected()
 {
@@ -329,6 +339,7 @@ try "perf script report flamegraph" flamegraph
 try "perf data convert --to-json" converted
 try "perf inject" injected m.data
 try "perf inject, of what is compressed" injected_compressed
+try "perf script and trace-cmd parse unwind:*" parsed_events
 try "perf annotate" annotated
 try "perf report -g caller" show_callers -i m.data
 try "perf report's browser" browsed
