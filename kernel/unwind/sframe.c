@@ -47,6 +47,12 @@
 #include "sframe_format.h"
 #include "unwind_mem.h"
 
+#define sframe_get_u8	unwind_unsafe_read_u8
+#define sframe_get_u16	unwind_unsafe_read_u16
+#define sframe_get_u32	unwind_unsafe_read_u32
+#define sframe_get_u64	unwind_unsafe_read_u64
+#include "sframe_decode.h"
+
 /*
  * What one lookup looks at: index entries besides those of a binary search, and
  * rows of one function.
@@ -58,47 +64,6 @@ static const struct sframe_limits {
 	[UNWIND_USER_FAULTABLE]	= { .scan = 16384, .fres = 65536 },
 	[UNWIND_USER_NOFAULT]	= { .scan = 256, .fres = 1024 },
 };
-
-/* A function, put together from what either version says about it */
-struct sframe_func {
-	unsigned long	fde;		/* its entry in the index */
-	u64		index;		/* which one that is */
-	s64		start;		/* of its code, from the section's origin */
-	u64		offset;		/* of the address, from its start */
-	u32		size;		/* of its code */
-	u32		fre_off;	/* as its entry has it */
-	unsigned long	rep_size;	/* where that is, if it is needed */
-	u64		fre_pos;	/* of its rows in the FRE sub-section */
-	u32		num_fres;
-	u32		type;
-	u32		looked;		/* see struct unwind_row */
-	u8		info;
-};
-
-/* A row: what follows its start */
-struct sframe_fre {
-	u64	words;		/* in the FRE sub-section; never 0 */
-	u64	end;		/* of its words */
-	u8	info;
-};
-
-/* One of SFRAME_FRE_DATAWORD_*, or 3, which walk_rows() refuses */
-static __always_inline unsigned int fre_word_size(u8 info)
-{
-	return FIELD_GET(SFRAME_FRE_DATAWORD_SIZE, info);
-}
-
-static __always_inline size_t fde_size(bool v2)
-{
-	return v2 ? sizeof(struct sframe_fde_v2) : sizeof(struct sframe_fde_v3);
-}
-
-static __always_inline struct unwind_rule saved_at(s32 offset)
-{
-	return (struct unwind_rule){
-		.base = UNWIND_RULE_CFA, .deref = true, .offset = offset,
-	};
-}
 
 /*
  * s390x is not among them.  It scales and shifts offsets of the CFA, pads rows with
@@ -147,6 +112,57 @@ static int read_header(struct sframe_header *hdr, unsigned long addr,
 	return 0;
 }
 
+/* "The only part [...] whose format cannot vary between versions" */
+static int check_preamble(const struct sframe_header *hdr)
+{
+	if (hdr->magic != SFRAME_MAGIC)
+		return -ENOEXEC;
+	if (hdr->version != SFRAME_VERSION_2 && hdr->version != SFRAME_VERSION_3)
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+/* The rest of the header is checked, and what it says is taken over */
+static int set_section(struct sframe_section *sec, const struct sframe_header *hdr,
+		       unsigned long start, unsigned long size, u8 abi)
+{
+	const bool v2 = hdr->version == SFRAME_VERSION_2;
+	u64 base, fdes_end;
+
+	if (hdr->flags & ~(v2 ? SFRAME_V2_FLAGS : SFRAME_V3_FLAGS) ||
+	    hdr->abi_arch != abi || !abi_is_known(abi))
+		return -ENOEXEC;
+
+	sec->start = start;
+	sec->end = start + size;
+	sec->changes = false;
+	sec->num_fdes = hdr->num_fdes;
+	sec->fre_len = hdr->fre_len;
+	sec->version = hdr->version;
+	sec->flags = hdr->flags;
+	sec->fixed_fp = hdr->cfa_fixed_fp_offset;
+	sec->fixed_ra = hdr->cfa_fixed_ra_offset;
+	sec->aarch64 = abi_is_aarch64(abi);
+	sec->fixed = (struct unwind_row){};	/* SAME, unless: */
+	if (sec->fixed_ra)
+		sec->fixed.ra = saved_at(sec->fixed_ra);
+	if (sec->fixed_fp)
+		sec->fixed.fp = saved_at(sec->fixed_fp);
+
+	/* Sums of three 32-bit values, and a product of 32 bits and 5: no wrap */
+	base = sizeof(*hdr) + hdr->auxhdr_len;
+	fdes_end = base + hdr->fdeoff + (u64)hdr->num_fdes * fde_size(v2);
+	if (fdes_end > base + hdr->freoff ||
+	    base + hdr->freoff + hdr->fre_len > size)
+		return -ENOEXEC;
+
+	sec->fdes = start + base + hdr->fdeoff;
+	sec->fres = start + base + hdr->freoff;
+	sec->origin = hdr->flags & SFRAME_F_FDE_FUNC_START_PCREL ? sec->fdes :
+								   start;
+	return 0;
+}
+
 /**
  * sframe_read_header - read and check the header of an SFrame section
  * @sec: filled in on success
@@ -165,161 +181,51 @@ int sframe_read_header(struct sframe_section *sec, unsigned long start,
 		       unsigned long size, u8 abi)
 {
 	struct sframe_header hdr;
-	u64 base, fdes_end;
-	u8 known_flags;
 	int ret;
 
-	/* "The only part [...] whose format cannot vary between versions" */
 	if (size < SFRAME_PREAMBLE_SIZE || start + size < start)
 		return -ENOEXEC;
 	ret = read_header(&hdr, start, 0, SFRAME_PREAMBLE_SIZE);
+	if (!ret)
+		ret = check_preamble(&hdr);
 	if (ret)
 		return ret;
-	if (hdr.magic != SFRAME_MAGIC)
-		return -ENOEXEC;
-
-	switch (hdr.version) {
-	case SFRAME_VERSION_2:
-		known_flags = SFRAME_V2_FLAGS;
-		break;
-	case SFRAME_VERSION_3:
-		known_flags = SFRAME_V3_FLAGS;
-		break;
-	default:
-		return -EOPNOTSUPP;
-	}
 
 	if (size < sizeof(hdr))
 		return -ENOEXEC;
 	ret = read_header(&hdr, start, SFRAME_PREAMBLE_SIZE, sizeof(hdr));
+	return ret ?: set_section(sec, &hdr, start, size, abi);
+}
+
+/**
+ * sframe_check_header - check the header of an SFrame section in kernel memory
+ * @sec: filled in on success; its addresses are addresses of the copy
+ * @copy: the section
+ * @size: its size in bytes
+ * @abi: the SFRAME_ABI_* that the section must be for
+ *
+ * Context: any.
+ * Return: as sframe_read_header(), but for -EFAULT.
+ */
+int sframe_check_header(struct sframe_section *sec, const void *copy,
+			size_t size, u8 abi)
+{
+	const struct sframe_header *hdr = copy;
+	int ret;
+
+	if (size < SFRAME_PREAMBLE_SIZE)
+		return -ENOEXEC;
+	ret = check_preamble(hdr);
 	if (ret)
 		return ret;
-	if (hdr.flags & ~known_flags || hdr.abi_arch != abi ||
-	    !abi_is_known(abi))
+	if (size < sizeof(*hdr))
 		return -ENOEXEC;
-
-	sec->start = start;
-	sec->end = start + size;
-	sec->changes = false;
-	sec->num_fdes = hdr.num_fdes;
-	sec->fre_len = hdr.fre_len;
-	sec->version = hdr.version;
-	sec->flags = hdr.flags;
-	sec->fixed_fp = hdr.cfa_fixed_fp_offset;
-	sec->fixed_ra = hdr.cfa_fixed_ra_offset;
-	sec->aarch64 = abi_is_aarch64(abi);
-	sec->fixed = (struct unwind_row){};	/* SAME, unless: */
-	if (sec->fixed_ra)
-		sec->fixed.ra = saved_at(sec->fixed_ra);
-	if (sec->fixed_fp)
-		sec->fixed.fp = saved_at(sec->fixed_fp);
-
-	/* Sums of three 32-bit values, and a product of 32 bits and 5: no wrap */
-	base = sizeof(hdr) + hdr.auxhdr_len;
-	fdes_end = base + hdr.fdeoff + (u64)hdr.num_fdes *
-		   fde_size(hdr.version == SFRAME_VERSION_2);
-	if (fdes_end > base + hdr.freoff ||
-	    base + hdr.freoff + hdr.fre_len > size)
-		return -ENOEXEC;
-
-	sec->fdes = start + base + hdr.fdeoff;
-	sec->fres = start + base + hdr.freoff;
-	sec->origin = hdr.flags & SFRAME_F_FDE_FUNC_START_PCREL ? sec->fdes :
-								  start;
-	return 0;
+	return set_section(sec, hdr, (unsigned long)copy, size, abi);
 }
 
 /*
  * The function
  */
-
-/*
- * The index as one lookup sees it.  Starts of functions are compared as offsets
- * from the section's @origin: where they count from their own entries, an entry's
- * position in the index makes an offset of the value in it.
- */
-struct sframe_index {
-	unsigned long	fdes;
-	u32		num;
-	const struct sframe_limits *max;
-	bool		v2;
-	bool		pcrel;
-	bool		changes;
-};
-
-/* @changes as in @sec, as a constant: whoever looks up knows which it is */
-static __always_inline struct sframe_index
-index_of(const struct sframe_section *sec, const struct sframe_limits *max,
-	 bool changes)
-{
-	return (struct sframe_index){
-		.fdes = sec->fdes,
-		.num = sec->num_fdes,
-		.max = max,
-		.v2 = sec->version == SFRAME_VERSION_2,
-		.pcrel = sec->flags & SFRAME_F_FDE_FUNC_START_PCREL,
-		.changes = changes,
-	};
-}
-
-static __always_inline u64 fde_pos(const struct sframe_index *idx, u64 i)
-{
-	return i * fde_size(idx->v2);
-}
-
-/* There is an entry at @pos, so it lies within the section */
-static __always_inline int read_func_start_at(const struct sframe_index *idx,
-					      u64 pos, s64 *start)
-{
-	u64 val64 = 0;
-	u32 val32 = 0;
-	int ret;
-
-	if (idx->v2) {
-		ret = unwind_unsafe_read_u32(&val32, idx->fdes + pos);
-		val64 = (s32)val32;
-	} else {
-		ret = unwind_unsafe_read_u64(&val64, idx->fdes + pos);
-	}
-	*start = val64 + (idx->pcrel ? pos : 0);
-	return ret;
-}
-
-static __always_inline int read_func_start(const struct sframe_index *idx,
-					   u64 i, s64 *start)
-{
-	return read_func_start_at(idx, fde_pos(idx, i), start);
-}
-
-/*
- * An entry that is made anew while we look has its size written last, and one
- * that is taken back first: what is read before the size is at least as old, and
- * what is read after it at least as new.
- */
-static __always_inline int read_func_size(const struct sframe_index *idx,
-					  u64 i, u32 *size)
-{
-	unsigned long addr = idx->fdes + fde_pos(idx, i) +
-			     (idx->v2 ? offsetof(struct sframe_fde_v2, size) :
-					offsetof(struct sframe_fde_v3, size));
-	int ret;
-
-	if (idx->changes)
-		smp_rmb();	/* the start before it, see above */
-	ret = unwind_unsafe_read_u32(size, addr);
-	if (idx->changes)
-		smp_rmb();	/* all else after it */
-	return ret;
-}
-
-static __always_inline int read_fre_off(const struct sframe_index *idx,
-					u64 i, u32 *fre_off)
-{
-	return unwind_unsafe_read_u32(fre_off, idx->fdes + fde_pos(idx, i) +
-				      (idx->v2 ?
-				       offsetof(struct sframe_fde_v2, fre_off) :
-				       offsetof(struct sframe_fde_v3, fre_off)));
-}
 
 /*
  * The last function that starts at or before @target; the first one if none does, or
@@ -470,49 +376,6 @@ static __always_inline int find_fde(const struct sframe_section *sec,
 	return read_fre_off(idx, func->index, &func->fre_off);
 }
 
-static __always_inline int read_func_v2(struct sframe_func *func)
-{
-	int ret;
-
-	ret = unwind_unsafe_read_u32(&func->num_fres, func->fde +
-				     offsetof(struct sframe_fde_v2, num_fres));
-	if (!ret)
-		ret = unwind_unsafe_read_u8(&func->info, func->fde +
-					    offsetof(struct sframe_fde_v2, info));
-	/* Bit 7 has no meaning in version 2 */
-	func->info &= ~SFRAME_FDE_SIGNAL;
-	func->type = SFRAME_FDE_TYPE_DEFAULT;
-	func->rep_size = func->fde + offsetof(struct sframe_fde_v2, rep_size);
-	func->fre_pos = func->fre_off;
-	return ret;
-}
-
-static __always_inline int read_func_attr_v3(const struct sframe_section *sec,
-					     struct sframe_func *func)
-{
-	unsigned long addr = sec->fres + func->fre_off;
-	u16 num_fres = 0;
-	u8 info2 = 0;
-	int ret;
-
-	func->fre_pos = (u64)func->fre_off + sizeof(struct sframe_fde_attr_v3);
-	if (func->fre_pos > sec->fre_len)
-		return -EINVAL;
-
-	ret = unwind_unsafe_read_u16(&num_fres, addr +
-				     offsetof(struct sframe_fde_attr_v3, num_fres));
-	if (!ret)
-		ret = unwind_unsafe_read_u8(&func->info, addr +
-					    offsetof(struct sframe_fde_attr_v3, info));
-	if (!ret)
-		ret = unwind_unsafe_read_u8(&info2, addr +
-					    offsetof(struct sframe_fde_attr_v3, info2));
-	func->num_fres = num_fres;
-	func->type = FIELD_GET(SFRAME_FDE_TYPE, info2);
-	func->rep_size = addr + offsetof(struct sframe_fde_attr_v3, rep_size);
-	return ret;
-}
-
 static __always_inline int find_func(const struct sframe_section *sec,
 				     const struct sframe_index *idx,
 				     unsigned long ip, struct sframe_func *func)
@@ -529,27 +392,6 @@ static __always_inline int find_func(const struct sframe_section *sec,
  * The row
  */
 
-static __always_inline int read_fre_start(unsigned long addr, u8 fre_type,
-					  u32 *start)
-{
-	u16 val16 = 0;
-	u8 val8 = 0;
-	int ret;
-
-	switch (fre_type) {
-	case SFRAME_FRE_TYPE_ADDR1:
-		ret = unwind_unsafe_read_u8(&val8, addr);
-		*start = val8;
-		return ret;
-	case SFRAME_FRE_TYPE_ADDR2:
-		ret = unwind_unsafe_read_u16(&val16, addr);
-		*start = val16;
-		return ret;
-	default:
-		return unwind_unsafe_read_u32(start, addr);
-	}
-}
-
 /*
  * Walk the function's rows to the last one that starts at or before @offset.
  * Rows differ in size, so there is no other way than one after another.
@@ -560,35 +402,22 @@ static __always_inline int walk_rows(const struct sframe_section *sec,
 				     u8 fre_type, u32 offset, u32 max,
 				     struct sframe_fre *fre)
 {
-	const unsigned int fixed_size = (1U << fre_type) + sizeof(u8);
 	u32 left = min(func->num_fres, max);
 
 	fre->words = 0;
 	fre->end = func->fre_pos;
 	do {
-		unsigned long addr = sec->fres + fre->end;
 		u32 start = 0;
-		u8 info = 0;
 		int ret;
 
-		/* In 64 bits, and no more than 65 beyond fre_len: no wrap */
-		if (fre->end + fixed_size > sec->fre_len)
-			return -EINVAL;
-		ret = read_fre_start(addr, fre_type, &start);
+		ret = read_fre_start(sec, fre->end, fre_type, &start);
 		if (ret)
 			return ret;
 		if (start > offset)
 			return fre->words ? 0 : -ENOENT;
-		ret = unwind_unsafe_read_u8(&info, addr + (1U << fre_type));
+		ret = read_fre_info(sec, fre_type, fre);
 		if (ret)
 			return ret;
-		fre->info = info;
-		if (fre_word_size(info) > SFRAME_FRE_DATAWORD_4B)
-			return -EINVAL;
-		fre->words = fre->end + fixed_size;
-		fre->end = fre->words +
-			   (FIELD_GET(SFRAME_FRE_DATAWORD_COUNT, info) <<
-			    fre_word_size(info));
 	} while (--left);
 	return func->num_fres > max ? -E2BIG : 0;
 }
@@ -602,7 +431,7 @@ static __always_inline int find_fre(const struct sframe_section *sec,
 	int ret;
 
 	if (func->info & SFRAME_FDE_PCTYPE_MASK) {
-		ret = unwind_unsafe_read_u8(&rep_size, func->rep_size);
+		ret = sframe_get_u8(&rep_size, func->rep_size);
 		if (ret)
 			return ret;
 		if (!rep_size)
@@ -624,176 +453,6 @@ static __always_inline int find_fre(const struct sframe_section *sec,
 	return -EINVAL;
 }
 
-/*
- * The next data word of a row, at @pos; the caller has checked that it is one.
- * @word_size is the row's, or a constant where that is known.
- */
-static __always_inline int read_word(const struct sframe_section *sec,
-				     u8 word_size, u64 *pos, s32 *word)
-{
-	unsigned long addr = sec->fres + *pos;
-	u32 val32 = 0;
-	u16 val16 = 0;
-	u8 val8 = 0;
-	int ret;
-
-	*pos += 1U << word_size;
-	if (word_size == SFRAME_FRE_DATAWORD_1B) {
-		ret = unwind_unsafe_read_u8(&val8, addr);
-		*word = (s8)val8;
-	} else if (word_size == SFRAME_FRE_DATAWORD_2B) {
-		ret = unwind_unsafe_read_u16(&val16, addr);
-		*word = (s16)val16;
-	} else {
-		ret = unwind_unsafe_read_u32(&val32, addr);
-		*word = (s32)val32;
-	}
-	return ret;
-}
-
-/*
- * The rules
- */
-
-/* Default FDE Type Interpretation: CFA, then RA where it is not fixed, then FP */
-static __always_inline int default_rules(const struct sframe_section *sec,
-					 const struct sframe_fre *fre,
-					 u8 word_size, struct unwind_row *row)
-{
-	u64 pos = fre->words;
-	s32 offset;
-	int ret;
-
-	ret = read_word(sec, word_size, &pos, &offset);
-	if (ret)
-		return ret;
-	row->cfa.base = fre->info & SFRAME_FRE_BASE_SP ? UNWIND_RULE_SP :
-							 UNWIND_RULE_FP;
-	row->cfa.offset = offset;
-	if (pos < fre->end && !sec->fixed_ra) {
-		ret = read_word(sec, word_size, &pos, &offset);
-		if (ret)
-			return ret;
-		row->ra = saved_at(offset);
-	}
-	if (pos < fre->end && !sec->fixed_fp) {
-		ret = read_word(sec, word_size, &pos, &offset);
-		if (ret)
-			return ret;
-		row->fp = saved_at(offset);
-	}
-	return pos == fre->end ? 0 : -EINVAL;
-}
-
-/* "Encoding of Data Word 1": DWARF numbers of the two registers we track */
-static __always_inline u8 rule_base_of_reg(const struct sframe_section *sec,
-					   u32 reg)
-{
-	u32 fp = sec->aarch64 ? 29 : 6;
-	u32 sp = sec->aarch64 ? 31 : 7;
-
-	if (reg == sp)
-		return UNWIND_RULE_SP;
-	return reg == fp ? UNWIND_RULE_FP : UNWIND_RULE_REG;
-}
-
-static __always_inline int flex_rule(const struct sframe_section *sec,
-				     u32 control, s32 offset,
-				     struct unwind_rule *rule)
-{
-	u32 reg = control >> SFRAME_FLEX_REGNUM_SHIFT;
-
-	if (control & SFRAME_FLEX_UNUSED)
-		return -EINVAL;
-	rule->deref = control & SFRAME_FLEX_DEREF;
-	rule->offset = offset;
-	if (!(control & SFRAME_FLEX_REG)) {
-		rule->base = UNWIND_RULE_CFA;
-		return 0;
-	}
-	if (reg > U8_MAX)
-		return -EINVAL;
-	rule->base = rule_base_of_reg(sec, reg);
-	rule->reg = reg;
-	return 0;
-}
-
-/* What the data words of a flexible row are about, in turn */
-static __always_inline struct unwind_rule *
-flex_entity(struct unwind_row *row, unsigned int i)
-{
-	switch (i) {
-	case 0:
-		return &row->cfa;
-	case 1:
-		return &row->ra;
-	case 2:
-		return &row->fp;
-	default:
-		return NULL;
-	}
-}
-
-/*
- * Flexible FDE Type Interpretation: for CFA, RA and FP in turn either a pair of
- * control and offset words, or one padding word (0) where the fixed rule holds.
- * Words that pad the row to its end say nothing.
- */
-static __always_inline int flex_rules(const struct sframe_section *sec,
-				      const struct sframe_fre *fre,
-				      struct unwind_row *row)
-{
-	u32 control_mask = GENMASK((8 << fre_word_size(fre->info)) - 1, 0);
-	u64 pos = fre->words;
-	s32 control, offset;
-	unsigned int i;
-	int ret;
-
-	for (i = 0; pos < fre->end; i++) {
-		struct unwind_rule *rule = flex_entity(row, i);
-
-		ret = read_word(sec, fre_word_size(fre->info), &pos, &control);
-		if (ret)
-			return ret;
-		if (!control)
-			continue;
-		if (!rule || pos == fre->end)
-			return -EINVAL;
-		ret = read_word(sec, fre_word_size(fre->info), &pos, &offset);
-		if (!ret)
-			ret = flex_rule(sec, control & control_mask, offset,
-					rule);
-		if (ret)
-			return ret;
-	}
-	/* A CFA relative to the CFA, or none at all */
-	return row->cfa.base == UNWIND_RULE_CFA ||
-	       row->cfa.base == UNWIND_RULE_SAME ? -EINVAL : 0;
-}
-
-static __always_inline int read_row(const struct sframe_section *sec,
-				    const struct sframe_func *func,
-				    const struct sframe_fre *fre,
-				    struct unwind_row *row)
-{
-	/* Errata 2 of version 2, and version 3: no data words, RA undefined */
-	if (fre->words == fre->end) {
-		row->outermost = true;
-		return 0;
-	}
-	if (fre->end > sec->fre_len)
-		return -EINVAL;
-	if (fre->info & SFRAME_FRE_MANGLED_RA)
-		row->mangled_ra = sec->aarch64;
-
-	if (func->type != SFRAME_FDE_TYPE_DEFAULT)
-		return func->type == SFRAME_FDE_TYPE_FLEX ?
-		       flex_rules(sec, fre, row) : -EINVAL;
-	if (fre_word_size(fre->info) == SFRAME_FRE_DATAWORD_1B)
-		return default_rules(sec, fre, SFRAME_FRE_DATAWORD_1B, row);
-	return default_rules(sec, fre, fre_word_size(fre->info), row);
-}
-
 static __always_inline int find_row(const struct sframe_section *sec,
 				    const struct sframe_index *idx,
 				    unsigned long ip, struct sframe_func *func,
@@ -807,19 +466,9 @@ static __always_inline int find_row(const struct sframe_section *sec,
 	if (ret)
 		return ret;
 	row->at_end = func->offset == func->size - 1;
-	if (func->info & (SFRAME_FDE_SIGNAL | SFRAME_FDE_PAUTH_KEY_B)) {
-		row->signal = func->info & SFRAME_FDE_SIGNAL;
-		row->pauth_key_b = sec->aarch64 &&
-				   func->info & SFRAME_FDE_PAUTH_KEY_B;
-	}
-
-	/* The SFrame FDE Types: a default FDE without FREs is an outermost frame */
-	if (!func->num_fres) {
-		if (idx->v2 || func->type != SFRAME_FDE_TYPE_DEFAULT)
-			return -ENOENT;
-		row->outermost = true;
-		return 0;
-	}
+	set_func_flags(sec, func, row);
+	if (!func->num_fres)
+		return set_outermost(idx, func, row);
 	row->looked += min(func->num_fres, idx->max->fres);
 	ret = find_fre(sec, func, idx->max->fres, &fre);
 	return ret ?: read_row(sec, func, &fre, row);
@@ -839,13 +488,13 @@ static __always_inline int refresh_counts(struct sframe_section *sec)
 	u64 fdes_len;
 	int ret;
 
-	ret = unwind_unsafe_read_u32(&sec->num_fdes, sec->start +
+	ret = sframe_get_u32(&sec->num_fdes, sec->start +
 				     offsetof(struct sframe_header, num_fdes));
 	if (ret)
 		return ret;
 	/* What is counted was written before the count */
 	smp_rmb();
-	ret = unwind_unsafe_read_u32(&sec->fre_len, sec->start +
+	ret = sframe_get_u32(&sec->fre_len, sec->start +
 				     offsetof(struct sframe_header, fre_len));
 	if (ret)
 		return ret;

@@ -55,6 +55,8 @@ struct sframe_section {
 
 int sframe_read_header(struct sframe_section *sec, unsigned long start,
 		       unsigned long size, u8 abi);
+int sframe_check_header(struct sframe_section *sec, const void *copy,
+			size_t size, u8 abi);
 int sframe_find_row(const struct sframe_section *sec, unsigned long ip,
 		    enum unwind_user_access access, struct unwind_row *row);
 

@@ -26,6 +26,8 @@ static void count_add(struct diff_count *to, const struct diff_count *count)
 	to->addresses += count->addresses;
 	to->found += count->found;
 	to->differences += count->differences;
+	to->section_bytes += count->section_bytes;
+	to->table_bytes += count->table_bytes;
 }
 
 bool report_has_kind(u8 version, u8 abi)
@@ -42,9 +44,9 @@ void report_add(u8 version, u8 abi, const struct diff_count *count)
 static void print_count(const char *version, const char *abi,
 			const struct diff_count *count)
 {
-	printf("# %-7s %-20s %7lu %9lu %9lu %10lu %11lu\n", version, abi,
+	printf("# %-7s %-20s %7lu %9lu %9lu %10lu %11lu %10lu %10lu\n", version, abi,
 	       count->files, count->functions, count->rows, count->addresses,
-	       count->differences);
+	       count->differences, count->section_bytes, count->table_bytes);
 }
 
 unsigned long report_print(u8 max_version)
@@ -55,9 +57,9 @@ unsigned long report_print(u8 max_version)
 
 	printf("# by libsframe that reads version %u and earlier:\n",
 	       max_version);
-	printf("# %-7s %-20s %7s %9s %9s %10s %11s\n", "version",
+	printf("# %-7s %-20s %7s %9s %9s %10s %11s %10s %10s\n", "version",
 	       "architecture", "files", "functions", "rows", "addresses",
-	       "differences");
+	       "differences", "sections", "tables");
 	for (version = SFRAME_VERSION_2; version <= max_version; version++) {
 		for (abi = 0; abi < ARRAY_SIZE(abis); abi++) {
 			if (!abis[abi])

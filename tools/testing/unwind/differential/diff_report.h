@@ -12,6 +12,8 @@ struct diff_count {
 	unsigned long	addresses;	/* that both were asked about */
 	unsigned long	found;		/* where libsframe had a row */
 	unsigned long	differences;
+	unsigned long	section_bytes;	/* of those that a table was built for */
+	unsigned long	table_bytes;
 };
 
 /* Is it a kind that the kernel is meant to read? */

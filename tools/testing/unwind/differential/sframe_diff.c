@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <linux/err.h>
 #include <linux/kernel.h>
 
 #include "diff_elf.h"
@@ -26,6 +27,7 @@
 #include "lookup.h"
 #include "sframe_format.h"
 #include "sframe_gen.h"
+#include "table.h"
 #include "tap.h"
 #include "umem.h"
 
@@ -36,6 +38,8 @@
 #define MAX_REPEATS	3	/* repetitions looked at, of a PCMASK function */
 
 static struct diff_count count;
+/* Of the section at hand; NULL if that describes nothing */
+static struct sframe_table *table;
 static s64 last_around;
 
 static void compare(const struct sframe_section *sec,
@@ -47,6 +51,8 @@ static void compare(const struct sframe_section *sec,
 
 	ret = lookup_row(sec, BASE + offset, UNWIND_USER_FAULTABLE, &ours,
 			 &broken);
+	if (!broken && table)
+		broken = table_differs(table, BASE, BASE + offset, ret, &ours);
 	want = oracle_find_row(oracle, offset, &theirs);
 	count.addresses++;
 	count.found += !want;
@@ -139,10 +145,29 @@ static void compare_stride(const struct sframe_section *sec,
 		compare(sec, oracle, offset);
 }
 
+static void open_table(const u8 *bytes, size_t size, u8 abi)
+{
+	const char *broken;
+
+	table = table_of(bytes, size, BASE, abi);
+	if (!IS_ERR(table)) {
+		broken = table_broken(table, size);
+		if (broken)
+			tap_fail("table: %s", broken);
+		count.section_bytes += size;
+		count.table_bytes += table->bytes;
+		return;
+	}
+	if (PTR_ERR(table) != -ENOENT)
+		tap_fail("table: %ld", PTR_ERR(table));
+	table = NULL;
+}
+
 static void compare_section(const u8 *bytes, size_t size, u32 max_stride)
 {
 	struct oracle *oracle = oracle_open(bytes, size);
 	struct sframe_section sec;
+	bool foreign;
 	u32 i;
 	int ret;
 
@@ -151,15 +176,20 @@ static void compare_section(const u8 *bytes, size_t size, u32 max_stride)
 		return;
 	}
 	umem_map(BASE, bytes, size);
-	order_follow(BASE, bytes, size);
+	foreign = order_follow(BASE, bytes, size);
 	ret = sframe_read_header(&sec, BASE, size, oracle_abi(oracle));
 	CHECK_EQ(ret, 0);
+	/* A table is built from the bytes themselves, in the machine's order */
+	table = NULL;
+	if (!foreign)
+		open_table(bytes, size, oracle_abi(oracle));
 	if (!ret) {
 		last_around = LONG_MIN / 2;
 		for (i = 0; i < oracle_num_funcs(oracle); i++)
 			compare_func(&sec, oracle, oracle_func(oracle, i));
 		compare_stride(&sec, oracle, max_stride);
 	}
+	sframe_table_free(table);
 	umem_unmap_all();
 	oracle_close(oracle);
 }

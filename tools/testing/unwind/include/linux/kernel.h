@@ -10,5 +10,8 @@
 #ifndef U8_MAX
 #define U8_MAX	((u8)~0U)
 #endif
+#ifndef U32_MAX
+#define U32_MAX	((u32)~0U)
+#endif
 
 #endif /* _UNWIND_TEST_KERNEL_H */

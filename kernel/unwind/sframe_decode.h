@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The parts of the SFrame decoder that read a section: functions, rows and rules.
+ *
+ * Two files decode sections, and read them differently.  sframe.c looks up one
+ * address in a section in user memory, where each read may fail.  table_build.c
+ * goes through a section that was copied into the kernel.  The includer defines
+ * sframe_get_u8(), sframe_get_u16(), sframe_get_u32() and sframe_get_u64(), which
+ * take a pointer to the value and an address, and return 0 or -EFAULT.
+ *
+ * The section is hostile in both cases.  Nothing outside it is read: every
+ * position is computed in 64 bits from values of at most 32 bits, and compared
+ * with the bounds in struct sframe_section before it is read.
+ *
+ * Everything here is inlined, because user memory may be open.
+ */
+#ifndef _KERNEL_UNWIND_SFRAME_DECODE_H
+#define _KERNEL_UNWIND_SFRAME_DECODE_H
+
+#include <linux/bitfield.h>
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <asm/barrier.h>
+
+#include "sframe.h"
+#include "sframe_format.h"
+
+struct sframe_limits;
+
+/* A function, put together from what either version says about it */
+struct sframe_func {
+	unsigned long	fde;		/* its entry in the index */
+	u64		index;		/* which one that is */
+	s64		start;		/* of its code, from the section's origin */
+	u64		offset;		/* of the address, from its start */
+	u32		size;		/* of its code */
+	u32		fre_off;	/* as its entry has it */
+	unsigned long	rep_size;	/* where that is, if it is needed */
+	u64		fre_pos;	/* of its rows in the FRE sub-section */
+	u32		num_fres;
+	u32		type;
+	u32		looked;		/* see struct unwind_row */
+	u8		info;
+};
+
+/* A row: what follows its start */
+struct sframe_fre {
+	u64	words;		/* in the FRE sub-section; never 0 */
+	u64	end;		/* of its words */
+	u8	info;
+};
+
+/* One of SFRAME_FRE_DATAWORD_*, or 3, which read_fre_info() refuses */
+static __always_inline unsigned int fre_word_size(u8 info)
+{
+	return FIELD_GET(SFRAME_FRE_DATAWORD_SIZE, info);
+}
+
+static __always_inline size_t fde_size(bool v2)
+{
+	return v2 ? sizeof(struct sframe_fde_v2) : sizeof(struct sframe_fde_v3);
+}
+
+static __always_inline struct unwind_rule saved_at(s32 offset)
+{
+	return (struct unwind_rule){
+		.base = UNWIND_RULE_CFA, .deref = true, .offset = offset,
+	};
+}
+
+/*
+ * The function
+ */
+
+/*
+ * The index as one lookup sees it.  Starts of functions are compared as offsets
+ * from the section's @origin: where they count from their own entries, an entry's
+ * position in the index makes an offset of the value in it.
+ */
+struct sframe_index {
+	unsigned long	fdes;
+	u32		num;
+	const struct sframe_limits *max;
+	bool		v2;
+	bool		pcrel;
+	bool		changes;
+};
+
+/* @changes as in @sec, as a constant: whoever looks up knows which it is */
+static __always_inline struct sframe_index
+index_of(const struct sframe_section *sec, const struct sframe_limits *max,
+	 bool changes)
+{
+	return (struct sframe_index){
+		.fdes = sec->fdes,
+		.num = sec->num_fdes,
+		.max = max,
+		.v2 = sec->version == SFRAME_VERSION_2,
+		.pcrel = sec->flags & SFRAME_F_FDE_FUNC_START_PCREL,
+		.changes = changes,
+	};
+}
+
+static __always_inline u64 fde_pos(const struct sframe_index *idx, u64 i)
+{
+	return i * fde_size(idx->v2);
+}
+
+/* There is an entry at @pos, so it lies within the section */
+static __always_inline int read_func_start_at(const struct sframe_index *idx,
+					      u64 pos, s64 *start)
+{
+	u64 val64 = 0;
+	u32 val32 = 0;
+	int ret;
+
+	if (idx->v2) {
+		ret = sframe_get_u32(&val32, idx->fdes + pos);
+		val64 = (s32)val32;
+	} else {
+		ret = sframe_get_u64(&val64, idx->fdes + pos);
+	}
+	*start = val64 + (idx->pcrel ? pos : 0);
+	return ret;
+}
+
+static __always_inline int read_func_start(const struct sframe_index *idx,
+					   u64 i, s64 *start)
+{
+	return read_func_start_at(idx, fde_pos(idx, i), start);
+}
+
+/*
+ * An entry that is made anew while we look has its size written last, and one
+ * that is taken back first: what is read before the size is at least as old, and
+ * what is read after it at least as new.
+ */
+static __always_inline int read_func_size(const struct sframe_index *idx,
+					  u64 i, u32 *size)
+{
+	unsigned long addr = idx->fdes + fde_pos(idx, i) +
+			     (idx->v2 ? offsetof(struct sframe_fde_v2, size) :
+					offsetof(struct sframe_fde_v3, size));
+	int ret;
+
+	if (idx->changes)
+		smp_rmb();	/* the start before it, see above */
+	ret = sframe_get_u32(size, addr);
+	if (idx->changes)
+		smp_rmb();	/* all else after it */
+	return ret;
+}
+
+static __always_inline int read_fre_off(const struct sframe_index *idx,
+					u64 i, u32 *fre_off)
+{
+	return sframe_get_u32(fre_off, idx->fdes + fde_pos(idx, i) +
+				      (idx->v2 ?
+				       offsetof(struct sframe_fde_v2, fre_off) :
+				       offsetof(struct sframe_fde_v3, fre_off)));
+}
+
+static __always_inline int read_func_v2(struct sframe_func *func)
+{
+	int ret;
+
+	ret = sframe_get_u32(&func->num_fres, func->fde +
+				     offsetof(struct sframe_fde_v2, num_fres));
+	if (!ret)
+		ret = sframe_get_u8(&func->info, func->fde +
+					    offsetof(struct sframe_fde_v2, info));
+	/* Bit 7 has no meaning in version 2 */
+	func->info &= ~SFRAME_FDE_SIGNAL;
+	func->type = SFRAME_FDE_TYPE_DEFAULT;
+	func->rep_size = func->fde + offsetof(struct sframe_fde_v2, rep_size);
+	func->fre_pos = func->fre_off;
+	return ret;
+}
+
+static __always_inline int read_func_attr_v3(const struct sframe_section *sec,
+					     struct sframe_func *func)
+{
+	unsigned long addr = sec->fres + func->fre_off;
+	u16 num_fres = 0;
+	u8 info2 = 0;
+	int ret;
+
+	func->fre_pos = (u64)func->fre_off + sizeof(struct sframe_fde_attr_v3);
+	if (func->fre_pos > sec->fre_len)
+		return -EINVAL;
+
+	ret = sframe_get_u16(&num_fres, addr +
+				     offsetof(struct sframe_fde_attr_v3, num_fres));
+	if (!ret)
+		ret = sframe_get_u8(&func->info, addr +
+					    offsetof(struct sframe_fde_attr_v3, info));
+	if (!ret)
+		ret = sframe_get_u8(&info2, addr +
+					    offsetof(struct sframe_fde_attr_v3, info2));
+	func->num_fres = num_fres;
+	func->type = FIELD_GET(SFRAME_FDE_TYPE, info2);
+	func->rep_size = addr + offsetof(struct sframe_fde_attr_v3, rep_size);
+	return ret;
+}
+
+/* What holds for every row of the function */
+static __always_inline void set_func_flags(const struct sframe_section *sec,
+					   const struct sframe_func *func,
+					   struct unwind_row *row)
+{
+	if (!(func->info & (SFRAME_FDE_SIGNAL | SFRAME_FDE_PAUTH_KEY_B)))
+		return;
+	row->signal = func->info & SFRAME_FDE_SIGNAL;
+	row->pauth_key_b = sec->aarch64 && func->info & SFRAME_FDE_PAUTH_KEY_B;
+}
+
+/* The SFrame FDE Types: a default FDE without FREs is an outermost frame */
+static __always_inline int set_outermost(const struct sframe_index *idx,
+					 const struct sframe_func *func,
+					 struct unwind_row *row)
+{
+	if (idx->v2 || func->type != SFRAME_FDE_TYPE_DEFAULT)
+		return -ENOENT;
+	row->outermost = true;
+	return 0;
+}
+
+/*
+ * The row
+ */
+
+/*
+ * Where the row at @pos starts, from its function's start.  Bounds are checked in 64
+ * bits, and @pos is no more than 65 beyond fre_len: nothing wraps.
+ */
+static __always_inline int read_fre_start(const struct sframe_section *sec,
+					  u64 pos, u8 fre_type, u32 *start)
+{
+	unsigned long addr = sec->fres + pos;
+	u16 val16 = 0;
+	u8 val8 = 0;
+	int ret;
+
+	if (pos + (1U << fre_type) + sizeof(u8) > sec->fre_len)
+		return -EINVAL;
+	switch (fre_type) {
+	case SFRAME_FRE_TYPE_ADDR1:
+		ret = sframe_get_u8(&val8, addr);
+		*start = val8;
+		return ret;
+	case SFRAME_FRE_TYPE_ADDR2:
+		ret = sframe_get_u16(&val16, addr);
+		*start = val16;
+		return ret;
+	default:
+		return sframe_get_u32(start, addr);
+	}
+}
+
+/* The rest of the row that begins where @fre ends; its start was read */
+static __always_inline int read_fre_info(const struct sframe_section *sec,
+					 u8 fre_type, struct sframe_fre *fre)
+{
+	u8 info = 0;
+	int ret;
+
+	ret = sframe_get_u8(&info, sec->fres + fre->end + (1U << fre_type));
+	if (ret)
+		return ret;
+	if (fre_word_size(info) > SFRAME_FRE_DATAWORD_4B)
+		return -EINVAL;
+	fre->info = info;
+	fre->words = fre->end + (1U << fre_type) + sizeof(info);
+	fre->end = fre->words +
+		   (FIELD_GET(SFRAME_FRE_DATAWORD_COUNT, info) <<
+		    fre_word_size(info));
+	return 0;
+}
+
+/*
+ * The next data word of a row, at @pos; the caller has checked that it is one.
+ * @word_size is the row's, or a constant where that is known.
+ */
+static __always_inline int read_word(const struct sframe_section *sec,
+				     u8 word_size, u64 *pos, s32 *word)
+{
+	unsigned long addr = sec->fres + *pos;
+	u32 val32 = 0;
+	u16 val16 = 0;
+	u8 val8 = 0;
+	int ret;
+
+	*pos += 1U << word_size;
+	if (word_size == SFRAME_FRE_DATAWORD_1B) {
+		ret = sframe_get_u8(&val8, addr);
+		*word = (s8)val8;
+	} else if (word_size == SFRAME_FRE_DATAWORD_2B) {
+		ret = sframe_get_u16(&val16, addr);
+		*word = (s16)val16;
+	} else {
+		ret = sframe_get_u32(&val32, addr);
+		*word = (s32)val32;
+	}
+	return ret;
+}
+
+/*
+ * The rules
+ */
+
+/* Default FDE Type Interpretation: CFA, then RA where it is not fixed, then FP */
+static __always_inline int default_rules(const struct sframe_section *sec,
+					 const struct sframe_fre *fre,
+					 u8 word_size, struct unwind_row *row)
+{
+	u64 pos = fre->words;
+	s32 offset;
+	int ret;
+
+	ret = read_word(sec, word_size, &pos, &offset);
+	if (ret)
+		return ret;
+	row->cfa.base = fre->info & SFRAME_FRE_BASE_SP ? UNWIND_RULE_SP :
+							 UNWIND_RULE_FP;
+	row->cfa.offset = offset;
+	if (pos < fre->end && !sec->fixed_ra) {
+		ret = read_word(sec, word_size, &pos, &offset);
+		if (ret)
+			return ret;
+		row->ra = saved_at(offset);
+	}
+	if (pos < fre->end && !sec->fixed_fp) {
+		ret = read_word(sec, word_size, &pos, &offset);
+		if (ret)
+			return ret;
+		row->fp = saved_at(offset);
+	}
+	return pos == fre->end ? 0 : -EINVAL;
+}
+
+/* "Encoding of Data Word 1": DWARF numbers of the two registers we track */
+static __always_inline u8 rule_base_of_reg(const struct sframe_section *sec,
+					   u32 reg)
+{
+	u32 fp = sec->aarch64 ? 29 : 6;
+	u32 sp = sec->aarch64 ? 31 : 7;
+
+	if (reg == sp)
+		return UNWIND_RULE_SP;
+	return reg == fp ? UNWIND_RULE_FP : UNWIND_RULE_REG;
+}
+
+static __always_inline int flex_rule(const struct sframe_section *sec,
+				     u32 control, s32 offset,
+				     struct unwind_rule *rule)
+{
+	u32 reg = control >> SFRAME_FLEX_REGNUM_SHIFT;
+
+	if (control & SFRAME_FLEX_UNUSED)
+		return -EINVAL;
+	rule->deref = control & SFRAME_FLEX_DEREF;
+	rule->offset = offset;
+	if (!(control & SFRAME_FLEX_REG)) {
+		rule->base = UNWIND_RULE_CFA;
+		return 0;
+	}
+	if (reg > U8_MAX)
+		return -EINVAL;
+	rule->base = rule_base_of_reg(sec, reg);
+	rule->reg = reg;
+	return 0;
+}
+
+/* What the data words of a flexible row are about, in turn */
+static __always_inline struct unwind_rule *
+flex_entity(struct unwind_row *row, unsigned int i)
+{
+	switch (i) {
+	case 0:
+		return &row->cfa;
+	case 1:
+		return &row->ra;
+	case 2:
+		return &row->fp;
+	default:
+		return NULL;
+	}
+}
+
+/*
+ * Flexible FDE Type Interpretation: for CFA, RA and FP in turn either a pair of
+ * control and offset words, or one padding word (0) where the fixed rule holds.
+ * Words that pad the row to its end say nothing.
+ */
+static __always_inline int flex_rules(const struct sframe_section *sec,
+				      const struct sframe_fre *fre,
+				      struct unwind_row *row)
+{
+	u32 control_mask = GENMASK((8 << fre_word_size(fre->info)) - 1, 0);
+	u64 pos = fre->words;
+	s32 control, offset;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; pos < fre->end; i++) {
+		struct unwind_rule *rule = flex_entity(row, i);
+
+		ret = read_word(sec, fre_word_size(fre->info), &pos, &control);
+		if (ret)
+			return ret;
+		if (!control)
+			continue;
+		if (!rule || pos == fre->end)
+			return -EINVAL;
+		ret = read_word(sec, fre_word_size(fre->info), &pos, &offset);
+		if (!ret)
+			ret = flex_rule(sec, control & control_mask, offset,
+					rule);
+		if (ret)
+			return ret;
+	}
+	/* A CFA relative to the CFA, or none at all */
+	return row->cfa.base == UNWIND_RULE_CFA ||
+	       row->cfa.base == UNWIND_RULE_SAME ? -EINVAL : 0;
+}
+
+static __always_inline int read_row(const struct sframe_section *sec,
+				    const struct sframe_func *func,
+				    const struct sframe_fre *fre,
+				    struct unwind_row *row)
+{
+	/* Errata 2 of version 2, and version 3: no data words, RA undefined */
+	if (fre->words == fre->end) {
+		row->outermost = true;
+		return 0;
+	}
+	if (fre->end > sec->fre_len)
+		return -EINVAL;
+	if (fre->info & SFRAME_FRE_MANGLED_RA)
+		row->mangled_ra = sec->aarch64;
+
+	if (func->type != SFRAME_FDE_TYPE_DEFAULT)
+		return func->type == SFRAME_FDE_TYPE_FLEX ?
+		       flex_rules(sec, fre, row) : -EINVAL;
+	if (fre_word_size(fre->info) == SFRAME_FRE_DATAWORD_1B)
+		return default_rules(sec, fre, SFRAME_FRE_DATAWORD_1B, row);
+	return default_rules(sec, fre, fre_word_size(fre->info), row);
+}
+
+#endif /* _KERNEL_UNWIND_SFRAME_DECODE_H */

@@ -1,0 +1,609 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Building a table from an SFrame section that was copied into the kernel.
+ *
+ * The file follows a build: collect the functions and sort them by offset, turn each
+ * function's rows into entries, number the different rules, then lay the arrays out as
+ * struct sframe_table has them.
+ *
+ * A bad row costs its own addresses, a bad function its own, and both get
+ * SFRAME_RULE_BAD.  Where functions overlap, the first one wins, and the rest of the
+ * other one is bad.  Addresses between functions get SFRAME_RULE_NONE.  So a table says
+ * for each address what sframe_find_row() says, apart from overlaps.
+ *
+ * The section is hostile.  Functions may share rows, repeat them in small blocks, and
+ * lie gigabytes apart.  The following bounds hold all the same: entries are at most
+ * half as many as the section has bytes, plus MAX_REPEATED; there are at most
+ * MAX_RULES rules; and at most 16 blocks per entry, plus MIN_BLOCKS.  So is the work:
+ * each row that is decoded makes an entry, or was counted as one.
+ */
+
+#include <linux/align.h>
+#include <linux/array_size.h>
+#include <linux/bitfield.h>
+#include <linux/bits.h>
+#include <linux/err.h>
+#include <linux/jhash.h>
+#include <linux/kernel.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
+#include <linux/random.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+#include <linux/unaligned.h>
+
+#include "sframe.h"
+#include "sframe_format.h"
+#include "sframe_table.h"
+
+/* The section is a copy: reads cannot fail, and their bounds were checked */
+#define SFRAME_GET(type)						\
+static __always_inline int sframe_get_##type(type *val, unsigned long addr) \
+{									\
+	*val = get_unaligned((const type *)addr);			\
+	return 0;							\
+}
+SFRAME_GET(u8)
+SFRAME_GET(u16)
+SFRAME_GET(u32)
+SFRAME_GET(u64)
+#include "sframe_decode.h"
+
+/* Distributions' files have some hundreds of rules, and fewer than ten rows */
+#define MAX_RULES	4096
+#define MAX_ROWS	1024
+#define HASH_BITS	13
+
+/* Entries of functions that repeat their rows, such as a PLT */
+#define MAX_REPEATED	65536
+
+/* Blocks that a table of few entries may have: 512 KiB of text */
+#define MIN_BLOCKS	4096
+
+/* A table can do without, so nobody is killed for it */
+#define TABLE_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
+
+/* A function of more rows than a table may have */
+#define INDEX_BAD	U32_MAX
+
+/* A function, before its rows are read */
+struct func_ref {
+	u64	offset;
+	u32	size;
+	u32	index;		/* in the section */
+};
+
+/* The different rules; slots has their numbers plus one, by hash */
+struct dictionary {
+	u64			rules[MAX_RULES];
+	struct unwind_row	rows[MAX_ROWS];
+	u16			slots[BIT(HASH_BITS)];
+	u32			nr_rules;
+	u32			nr_rows;
+	u32			seed;	/* or a process could have them collide */
+};
+
+struct builder {
+	const struct sframe_image *image;
+	struct sframe_section	sec;
+	struct sframe_index	idx;
+	struct func_ref		*funcs;
+	u32			nr_funcs;
+	struct dictionary	*dict;
+	/* Entries, in order: offsets from @start, and rules */
+	u64			start;
+	u64			end;
+	u32			*offsets;
+	u16			*numbers;
+	u32			nr;
+	u32			max;
+};
+
+/*
+ * Functions
+ */
+
+/* The offset of a function's code, if one segment holds all of it */
+static bool func_offset(const struct builder *b, u64 vaddr, u32 size, u64 *offset)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->image->nr_segments; i++) {
+		const struct sframe_segment *seg = &b->image->segments[i];
+
+		if (vaddr >= seg->vaddr && vaddr - seg->vaddr < seg->size &&
+		    seg->size - (vaddr - seg->vaddr) >= size) {
+			*offset = seg->offset + (vaddr - seg->vaddr);
+			return true;
+		}
+	}
+	return false;
+}
+
+static int cmp_func(const void *a, const void *b)
+{
+	const struct func_ref *fa = a, *fb = b;
+
+	if (fa->offset != fb->offset)
+		return fa->offset < fb->offset ? -1 : 1;
+	return fa->index < fb->index ? -1 : 1;
+}
+
+/* The range of text; an offset from its start has 32 bits */
+static int set_bounds(struct builder *b)
+{
+	u32 i;
+
+	b->start = ALIGN_DOWN(b->funcs[0].offset, SFRAME_BLOCK);
+	for (i = 0; i < b->nr_funcs; i++)
+		b->end = max(b->end, b->funcs[i].offset + b->funcs[i].size);
+	return b->end - b->start <= U32_MAX - SFRAME_BLOCK ? 0 : -E2BIG;
+}
+
+/* Functions of no size are code that was unreachable: they describe nothing */
+static int collect_funcs(struct builder *b)
+{
+	const u64 origin = b->image->vaddr + (b->sec.origin - b->sec.start);
+	bool sorted = true;
+	u32 i;
+
+	b->funcs = kvmalloc_array(b->sec.num_fdes, sizeof(*b->funcs), TABLE_GFP);
+	if (!b->funcs)
+		return -ENOMEM;
+	for (i = 0; i < b->sec.num_fdes; i++) {
+		struct func_ref *func = &b->funcs[b->nr_funcs];
+		s64 start;
+
+		read_func_start(&b->idx, i, &start);
+		read_func_size(&b->idx, i, &func->size);
+		if (!func->size ||
+		    !func_offset(b, origin + start, func->size, &func->offset))
+			continue;
+		func->index = i;
+		if (b->nr_funcs && func->offset < func[-1].offset)
+			sorted = false;
+		b->nr_funcs++;
+	}
+	if (!b->nr_funcs)
+		return -ENOENT;
+	if (!sorted)
+		sort(b->funcs, b->nr_funcs, sizeof(*b->funcs), cmp_func, NULL);
+	return set_bounds(b);
+}
+
+/* What either version says of a function */
+static int read_func(const struct builder *b, const struct func_ref *ref,
+		     struct sframe_func *func)
+{
+	*func = (struct sframe_func){
+		.fde = b->idx.fdes + fde_pos(&b->idx, ref->index),
+		.size = ref->size,
+	};
+	read_fre_off(&b->idx, ref->index, &func->fre_off);
+	return b->idx.v2 ? read_func_v2(func) : read_func_attr_v3(&b->sec, func);
+}
+
+/* How often a function's rows are repeated, and in blocks of how many bytes */
+static bool read_repeats(const struct sframe_func *func, u32 *block, u32 *repeats)
+{
+	u8 rep_size = 0;
+
+	*block = func->size;
+	*repeats = 1;
+	if (!(func->info & SFRAME_FDE_PCTYPE_MASK))
+		return true;
+	sframe_get_u8(&rep_size, func->rep_size);
+	if (!rep_size)
+		return false;
+	*block = rep_size;
+	*repeats = DIV_ROUND_UP(func->size, rep_size);
+	return true;
+}
+
+/*
+ * Count entries: at most one per row and one more where the function ends.  What would
+ * exceed the bound has its rows taken away, and is bad.
+ */
+static int count_entries(struct builder *b)
+{
+	u64 left = b->image->size / 2 + MAX_REPEATED, nr = 1;
+	u32 i, block, repeats;
+
+	for (i = 0; i < b->nr_funcs; i++) {
+		struct sframe_func func;
+		u64 rows;
+
+		nr += 2;
+		if (read_func(b, &b->funcs[i], &func) ||
+		    !read_repeats(&func, &block, &repeats))
+			continue;
+		rows = (u64)func.num_fres * repeats;
+		if (rows > left) {
+			b->funcs[i].index = INDEX_BAD;
+			continue;
+		}
+		left -= rows;
+		nr += rows;
+	}
+	if (nr > U32_MAX)
+		return -E2BIG;
+	b->max = nr;
+	b->offsets = kvmalloc_array(nr, sizeof(*b->offsets), TABLE_GFP);
+	b->numbers = kvmalloc_array(nr, sizeof(*b->numbers), TABLE_GFP);
+	return b->offsets && b->numbers ? 0 : -ENOMEM;
+}
+
+/*
+ * Rules
+ */
+
+/* Rule 0 is SFRAME_RULE_NONE, and rule 1 stands for all that makes no sense */
+#define NUMBER_NONE	0
+#define NUMBER_BAD	1
+
+/* Fits an ordinary rule: a multiple of a word, and not too far */
+static bool fits(s32 offset)
+{
+	return IS_ALIGNED(offset, 8) && offset / 8 == (s16)(offset / 8);
+}
+
+static u64 pack_offset(s32 offset, unsigned int shift)
+{
+	return (u64)(u16)(offset / 8) << shift;
+}
+
+static bool saved_in_frame(const struct unwind_rule *rule)
+{
+	return rule->base == UNWIND_RULE_CFA && rule->deref && fits(rule->offset);
+}
+
+/* An ordinary frame's rule, or that of a function without one; else 0 */
+static u64 pack_row(const struct unwind_row *row)
+{
+	u64 rule;
+
+	if (row->outermost || row->signal || row->cfa.deref || !fits(row->cfa.offset))
+		return 0;
+	if (saved_in_frame(&row->ra))
+		rule = SFRAME_RULE_ORDINARY | pack_offset(row->ra.offset, 32);
+	else if (row->ra.base == UNWIND_RULE_SAME)
+		rule = SFRAME_RULE_LINK;
+	else
+		return 0;
+	if (row->cfa.base == UNWIND_RULE_FP)
+		rule |= SFRAME_RULE_CFA_FP;
+	else if (row->cfa.base != UNWIND_RULE_SP)
+		return 0;
+	if (saved_in_frame(&row->fp))
+		rule |= SFRAME_RULE_FP_SAVED | pack_offset(row->fp.offset, 48);
+	else if (row->fp.base != UNWIND_RULE_SAME)
+		return 0;
+	return rule | pack_offset(row->cfa.offset, 16);
+}
+
+static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
+{
+	return a->base == b->base && a->reg == b->reg && a->deref == b->deref &&
+	       a->offset == b->offset;
+}
+
+static bool same_row(const struct unwind_row *a, const struct unwind_row *b)
+{
+	return a->outermost == b->outermost && a->signal == b->signal &&
+	       same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) &&
+	       same_rule(&a->fp, &b->fp);
+}
+
+static u32 hash_row(const struct dictionary *dict, const struct unwind_row *row)
+{
+	u32 offsets = jhash_3words(row->cfa.offset, row->ra.offset, row->fp.offset,
+				   dict->seed);
+	u32 bases = row->cfa.base | row->ra.base << 4 | row->fp.base << 8 |
+		    row->cfa.deref << 12 | row->ra.deref << 13 | row->fp.deref << 14 |
+		    row->outermost << 15 | row->signal << 16;
+	u32 regs = row->cfa.reg | row->ra.reg << 8 | row->fp.reg << 16;
+
+	return jhash_3words(offsets, bases, regs, dict->seed);
+}
+
+/* The row's number, which it gets if it is new.  How addresses are signed is left out. */
+static u16 number_of(struct dictionary *dict, const struct unwind_row *row)
+{
+	u64 rule = pack_row(row);
+	u32 slot = hash_row(dict, row) % ARRAY_SIZE(dict->slots);
+	u16 number;
+
+	for (; dict->slots[slot]; slot = (slot + 1) % ARRAY_SIZE(dict->slots)) {
+		number = dict->slots[slot] - 1;
+		if (rule ? dict->rules[number] == rule :
+			   dict->rules[number] & SFRAME_RULE_ROW &&
+			   same_row(&dict->rows[dict->rules[number] >> 16], row))
+			return number;
+	}
+	if (dict->nr_rules == MAX_RULES || (!rule && dict->nr_rows == MAX_ROWS))
+		return NUMBER_BAD;
+	if (!rule) {
+		rule = SFRAME_RULE_ROW | (u64)dict->nr_rows << 16;
+		dict->rows[dict->nr_rows++] = *row;
+	}
+	number = dict->nr_rules++;
+	dict->rules[number] = rule;
+	dict->slots[slot] = number + 1;
+	return number;
+}
+
+/*
+ * Entries
+ */
+
+/* From @offset on, rule @number is in force; offsets do not decrease */
+static void add_entry(struct builder *b, u64 offset, u16 number)
+{
+	const u32 off = offset - b->start;
+
+	/* The first one lies in no block: see sframe_table.h */
+	if (b->nr > 1 && b->offsets[b->nr - 1] == off)
+		b->nr--;
+	if (b->numbers[b->nr - 1] == number)
+		return;
+	b->offsets[b->nr] = off;
+	b->numbers[b->nr++] = number;
+}
+
+/* One row's rule */
+static u16 decode_row(struct builder *b, const struct sframe_func *func,
+		      const struct sframe_fre *fre)
+{
+	struct unwind_row row = b->sec.fixed;
+
+	set_func_flags(&b->sec, func, &row);
+	return read_row(&b->sec, func, fre, &row) ? NUMBER_BAD :
+						    number_of(b->dict, &row);
+}
+
+/*
+ * The rows of one block of code, from @offset on for @size bytes.  As in a lookup, a
+ * row whose start cannot be read spoils the one before it, which may end anywhere.
+ */
+static void add_block(struct builder *b, const struct sframe_func *func,
+		      u8 fre_type, u64 offset, u32 size)
+{
+	struct sframe_fre fre = { .end = func->fre_pos };
+	u32 i, start, last = 0;
+
+	add_entry(b, offset, NUMBER_NONE);
+	for (i = 0; i < func->num_fres; i++) {
+		if (read_fre_start(&b->sec, fre.end, fre_type, &start)) {
+			add_entry(b, offset + last, NUMBER_BAD);
+			return;
+		}
+		if (start >= size)
+			return;
+		if (start < last || read_fre_info(&b->sec, fre_type, &fre)) {
+			add_entry(b, offset + max(start, last), NUMBER_BAD);
+			return;
+		}
+		add_entry(b, offset + start, decode_row(b, func, &fre));
+		last = start;
+	}
+}
+
+static void add_rows(struct builder *b, const struct sframe_func *func, u64 offset)
+{
+	u8 fre_type = FIELD_GET(SFRAME_FDE_FRE_TYPE, func->info);
+	u32 i, block, repeats;
+
+	if (fre_type > SFRAME_FRE_TYPE_ADDR4 || !read_repeats(func, &block, &repeats)) {
+		add_entry(b, offset, NUMBER_BAD);
+		return;
+	}
+	for (i = 0; i < repeats; i++)
+		add_block(b, func, fre_type, offset + (u64)i * block,
+			  min(block, func->size - i * block));
+}
+
+static void add_func(struct builder *b, const struct func_ref *ref)
+{
+	struct unwind_row row = b->sec.fixed;
+	struct sframe_func func;
+
+	if (ref->index == INDEX_BAD || read_func(b, ref, &func)) {
+		add_entry(b, ref->offset, NUMBER_BAD);
+	} else if (func.num_fres) {
+		add_rows(b, &func, ref->offset);
+	} else {
+		set_func_flags(&b->sec, &func, &row);
+		add_entry(b, ref->offset, set_outermost(&b->idx, &func, &row) ?
+			  NUMBER_NONE : number_of(b->dict, &row));
+	}
+}
+
+/* All functions.  Where one overlaps the one before, its rest is bad. */
+static void add_funcs(struct builder *b)
+{
+	u64 end = b->start;
+	u32 i;
+
+	b->offsets[0] = 0;
+	b->numbers[0] = NUMBER_NONE;
+	b->nr = 1;
+	for (i = 0; i < b->nr_funcs; i++) {
+		const struct func_ref *ref = &b->funcs[i];
+
+		cond_resched();
+		if (ref->offset + ref->size <= end)
+			continue;
+		if (ref->offset < end)
+			add_entry(b, end, NUMBER_BAD);
+		else
+			add_func(b, ref);
+		end = ref->offset + ref->size;
+		add_entry(b, end, NUMBER_NONE);
+	}
+}
+
+/*
+ * The layout
+ */
+
+/* One allocation: what has the widest members first */
+static struct sframe_table *alloc_table(const struct builder *b, u32 blocks, u32 pages)
+{
+	const struct dictionary *dict = b->dict;
+	struct sframe_table *table;
+	size_t bytes;
+
+	bytes = sizeof(*table) + dict->nr_rules * sizeof(*table->rules) +
+		dict->nr_rows * sizeof(*table->rows) + pages * sizeof(*table->page) +
+		(blocks + 1) * sizeof(*table->block) +
+		b->nr * (sizeof(*table->rule) + sizeof(*table->low));
+	table = kvmalloc(bytes, TABLE_GFP);
+	if (!table)
+		return NULL;
+	*table = (struct sframe_table){
+		.start = b->start,
+		.span = b->end - b->start,
+		.nr = b->nr,
+		.nr_rules = dict->nr_rules,
+		.nr_rows = dict->nr_rows,
+		.bytes = bytes,
+		.rules = (u64 *)(table + 1),
+	};
+	table->rows = (struct unwind_row *)(table->rules + dict->nr_rules);
+	table->page = (u32 *)(table->rows + dict->nr_rows);
+	table->block = (u16 *)(table->page + pages);
+	table->rule = table->block + blocks + 1;
+	table->low = (u8 *)(table->rule + b->nr);
+	return table;
+}
+
+/* Number of the first entry at or after each block and page */
+static void fill_index(const struct builder *b, u16 *block, u32 blocks, u32 *page)
+{
+	const u32 blocks_in_page = BIT(SFRAME_PAGE_SHIFT - SFRAME_BLOCK_SHIFT);
+	u32 i, nr = 1;
+
+	for (i = 0; i <= blocks; i++) {
+		while (nr < b->nr && b->offsets[nr] < (u64)i << SFRAME_BLOCK_SHIFT)
+			nr++;
+		block[i] = nr;
+		if (i < blocks && i % blocks_in_page == 0)
+			page[i / blocks_in_page] = nr;
+	}
+}
+
+static struct sframe_table *make_table(const struct builder *b)
+{
+	const u32 blocks = DIV_ROUND_UP(b->end - b->start, SFRAME_BLOCK);
+	const u32 pages = DIV_ROUND_UP(b->end - b->start, BIT(SFRAME_PAGE_SHIFT));
+	struct sframe_table *table;
+	u8 *low;
+	u32 i;
+
+	if (blocks > 16ULL * b->nr + MIN_BLOCKS)
+		return ERR_PTR(-E2BIG);
+	table = alloc_table(b, blocks, pages);
+	if (!table)
+		return ERR_PTR(-ENOMEM);
+	memcpy((void *)table->rules, b->dict->rules,
+	       table->nr_rules * sizeof(*table->rules));
+	memcpy((void *)table->rows, b->dict->rows, table->nr_rows * sizeof(*table->rows));
+	memcpy((void *)table->rule, b->numbers, b->nr * sizeof(*table->rule));
+	fill_index(b, (u16 *)table->block, blocks, (u32 *)table->page);
+	low = (u8 *)table->low;
+	for (i = 0; i < b->nr; i++)
+		low[i] = b->offsets[i] % SFRAME_BLOCK;
+	return table;
+}
+
+static struct sframe_table *build(struct builder *b)
+{
+	int ret;
+
+	ret = collect_funcs(b);
+	if (!ret)
+		ret = count_entries(b);
+	if (ret)
+		return ERR_PTR(ret);
+	b->dict = kvzalloc(sizeof(*b->dict), TABLE_GFP);
+	if (!b->dict)
+		return ERR_PTR(-ENOMEM);
+	b->dict->seed = get_random_u32();
+	b->dict->rules[NUMBER_NONE] = SFRAME_RULE_NONE;
+	b->dict->rules[NUMBER_BAD] = SFRAME_RULE_BAD;
+	b->dict->nr_rules = 2;
+	add_funcs(b);
+	return make_table(b);
+}
+
+/**
+ * sframe_table_build - make a table of an SFrame section
+ * @image: the section and the text that it describes
+ * @abi: the SFRAME_ABI_* that the section must be for
+ *
+ * Functions that do not lie in one segment are left out.  Page cache and memory of
+ * processes can change while they are read: @image is to have a copy.
+ *
+ * Context: task; may sleep.
+ * Return: the table, to be freed by sframe_table_free(), or an error: -EOPNOTSUPP and
+ * -ENOEXEC as sframe_read_header(); -ENOENT the section describes nothing of the text;
+ * -E2BIG it exceeds the bounds in this file's opening comment; -ENOMEM.
+ */
+struct sframe_table *sframe_table_build(const struct sframe_image *image, u8 abi)
+{
+	struct builder b = { .image = image };
+	struct sframe_table *table;
+	int ret;
+
+	ret = sframe_check_header(&b.sec, image->section, image->size, abi);
+	if (ret)
+		return ERR_PTR(ret);
+	b.idx = index_of(&b.sec, NULL, false);
+	table = build(&b);
+	kvfree(b.funcs);
+	kvfree(b.offsets);
+	kvfree(b.numbers);
+	kvfree(b.dict);
+	return table;
+}
+
+/**
+ * sframe_table_free - free a table that nobody reads any more
+ * @table: from sframe_table_build(), or NULL
+ *
+ * Context: task; may sleep.
+ */
+void sframe_table_free(struct sframe_table *table)
+{
+	kvfree(table);
+}
+
+/**
+ * sframe_table_row - what a rule says, in full
+ * @table: the table
+ * @rule: from sframe_table_find()
+ * @row: filled in on success
+ *
+ * Context: any.
+ * Return: 0; -ENOENT nothing describes the address; -EINVAL what does makes no sense.
+ */
+int sframe_table_row(const struct sframe_table *table, u64 rule, struct unwind_row *row)
+{
+	if (rule & SFRAME_RULE_ROW) {
+		*row = table->rows[(u16)(rule >> 16)];
+		return 0;
+	}
+	if (!(rule & (SFRAME_RULE_ORDINARY | SFRAME_RULE_LINK)))
+		return rule == SFRAME_RULE_NONE ? -ENOENT : -EINVAL;
+	*row = (struct unwind_row){
+		.cfa.base = rule & SFRAME_RULE_CFA_FP ? UNWIND_RULE_FP : UNWIND_RULE_SP,
+		.cfa.offset = sframe_rule_cfa(rule),
+	};
+	if (rule & SFRAME_RULE_ORDINARY)
+		row->ra = saved_at(sframe_rule_ra(rule));
+	if (rule & SFRAME_RULE_FP_SAVED)
+		row->fp = saved_at(sframe_rule_fp(rule));
+	return 0;
+}

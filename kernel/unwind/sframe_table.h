@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A table: the kernel's own form of an SFrame section.
+ *
+ * Text is divided into blocks of 128 bytes and pages of 64 KiB.  An entry says which
+ * rule is in force from its offset on.  There are few different rules, so an entry
+ * takes three bytes: its offset in its block, and the number of its rule.
+ *
+ *	page	number of the first entry in each page
+ *	block	low half of the number of the first entry in each block
+ *	low	per entry: offset in its block
+ *	rule	per entry: index into rules
+ *	rules	the different rules, see SFRAME_RULE_*
+ *	rows	the rules that do not fit into 64 bits
+ *
+ *	offset ──┬─> page, block ──> first entry of the block
+ *	         └─> low 7 bits  ──> the last entry that begins at or before it
+ *
+ * The entry may begin in an earlier block: entry i - 1 precedes the first entry of a
+ * block.  Entry 0 lies in no block; its rule is SFRAME_RULE_NONE.
+ *
+ * A table is checked while it is built (sframe_table.c) and never changes.  A lookup
+ * reads no user memory, calls nothing and takes at most 128 steps.
+ */
+#ifndef _KERNEL_UNWIND_SFRAME_TABLE_H
+#define _KERNEL_UNWIND_SFRAME_TABLE_H
+
+#include <linux/align.h>
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+#include "row.h"
+
+#define SFRAME_BLOCK_SHIFT	7
+#define SFRAME_BLOCK		BIT(SFRAME_BLOCK_SHIFT)
+#define SFRAME_PAGE_SHIFT	16
+
+/*
+ * A rule, as a table has it.  In an ordinary frame, the CFA lies at an offset from SP or
+ * FP, the return address is saved at an offset from the CFA, and so is the caller's FP,
+ * or it is still in its register.  SFRAME_RULE_LINK is the same, but that the return
+ * address is in the link register.  Offsets are signed and count words of 8 bytes: bits
+ * 16 to 31 have the CFA's, 32 to 47 the return address's, 48 to 63 the FP's.
+ */
+#define SFRAME_RULE_NONE	0	/* nothing describes the address */
+#define SFRAME_RULE_ORDINARY	BIT(0)
+#define SFRAME_RULE_CFA_FP	BIT(1)	/* the CFA counts from FP, not from SP */
+#define SFRAME_RULE_FP_SAVED	BIT(2)	/* FP is saved in the frame */
+#define SFRAME_RULE_LINK	BIT(3)
+#define SFRAME_RULE_ROW		BIT(4)	/* bits 16 to 31 are an index into rows */
+#define SFRAME_RULE_BAD		BIT(5)	/* what describes the address makes no sense */
+
+/**
+ * struct sframe_table - the rules for one range of text
+ * @start: first offset that is described, a multiple of SFRAME_BLOCK
+ * @span: bytes from there to the end of what is described
+ * @nr: number of entries
+ * @nr_rules: number of rules
+ * @nr_rows: number of rows
+ * @bytes: size of the table in memory
+ * @rules: different rules
+ * @rows: rules that need more than 64 bits
+ * @page: one for each 64 KiB of text
+ * @block: one for each 128 bytes of text, and one more
+ * @rule: one for each entry
+ * @low: one for each entry
+ */
+struct sframe_table {
+	u64			start;
+	u32			span;
+	u32			nr;
+	u32			nr_rules;
+	u32			nr_rows;
+	size_t			bytes;
+	const u64		*rules;
+	const struct unwind_row	*rows;
+	const u32		*page;
+	const u16		*block;
+	const u16		*rule;
+	const u8		*low;
+};
+
+/**
+ * struct sframe_segment - text of an ELF file
+ * @vaddr: address at which it was linked
+ * @offset: offset that the table shall have for @vaddr: of the file, as a rule
+ * @size: its size in bytes
+ */
+struct sframe_segment {
+	u64	vaddr;
+	u64	offset;
+	u64	size;
+};
+
+/**
+ * struct sframe_image - an SFrame section and the text that it describes
+ * @section: the section, in kernel memory; aligned to 4 bytes
+ * @size: its size in bytes
+ * @vaddr: address at which it was linked
+ * @segments: the text
+ * @nr_segments: how many segments there are
+ */
+struct sframe_image {
+	const void			*section;
+	size_t				size;
+	u64				vaddr;
+	const struct sframe_segment	*segments;
+	unsigned int			nr_segments;
+};
+
+struct sframe_table *sframe_table_build(const struct sframe_image *image, u8 abi);
+void sframe_table_free(struct sframe_table *table);
+int sframe_table_row(const struct sframe_table *table, u64 rule,
+		     struct unwind_row *row);
+
+/**
+ * sframe_table_find - which rule is in force at an offset?
+ * @table: the table
+ * @offset: as in the segments from which it was built
+ *
+ * Context: any.
+ * Return: the rule; SFRAME_RULE_NONE if nothing describes the offset.
+ */
+static __always_inline u64 sframe_table_find(const struct sframe_table *table,
+					     u64 offset)
+{
+	const u64 off = offset - table->start;
+	u32 first, i, block;
+	u8 low;
+	u16 n;
+
+	if (off >= table->span)
+		return SFRAME_RULE_NONE;
+	first = table->page[off >> SFRAME_PAGE_SHIFT];
+	block = off >> SFRAME_BLOCK_SHIFT;
+	low = off & (SFRAME_BLOCK - 1);
+	i = first + (u16)(table->block[block] - (u16)first);
+	for (n = table->block[block + 1] - table->block[block];
+	     n && table->low[i] <= low; n--)
+		i++;
+	return table->rules[table->rule[i - 1]];
+}
+
+/* Offsets of an ordinary rule, in bytes */
+static __always_inline long sframe_rule_cfa(u64 rule)
+{
+	return (s16)(rule >> 16) * 8L;
+}
+
+static __always_inline long sframe_rule_ra(u64 rule)
+{
+	return (s16)(rule >> 32) * 8L;
+}
+
+static __always_inline long sframe_rule_fp(u64 rule)
+{
+	return (s16)(rule >> 48) * 8L;
+}
+
+#endif /* _KERNEL_UNWIND_SFRAME_TABLE_H */
