@@ -326,7 +326,9 @@ static u16 number_of(struct dictionary *dict, const struct unwind_row *row)
 		return NUMBER_BAD;
 	if (!rule) {
 		rule = SFRAME_RULE_ROW | (u64)dict->nr_rows << 16;
-		dict->rows[dict->nr_rows++] = *row;
+		dict->rows[dict->nr_rows] = *row;
+		dict->rows[dict->nr_rows].mangled_ra = false;
+		dict->rows[dict->nr_rows++].pauth_key_b = false;
 	}
 	number = dict->nr_rules++;
 	dict->rules[number] = rule;

@@ -3,6 +3,7 @@
  * Tables under observation, shared by tests, differ and fuzzer.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ const char *table_differs(const struct sframe_table *table, u64 vaddr, u64 ip,
 			  int ret, const struct unwind_row *row)
 {
 	const u64 offset = ip - (vaddr - TABLE_REACH);
+	static char text[400];
 	struct unwind_row found, want;
 	int got;
 
@@ -48,7 +50,11 @@ const char *table_differs(const struct sframe_table *table, u64 vaddr, u64 ip,
 	want = *row;
 	want.mangled_ra = false;
 	want.pauth_key_b = false;
-	return row_equal(&found, &want) ? NULL : "the table has another rule";
+	if (row_equal(&found, &want))
+		return NULL;
+	snprintf(text, sizeof(text), "the table has another rule: %s, not %s",
+		 row_string(&found), row_string(&want));
+	return text;
 }
 
 static const char *rule_broken(const struct sframe_table *table, u64 rule)
