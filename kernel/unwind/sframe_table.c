@@ -9,13 +9,14 @@
  * A bad row costs its own addresses, a bad function its own, and both get
  * SFRAME_RULE_BAD.  Where functions overlap, the first one wins, and the rest of the
  * other one is bad.  Addresses between functions get SFRAME_RULE_NONE.  So a table says
- * for each address what sframe_find_row() says, apart from overlaps.
+ * for each address what sframe_find_row() says, apart from overlaps, rows that do not
+ * ascend, and what exceeds a bound.
  *
  * The section is hostile.  Functions may share rows, repeat them in small blocks, and
  * lie gigabytes apart.  The following bounds hold all the same: entries are at most
- * half as many as the section has bytes, plus MAX_REPEATED; there are at most
- * MAX_RULES rules; and at most 16 blocks per entry, plus MIN_BLOCKS.  So is the work:
- * each row that is decoded makes an entry, or was counted as one.
+ * half as many as the section has bytes, plus MAX_REPEATED and two per function; there
+ * are at most MAX_RULES rules, and at most 16 blocks per entry, plus MIN_BLOCKS.  Work
+ * is bounded likewise: each row that is decoded makes an entry, or was counted as one.
  */
 
 #include <linux/align.h>
@@ -116,7 +117,7 @@ static bool func_offset(const struct builder *b, u64 vaddr, u32 size, u64 *offse
 		if (vaddr >= seg->vaddr && vaddr - seg->vaddr < seg->size &&
 		    seg->size - (vaddr - seg->vaddr) >= size) {
 			*offset = seg->offset + (vaddr - seg->vaddr);
-			return true;
+			return *offset + size > *offset;
 		}
 	}
 	return false;
@@ -203,8 +204,8 @@ static bool read_repeats(const struct sframe_func *func, u32 *block, u32 *repeat
 }
 
 /*
- * Count entries: at most one per row and one more where the function ends.  What would
- * exceed the bound has its rows taken away, and is bad.
+ * Count entries: at most one per row, one more where each block begins, and one where
+ * the function ends.  What would exceed the bound has its rows taken away, and is bad.
  */
 static int count_entries(struct builder *b)
 {
@@ -216,10 +217,11 @@ static int count_entries(struct builder *b)
 		u64 rows;
 
 		nr += 2;
-		if (read_func(b, &b->funcs[i], &func) ||
+		if (read_func(b, &b->funcs[i], &func) || !func.num_fres ||
 		    !read_repeats(&func, &block, &repeats))
 			continue;
-		rows = (u64)func.num_fres * repeats;
+		/* The start of the first block is among the two */
+		rows = (func.num_fres + 1ULL) * repeats - 1;
 		if (rows > left) {
 			b->funcs[i].index = INDEX_BAD;
 			continue;
