@@ -210,6 +210,14 @@ int sframe_case_build(const struct sframe_case *c,
 unsigned int sframe_case_lookups(const struct sframe_case *c,
 				 struct sframe_case_lookup lookups[CASE_MAX_LOOKUPS]);
 
+/*
+ * Build a table of the case's section and look up in it what the case does: NULL if the
+ * answers are those of the case, else what is wrong.  Cases about reads of user memory
+ * pass, and those of the limit set are not for tables, whose limits are others.
+ */
+const char *sframe_case_table(const struct sframe_case *c,
+			      const struct sframe_case_variant *v);
+
 /* For the tables */
 
 #define CASE_SET(name_, cases_) \

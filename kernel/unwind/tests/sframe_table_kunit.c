@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of tables: those of the sections in sframe_cases.h give the answers that
+ * the cases have.  What only a table can get wrong: tools/testing/unwind.
+ */
+
+#include <kunit/test.h>
+#include <linux/err.h>
+#include <linux/slab.h>
+
+#include "../sframe_table.h"
+#include "sframe_cases.h"
+
+static void run_case(struct kunit *test, const struct sframe_case *c)
+{
+	struct sframe_case_variant v[CASE_MAX_VARIANTS];
+	unsigned int num = sframe_case_variants(c, v), i;
+	const char *wrong;
+
+	for (i = 0; i < num; i++) {
+		wrong = sframe_case_table(c, &v[i]);
+		if (wrong)
+			KUNIT_FAIL(test, "%s, v%u, flags %u: %s", c->name,
+				   v[i].version, v[i].flags, wrong);
+	}
+}
+
+static void run_set(struct kunit *test, const struct sframe_case_set *set)
+{
+	unsigned int i;
+
+	for (i = 0; i < set->num; i++)
+		run_case(test, &set->cases[i]);
+}
+
+static void table_header(struct kunit *test)
+{
+	run_set(test, &sframe_header_set);
+}
+
+static void table_rules(struct kunit *test)
+{
+	run_set(test, &sframe_amd64_set);
+	run_set(test, &sframe_aarch64_set);
+	run_set(test, &sframe_flex_set);
+}
+
+static void table_lookup(struct kunit *test)
+{
+	run_set(test, &sframe_lookup_set);
+	run_set(test, &sframe_invalid_set);
+}
+
+#define NUM_ROWS	60000
+#define FUNC_START	0x12340
+
+static void free_section(void *img)
+{
+	sfb_free(img);
+}
+
+/* One function of NUM_ROWS rows of one byte each, with two rules in turn */
+static void make_section(struct kunit *test, struct sfb_image *img)
+{
+	struct sfb_row *rows = kvcalloc(NUM_ROWS, sizeof(*rows), GFP_KERNEL);
+	const struct sfb_func func = {
+		.start = FUNC_START, .size = NUM_ROWS, .fre_type = 1,
+		.rows = rows, .num_rows = NUM_ROWS,
+	};
+	const struct sfb_table table = {
+		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64,
+		.fixed_ra = -8, .num_funcs = 1, .funcs = &func,
+	};
+	unsigned int i;
+	int ret;
+
+	KUNIT_ASSERT_NOT_NULL(test, rows);
+	for (i = 0; i < NUM_ROWS; i++)
+		rows[i] = (struct sfb_row)SFB_ROW(i, SFB_SP, 0, i % 2 ? 16 : 8);
+	ret = sfb_build(img, &table);
+	kvfree(rows);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	ret = kunit_add_action_or_reset(test, free_section, img);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+}
+
+/* A table of more than a page, built and freed again and again */
+static void table_large(struct kunit *test)
+{
+	const struct sframe_segment text = { .size = 0x100000 };
+	struct sframe_image image = { .segments = &text, .nr_segments = 1 };
+	struct sframe_table *table;
+	struct sfb_image *img;
+	unsigned int i, turn;
+
+	img = kunit_kzalloc(test, sizeof(*img), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, img);
+	make_section(test, img);
+	image.section = img->bytes;
+	image.size = img->size;
+	for (turn = 0; turn < 10; turn++) {
+		unsigned int wrong = 0;
+
+		table = sframe_table_build(&image, SFB_AMD64);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, table);
+		for (i = 0; i < NUM_ROWS; i++) {
+			u64 rule = sframe_table_find(table, FUNC_START + i);
+
+			wrong += sframe_rule_cfa(rule) != (i % 2 ? 16 : 8);
+		}
+		KUNIT_EXPECT_EQ(test, wrong, 0);
+		KUNIT_EXPECT_EQ(test, sframe_table_find(table, FUNC_START - 1),
+				SFRAME_RULE_NONE);
+		KUNIT_EXPECT_EQ(test, sframe_table_find(table, FUNC_START + NUM_ROWS),
+				SFRAME_RULE_NONE);
+		sframe_table_free(table);
+	}
+	sframe_table_free(NULL);
+}
+
+static struct kunit_case table_cases[] = {
+	KUNIT_CASE(table_header),
+	KUNIT_CASE(table_rules),
+	KUNIT_CASE(table_lookup),
+	KUNIT_CASE(table_large),
+	{}
+};
+
+static struct kunit_suite table_suite = {
+	.name = "unwind_sframe_table",
+	.test_cases = table_cases,
+};
+
+kunit_test_suite(table_suite);
+
+MODULE_DESCRIPTION("KUnit tests of tables made of SFrame sections");
+MODULE_LICENSE("GPL");
