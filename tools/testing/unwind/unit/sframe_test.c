@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the SFrame decoder: the fixture and main().
+ * Unit tests of the SFrame decoder and of tables: the fixture and main().
  */
 #include <string.h>
 
@@ -85,7 +85,14 @@ int main(int argc, char **argv)
 	/* For mutants.sh: the cases, and what no case can do, which is to write */
 	if (argc == 2 && !strcmp(argv[1], "cases")) {
 		test_cases();
+		test_table_cases();
 		test_changing();
+		return tap_finish();
+	}
+	/* Likewise: those of tables, to the first that fails */
+	if (argc == 2 && !strcmp(argv[1], "tables")) {
+		tap_stop_at_failure();
+		test_table();
 		return tap_finish();
 	}
 	/* Likewise: all, to the first that fails; the quick ones first */
@@ -96,6 +103,7 @@ int main(int argc, char **argv)
 	test_lookup();
 	test_limits();
 	test_edges();
+	test_table();
 	test_hostile();
 	test_changing();
 	return tap_finish();

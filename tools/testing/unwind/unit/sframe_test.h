@@ -43,6 +43,8 @@ void test_lookup(void);
 void test_cases(void);
 void test_limits(void);
 void test_edges(void);
+void test_table(void);
+void test_table_cases(void);
 void test_hostile(void);
 void test_changing(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory of tests that run in the kernel as well; here it never runs out. */
+/* Memory of what runs in the kernel as well.  It runs out when a test says so. */
 #ifndef _UNWIND_TEST_SLAB_H
 #define _UNWIND_TEST_SLAB_H
 
@@ -11,22 +11,29 @@
 #define __GFP_NORETRY		0
 #define __GFP_NOWARN		0
 
+/* The allocation that fails, counted from now on; 0: none */
+extern unsigned long slab_fail_at;
+/* Allocations that were not freed */
+extern long slab_used;
+
+void *slab_count(void *p);
+
 static inline void *kvmalloc(size_t size, gfp_t gfp)
 {
 	(void)gfp;
-	return malloc(size);
+	return slab_count(malloc(size));
 }
 
 static inline void *kvcalloc(size_t n, size_t size, gfp_t gfp)
 {
 	(void)gfp;
-	return calloc(n, size);
+	return slab_count(calloc(n, size));
 }
 
 static inline void *kvmalloc_array(size_t n, size_t size, gfp_t gfp)
 {
 	(void)gfp;
-	return reallocarray(NULL, n, size);
+	return slab_count(reallocarray(NULL, n, size));
 }
 
 static inline void *kvzalloc(size_t size, gfp_t gfp)
@@ -36,6 +43,7 @@ static inline void *kvzalloc(size_t size, gfp_t gfp)
 
 static inline void kvfree(void *p)
 {
+	slab_used -= !!p;
 	free(p);
 }
 

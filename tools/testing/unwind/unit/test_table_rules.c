@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tables: which rules fit into 64 bits, the bounds on rules and entries, and what fails.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/slab.h>
+
+#include "sframe_test.h"
+#include "table.h"
+#include "test_table.h"
+
+#define MAX_RULES	4096
+#define MAX_ROWS	1024
+#define MAX_REPEATED	65536
+
+/* One function of one row, and the rule that becomes of it; 0: it does not fit */
+struct one_rule {
+	const char	*what;
+	u8		abi;
+	s8		ra;
+	s8		fp;
+	u8		type;
+	u8		flags;
+	struct sfb_row	row;
+	u64		rule;
+};
+
+#define AMD64	SFB_AMD64, -8, 0
+#define PLAIN	0, 0
+#define FLEX	1, 0
+
+static const struct one_rule rules[] = {
+	{ "largest CFA", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, 0x3fff8),
+	  ORDINARY(0x3fff8) },
+	{ "CFA too large", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, 0x40000), 0 },
+	{ "lowest CFA", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, -0x40000),
+	  ORDINARY(-0x40000) },
+	{ "CFA too low", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, -0x40008), 0 },
+	{ "CFA that would wrap", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, 0x80008), 0 },
+	{ "lowest CFA of all", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, INT_MIN), 0 },
+	{ "CFA no multiple of 8", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 0, 12), 0 },
+	{ "CFA no multiple of 8, below", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 0, -4), 0 },
+	{ "CFA by FP", AMD64, PLAIN, SFB_ROW(0, SFB_FP, 0, 16),
+	  ORDINARY(16) | SFRAME_RULE_CFA_FP },
+	{ "largest FP", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, 16, 0x3fff8),
+	  ORDINARY(16) | SAVED(0x3fff8) },
+	{ "FP too large", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, 16, 0x40000), 0 },
+	{ "lowest FP", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, 16, -0x40000),
+	  ORDINARY(16) | SAVED(-0x40000) },
+	{ "FP too low", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, 16, -0x40008), 0 },
+	{ "FP no multiple of 8", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 0, 16, -15), 0 },
+	{ "FP fixed", SFB_AMD64, -8, -16, PLAIN, SFB_ROW(0, SFB_SP, 0, 16),
+	  ORDINARY(16) | SAVED(-16) },
+	{ "FP fixed, no multiple of 8", SFB_AMD64, -8, -17, PLAIN,
+	  SFB_ROW(0, SFB_SP, 0, 16), 0 },
+	{ "RA fixed, no multiple of 8", SFB_AMD64, -7, 0, PLAIN,
+	  SFB_ROW(0, SFB_SP, 0, 16), 0 },
+	{ "RA in its register", SFB_AARCH64, 0, 0, PLAIN, SFB_ROW(0, SFB_SP, 0, 16),
+	  SFRAME_RULE_LINK | WORDS(16, 16) },
+	{ "CFA 0", SFB_AARCH64, 0, 0, PLAIN, SFB_ROW(0, SFB_SP, 0, 0),
+	  SFRAME_RULE_LINK },
+	{ "RA in its register, FP saved", SFB_AARCH64, 0, -16, PLAIN,
+	  SFB_ROW(0, SFB_FP, 0, 16),
+	  SFRAME_RULE_LINK | WORDS(16, 16) | SAVED(-16) | SFRAME_RULE_CFA_FP },
+	{ "RA and FP saved", SFB_AARCH64, 0, 0, PLAIN,
+	  SFB_ROW(0, SFB_SP, 2, 0x1000, -0x400, -0x800),
+	  SFRAME_RULE_ORDINARY | WORDS(0x1000, 16) | WORDS(-0x400, 32) | SAVED(-0x800) },
+	{ "RA too low", SFB_AARCH64, 0, 0, PLAIN,
+	  SFB_ROW(0, SFB_SP, 2, 0x1000, -0x40008), 0 },
+	{ "signatures are left out", SFB_AARCH64, 0, 0, 0, SFB_KEY_B,
+	  SFB_ROW(0, SFB_SP | SFB_MANGLED, 0, 16, -8), ORDINARY(16) },
+	{ "signal frame", AMD64, 0, SFB_SIGNAL, SFB_ROW(0, SFB_SP, 0, 16), 0 },
+	{ "outermost", AMD64, PLAIN, SFB_ROW_OUTERMOST(0), 0 },
+	{ "flexible, as any", AMD64, FLEX, SFB_ROW(0, SFB_SP, 0, 7 << 3 | 1, 16, 2, -8, 2, -16),
+	  ORDINARY(16) | SAVED(-16) },
+	{ "flexible, CFA by FP", AMD64, FLEX, SFB_ROW(0, SFB_SP, 0, 6 << 3 | 1, 16),
+	  ORDINARY(16) | SFRAME_RULE_CFA_FP },
+	{ "CFA in memory", AMD64, FLEX, SFB_ROW(0, SFB_SP, 0, 7 << 3 | 3, 16), 0 },
+	{ "CFA by another register", AMD64, FLEX, SFB_ROW(0, SFB_SP, 0, 10 << 3 | 1, 16), 0 },
+	{ "RA in a register", AMD64, FLEX,
+	  SFB_ROW(0, SFB_SP, 0, 7 << 3 | 1, 16, 1 << 3 | 1, 0), 0 },
+	{ "RA in memory at SP", AMD64, FLEX,
+	  SFB_ROW(0, SFB_SP, 0, 7 << 3 | 1, 16, 7 << 3 | 3, 0), 0 },
+	{ "RA an address in the frame", AMD64, FLEX,
+	  SFB_ROW(0, SFB_SP, 1, 7 << 3 | 1, 16, 8 << 3, -8), 0 },
+	{ "FP in a register", AMD64, FLEX,
+	  SFB_ROW(0, SFB_SP, 0, 7 << 3 | 1, 16, 0, 3 << 3 | 1, 0), 0 },
+	{ "FP in memory at FP", AMD64, FLEX,
+	  SFB_ROW(0, SFB_SP, 0, 7 << 3 | 1, 16, 0, 6 << 3 | 3, 0), 0 },
+	{ "FP an address in the frame", AMD64, FLEX,
+	  SFB_ROW(0, SFB_SP, 1, 7 << 3 | 1, 16, 0, 8 << 3, -16), 0 },
+};
+
+/* The rule is what it has to be, and says what the decoder does */
+static void one_rule(const struct one_rule *r)
+{
+	const struct sfb_func func = {
+		.start = 0x1000, .size = 16, .type = r->type, .flags = r->flags,
+		.rows = &r->row, .num_rows = 1,
+	};
+	const struct sfb_table section = {
+		.version = 3, .flags = SFB_SORTED, .abi = r->abi, .fixed_ra = r->ra,
+		.fixed_fp = r->fp, .num_funcs = 1, .funcs = &func,
+	};
+	struct sframe_table *table;
+	struct unwind_row want;
+	const char *differs;
+	struct env env;
+	int ret;
+
+	tap_begin("table: rule: %s", r->what);
+	env_open(&env, &section);
+	table = build_text(&env.img);
+	expect_rules(table, 0x1000, 0x1010, r->rule ?: SFRAME_RULE_ROW);
+	close_table(table);
+
+	table = table_of(env.img.bytes, env.img.size, env.base, r->abi);
+	ret = env_find(&env, 0x1000, UNWIND_USER_FAULTABLE, &want);
+	differs = table_differs(table, env.base, env.base + 0x1000, ret, &want);
+	if (differs)
+		tap_fail("%s", differs);
+	CHECK_EQ(table->nr_rows, !r->rule);
+	sframe_table_free(table);
+	env_close(&env);
+	tap_end();
+}
+
+/*
+ * As many rules as can be numbered: CFAs from @first on in steps of 8.  Two follow that
+ * are known, so they are good, and an ordinary one that is not.
+ */
+static void many_rules(u32 num, s32 first, u32 max, u64 last_rule)
+{
+	struct sfb_row *rows = calloc(num + 3, sizeof(*rows));
+	const struct sfb_func func = {
+		.start = 0x1000, .size = num + 3, .fre_type = 1,
+		.rows = rows, .num_rows = num + 3,
+	};
+	const struct sfb_table section = {
+		.version = 2, .abi = SFB_AMD64, .fixed_ra = -8,
+		.num_funcs = 1, .funcs = &func,
+	};
+	struct sframe_table *table;
+	struct unwind_row row;
+	u32 i;
+
+	tap_begin("table: %u rules from CFA %d on: %u are allowed", num, first, max);
+	for (i = 0; i < num; i++)
+		rows[i] = (struct sfb_row)SFB_ROW(i, SFB_SP, 2, first + i * 8);
+	rows[num] = (struct sfb_row)SFB_ROW(num, SFB_SP, 2, first);
+	rows[num + 1] = (struct sfb_row)SFB_ROW(num + 1, SFB_SP, 2,
+						first + (max - 1) * 8);
+	rows[num + 2] = (struct sfb_row)SFB_ROW(num + 2, SFB_SP, 2, 1 << 17);
+	table = build(&section);
+	for (i = 0; i < num + 2 && !IS_ERR(table); i++) {
+		u64 rule = sframe_table_find(table, 0x1000 + i);
+
+		if (i >= max && i < num) {
+			CHECK_EQ(rule, SFRAME_RULE_BAD);
+			continue;
+		}
+		CHECK_EQ(sframe_table_row(table, rule, &row), 0);
+		CHECK_EQ(row.cfa.offset, rows[i].words[0]);
+	}
+	expect_rules(table, 0x1000 + num + 2, 0x1000 + num + 3, last_rule);
+	close_table(table);
+	free(rows);
+	tap_end();
+}
+
+/*
+ * Bounds on entries
+ */
+
+/* @num functions of @size bytes that share @num_rows rows, or say that there are */
+static void build_shared(struct sfb_image *img, u8 version, u32 num, u32 num_rows)
+{
+	struct sfb_func *funcs = calloc(num, sizeof(*funcs));
+	struct sfb_row *rows = calloc(num_rows, sizeof(*rows));
+	const struct sfb_table section = {
+		.version = version, .flags = SFB_SORTED, .abi = SFB_AMD64,
+		.fixed_ra = -8, .num_funcs = num, .funcs = funcs,
+	};
+	u32 i;
+
+	for (i = 0; i < num_rows; i++)
+		rows[i] = (struct sfb_row)SFB_ROW(i, SFB_SP, 0, 8 + i % 4 * 8);
+	for (i = 0; i < num; i++)
+		funcs[i] = (struct sfb_func){
+			.start = (u64)i * num_rows, .size = num_rows, .fre_type = 1,
+		};
+	funcs[num - 1].rows = rows;
+	funcs[num - 1].num_rows = num_rows;
+	sfb_build(img, &section);
+	for (i = 0; i < num; i++) {
+		sfb_put(img, sfb_fde(img, i) + (version == 2 ? 8 : 12), 4,
+			img->func_fres[num - 1] - img->fres);
+		if (version == 2)
+			sfb_put(img, sfb_fde(img, i) + 12, 4, num_rows);
+	}
+	free(rows);
+	free(funcs);
+}
+
+/* The first ones are good, as far as the bound allows; the others are bad */
+static void shared_rows(u8 version)
+{
+	const u32 num = 1000, num_rows = 3000;
+	struct sframe_table *table;
+	struct sfb_image img;
+	u32 i, good;
+
+	tap_begin("table: v%u: %u functions that share %u rows", version, num, num_rows);
+	build_shared(&img, version, num, num_rows);
+	good = (img.size / 2 + MAX_REPEATED) / num_rows;
+	table = build_text(&img);
+	for (i = 0; i < num * num_rows; i++)
+		expect_rules(table, i, i + 1, i / num_rows >= good ? SFRAME_RULE_BAD :
+			     ORDINARY(8 + i % num_rows % 4 * 8));
+	expect_rules(table, i, i + 256, SFRAME_RULE_NONE);
+	close_table(table);
+	sfb_free(&img);
+	tap_end();
+}
+
+/* A function whose rows are repeated as often as is allowed, and once more */
+static void repeated_often(u8 version)
+{
+	static const struct sfb_row rows[] = {
+		SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(1, SFB_SP, 0, 16),
+	};
+	struct sfb_func func = {
+		.start = 0, .flags = SFB_PCMASK, .rep_size = 2, SFB_ROWS(rows),
+	};
+	const struct sfb_table section = {
+		.version = version, .abi = SFB_AMD64, .fixed_ra = -8,
+		.num_funcs = 1, .funcs = &func,
+	};
+	struct sframe_table *table;
+	struct sfb_image img;
+	u32 most, more, i;
+
+	tap_begin("table: v%u: rows repeated as often as is allowed", version);
+	sfb_build(&img, &section);
+	/* Two rows, and one entry more where each block but the first begins */
+	most = (img.size / 2 + MAX_REPEATED + 1) / 3;
+	sfb_free(&img);
+	for (more = 0; more < 2; more++) {
+		func.size = 2 * (most + more);
+		table = build(&section);
+		for (i = 0; i < func.size; i++)
+			expect_rules(table, i, i + 1, more ? SFRAME_RULE_BAD :
+				     ORDINARY(i % 2 ? 16 : 8));
+		expect_rules(table, i, i + 256, SFRAME_RULE_NONE);
+		close_table(table);
+	}
+	tap_end();
+}
+
+/* Rows that end before their block does are not repeated beyond it */
+static void claimed(u8 version)
+{
+	struct sframe_table *table;
+	struct sfb_image img;
+	u32 max = version == 2 ? 0xffffffff : 0xffff;
+
+	tap_begin("table: v%u: %u rows claimed, repeated 2^32 - 1 times", version, max);
+	build_shared(&img, version, 2, 16);
+	if (version == 2) {
+		sfb_put(&img, sfb_fde(&img, 0) + 12, 4, max);
+		sfb_put(&img, sfb_fde(&img, 0) + 16, 2, SFB_PCMASK | 1 << 8);
+	} else {
+		/* Both have these attributes: the second is bad, too */
+		sfb_put(&img, img.func_fres[1], 2, max);
+		sfb_put(&img, img.func_fres[1] + 2, 1, SFB_PCMASK);
+		sfb_put(&img, img.func_fres[1] + 4, 1, 1);
+	}
+	table = build_text(&img);
+	expect_rules(table, 0, 16, SFRAME_RULE_BAD);
+	close_table(table);
+	/* Its size is that of all text: far too much for a table of a bad function */
+	sfb_put(&img, sfb_fde(&img, 0) + (version == 2 ? 4 : 8), 4, 0xffffffff);
+	table = build_text(&img);
+	CHECK_EQ(PTR_ERR_OR_ZERO(table), -E2BIG);
+	close_table(table);
+	sfb_free(&img);
+	tap_end();
+}
+
+/*
+ * What fails
+ */
+
+static void no_memory(void)
+{
+	struct sframe_table *table;
+	struct sfb_image img;
+	unsigned long i;
+
+	tap_begin("table: memory runs out");
+	build_shared(&img, 3, 10, 10);
+	for (i = 1; i <= 5; i++) {
+		slab_fail_at = i;
+		table = build_text(&img);
+		CHECK_EQ(PTR_ERR_OR_ZERO(table), -ENOMEM);
+		close_table(table);
+	}
+	slab_fail_at = i;
+	table = build_text(&img);
+	CHECK_EQ(PTR_ERR_OR_ZERO(table), 0);
+	CHECK_EQ(slab_fail_at, 1);
+	slab_fail_at = 0;
+	close_table(table);
+	sframe_table_free(NULL);
+	sfb_free(&img);
+	tap_end();
+}
+
+void test_table_cases(void)
+{
+	static const struct sframe_case_set *sets[] = {
+		&sframe_header_set, &sframe_amd64_set, &sframe_aarch64_set,
+		&sframe_flex_set, &sframe_lookup_set, &sframe_invalid_set,
+	};
+	struct sframe_case_variant v[CASE_MAX_VARIANTS];
+	unsigned int i, k, n, num;
+	const char *wrong;
+
+	for (i = 0; i < ARRAY_SIZE(sets); i++) {
+		tap_begin("table: the %s cases", sets[i]->name);
+		for (k = 0; k < sets[i]->num; k++) {
+			const struct sframe_case *c = &sets[i]->cases[k];
+
+			num = sframe_case_variants(c, v);
+			for (n = 0; n < num; n++) {
+				wrong = sframe_case_table(c, &v[n]);
+				if (wrong)
+					tap_fail("%s, v%u, flags %u: %s", c->name,
+						 v[n].version, v[n].flags, wrong);
+			}
+		}
+		tap_end();
+	}
+}
+
+void test_table_rules(void)
+{
+	u8 version;
+	u32 i;
+
+	test_table_cases();
+	for (i = 0; i < ARRAY_SIZE(rules); i++)
+		one_rule(&rules[i]);
+	/* Two rules are those of no function and of a bad one */
+	many_rules(MAX_RULES - 2, 8, MAX_RULES - 2, SFRAME_RULE_BAD);
+	many_rules(MAX_RULES - 1, 8, MAX_RULES - 2, SFRAME_RULE_BAD);
+	many_rules(6000, 8, MAX_RULES - 2, SFRAME_RULE_BAD);
+	many_rules(MAX_ROWS, 4, MAX_ROWS, ORDINARY(1 << 17));
+	many_rules(MAX_ROWS + 1, 4, MAX_ROWS, ORDINARY(1 << 17));
+	many_rules(6000, 4, MAX_ROWS, ORDINARY(1 << 17));
+	for (version = 2; version <= 3; version++) {
+		shared_rows(version);
+		repeated_often(version);
+		claimed(version);
+	}
+	no_memory();
+}
