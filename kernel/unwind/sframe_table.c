@@ -99,7 +99,6 @@ struct builder {
 	u32			*offsets;
 	u16			*numbers;
 	u32			nr;
-	u32			max;
 };
 
 /*
@@ -209,8 +208,8 @@ static bool read_repeats(const struct sframe_func *func, u32 *block, u32 *repeat
  */
 static int count_entries(struct builder *b)
 {
-	u64 left = b->image->size / 2 + MAX_REPEATED, nr = 1;
-	u32 i, block, repeats;
+	u64 left = b->image->size / 2 + MAX_REPEATED;
+	u32 nr = 1, i, block, repeats;
 
 	for (i = 0; i < b->nr_funcs; i++) {
 		struct sframe_func func;
@@ -229,9 +228,6 @@ static int count_entries(struct builder *b)
 		left -= rows;
 		nr += rows;
 	}
-	if (nr > U32_MAX)
-		return -E2BIG;
-	b->max = nr;
 	b->offsets = kvmalloc_array(nr, sizeof(*b->offsets), TABLE_GFP);
 	b->numbers = kvmalloc_array(nr, sizeof(*b->numbers), TABLE_GFP);
 	return b->offsets && b->numbers ? 0 : -ENOMEM;
@@ -553,7 +549,7 @@ static struct sframe_table *build(struct builder *b)
  * Context: task; may sleep.
  * Return: the table, to be freed by sframe_table_free(), or an error: -EOPNOTSUPP and
  * -ENOEXEC as sframe_read_header(); -ENOENT the section describes nothing of the text;
- * -E2BIG it exceeds the bounds in this file's opening comment; -ENOMEM.
+ * -E2BIG it has 2 GiB, or exceeds the bounds in this file's opening comment; -ENOMEM.
  */
 struct sframe_table *sframe_table_build(const struct sframe_image *image, u8 abi)
 {
@@ -562,6 +558,9 @@ struct sframe_table *sframe_table_build(const struct sframe_image *image, u8 abi
 	int ret;
 
 	ret = sframe_check_header(&b.sec, image->section, image->size, abi);
+	/* Entries have numbers of 32 bits */
+	if (!ret && image->size > S32_MAX)
+		ret = -E2BIG;
 	if (ret)
 		return ERR_PTR(ret);
 	b.idx = index_of(&b.sec, NULL, false);

@@ -124,9 +124,10 @@ static void layout(u8 version, u8 flags)
 		.version = version, .flags = flags, .abi = SFB_AMD64,
 		.fixed_ra = -8, SFB_FUNCS(funcs),
 	};
-	struct sframe_table *table = build(&section);
+	struct sframe_table *table;
 
 	tap_begin("table: v%u, flags %u: layout and bounds", version, flags);
+	table = build(&section);
 	if (IS_ERR(table)) {
 		tap_fail("no table: %ld", PTR_ERR(table));
 		tap_end();
@@ -145,6 +146,33 @@ static void layout(u8 version, u8 flags)
 	expect_rules(table, 0x1201, 0x3000, SFRAME_RULE_NONE);
 	expect_rules(table, 0x100001010, 0x100001020, SFRAME_RULE_NONE);
 	expect_rules(table, -0x1000UL, -1UL, SFRAME_RULE_NONE);
+	close_table(table);
+	tap_end();
+}
+
+/* Rows and functions in turn that say the same take one entry, with or without size */
+static void same_rule(void)
+{
+	static const struct sfb_row rows[] = {
+		SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(4, SFB_SP, 0, 8),
+		SFB_ROW(8, SFB_SP, 0, 16), SFB_ROW(8, SFB_SP, 0, 8),
+	};
+	const struct sfb_func funcs[] = {
+		{ .start = 0x1000, .size = 0x10, SFB_ROWS(rows) },
+		{ .start = 0x1010, .size = 0x10, SFB_ROWS(one_row) },
+	};
+	const struct sfb_table section = {
+		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64, .fixed_ra = -8,
+		SFB_FUNCS(funcs),
+	};
+	struct sframe_table *table;
+
+	tap_begin("table: what says the same takes one entry");
+	table = build(&section);
+	expect_rules(table, 0x1000, 0x1020, ORDINARY(8));
+	expect_rules(table, 0x1020, 0x1100, SFRAME_RULE_NONE);
+	if (!IS_ERR(table))
+		CHECK_EQ(table->nr, 3);
 	close_table(table);
 	tap_end();
 }
@@ -736,6 +764,7 @@ void test_table(void)
 		repeated_late(version);
 		types_and_no_rows(version);
 	}
+	same_rule();
 	boundaries(0x1080);
 	boundaries(0x10000);
 	boundaries(0x20000);

@@ -229,18 +229,21 @@ static void shared_rows(u8 version)
 	tap_end();
 }
 
-/* A function whose rows are repeated as often as is allowed, and once more */
+/*
+ * A function whose rows are repeated as often as is allowed, and once more.  One without
+ * rows follows, which needs no room.
+ */
 static void repeated_often(u8 version)
 {
 	static const struct sfb_row rows[] = {
 		SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(1, SFB_SP, 0, 16),
 	};
-	struct sfb_func func = {
-		.start = 0, .flags = SFB_PCMASK, .rep_size = 2, SFB_ROWS(rows),
+	struct sfb_func funcs[] = {
+		{ .start = 0, .flags = SFB_PCMASK, .rep_size = 2, SFB_ROWS(rows) },
+		{ .size = 16 },
 	};
 	const struct sfb_table section = {
-		.version = version, .abi = SFB_AMD64, .fixed_ra = -8,
-		.num_funcs = 1, .funcs = &func,
+		.version = version, .abi = SFB_AMD64, .fixed_ra = -8, SFB_FUNCS(funcs),
 	};
 	struct sframe_table *table;
 	struct sfb_image img;
@@ -252,12 +255,15 @@ static void repeated_often(u8 version)
 	most = (img.size / 2 + MAX_REPEATED + 1) / 3;
 	sfb_free(&img);
 	for (more = 0; more < 2; more++) {
-		func.size = 2 * (most + more);
+		funcs[0].size = 2 * (most + more);
+		funcs[1].start = funcs[0].size;
 		table = build(&section);
-		for (i = 0; i < func.size; i++)
+		for (i = 0; i < funcs[0].size; i++)
 			expect_rules(table, i, i + 1, more ? SFRAME_RULE_BAD :
 				     ORDINARY(i % 2 ? 16 : 8));
-		expect_rules(table, i, i + 256, SFRAME_RULE_NONE);
+		expect_rules(table, i, i + 16, version == 2 ? SFRAME_RULE_NONE :
+			     SFRAME_RULE_ROW);
+		expect_rules(table, i + 16, i + 256, SFRAME_RULE_NONE);
 		close_table(table);
 	}
 	tap_end();
@@ -286,6 +292,86 @@ static void claimed(u8 version)
 	close_table(table);
 	/* Its size is that of all text: far too much for a table of a bad function */
 	sfb_put(&img, sfb_fde(&img, 0) + (version == 2 ? 4 : 8), 4, 0xffffffff);
+	table = build_text(&img);
+	CHECK_EQ(PTR_ERR_OR_ZERO(table), -E2BIG);
+	close_table(table);
+	sfb_free(&img);
+	tap_end();
+}
+
+#define FULL_ROWS	(0x100000000 / 128 / 16 + 0x1000)
+#define FULL_ROW	6	/* 4 bytes of start, info, a word */
+
+/* A function of a row, and one of FULL_ROWS rows of a byte each */
+static void build_full(struct sfb_image *img)
+{
+	static const struct sfb_row row[] = { SFB_ROW(0, SFB_SP, 0, 24) };
+	const struct sfb_func funcs[] = {
+		{ .size = 16, SFB_ROWS(row) }, { .size = FULL_ROWS, .fre_type = 2 },
+	};
+	const struct sfb_table section = {
+		.version = 2, .abi = SFB_AMD64, .fixed_ra = -8, SFB_FUNCS(funcs),
+	};
+	u32 i, pos;
+
+	sfb_build(img, &section);
+	pos = img->size;
+	img->size += FULL_ROWS * FULL_ROW;
+	img->bytes = realloc(img->bytes, img->size);
+	for (i = 0; i < FULL_ROWS; i++, pos += FULL_ROW) {
+		memcpy(&img->bytes[pos], &i, sizeof(i));
+		img->bytes[pos + 4] = SFB_SP | 1 << 1;
+		img->bytes[pos + 5] = i % 2 ? 16 : 8;
+	}
+	sfb_put(img, sfb_fde(img, 1) + 12, 4, FULL_ROWS);
+	sfb_put(img, SFB_HDR_FRE_LEN, 4, img->size - img->fres);
+}
+
+/* Text of 4 GiB, which is allowed if there are entries enough */
+static void largest(void)
+{
+	const u64 base = 0x80000000, max = U32_MAX - SFRAME_BLOCK;
+	const struct sframe_segment text = {
+		.vaddr = SECTION - base, .size = 1ULL << 40,
+	};
+	struct sframe_table *table;
+	struct sfb_image img;
+
+	tap_begin("table: as much text as can be");
+	build_full(&img);
+	sfb_put(&img, sfb_fde(&img, 0), 4, -base);
+	sfb_put(&img, sfb_fde(&img, 1), 4, max - FULL_ROWS - base);
+	table = build_image(&img, &text, 1);
+	expect_rules(table, 0, 16, ORDINARY(24));
+	expect_rules(table, 16, 1000, SFRAME_RULE_NONE);
+	expect_rules(table, max - FULL_ROWS - 100, max - FULL_ROWS,
+			     SFRAME_RULE_NONE);
+	expect_rules(table, max - 3, max - 2, ORDINARY(FULL_ROWS % 2 ? 8 : 16));
+	expect_rules(table, max - 2, max - 1, ORDINARY(FULL_ROWS % 2 ? 16 : 8));
+	expect_rules(table, max - 1, max, ORDINARY(FULL_ROWS % 2 ? 8 : 16));
+	expect_rules(table, max, max + 1000, SFRAME_RULE_NONE);
+	close_table(table);
+	sfb_put(&img, sfb_fde(&img, 1), 4, max + 1 - FULL_ROWS - base);
+	table = build_image(&img, &text, 1);
+	CHECK_EQ(PTR_ERR_OR_ZERO(table), -E2BIG);
+	close_table(table);
+	sfb_free(&img);
+	tap_end();
+}
+
+/* Only the header is looked at of what is not there */
+static void too_large(void)
+{
+	struct sframe_table *table;
+	struct sfb_image img;
+
+	tap_begin("table: a section of 2 GiB");
+	build_shared(&img, 3, 10, 10);
+	img.size = 0x7fffffff;
+	table = build_text(&img);
+	expect_rules(table, 0, 1, ORDINARY(8));
+	close_table(table);
+	img.size++;
 	table = build_text(&img);
 	CHECK_EQ(PTR_ERR_OR_ZERO(table), -E2BIG);
 	close_table(table);
@@ -370,4 +456,6 @@ void test_table_rules(void)
 		claimed(version);
 	}
 	no_memory();
+	too_large();
+	largest();
 }

@@ -10,6 +10,9 @@
 #ifndef U8_MAX
 #define U8_MAX	((u8)~0U)
 #endif
+#ifndef S32_MAX
+#define S32_MAX	((s32)(~0U >> 1))
+#endif
 #ifndef U32_MAX
 #define U32_MAX	((u32)~0U)
 #endif
