@@ -10,6 +10,7 @@
  * - The access modes differ in how far they look, not in what they see.
  * - The first read that fails ends the lookup, with -EFAULT; and nothing else
  *   does.  A page that is missing changes no answer to another one.
+ * - A table of the section has the same answers: sframe_fuzz_table.c.
  *
  * ASan and UBSan watch the rest.
  */
@@ -21,6 +22,7 @@
 #include "lookup.h"
 #include "sframe_build.h"
 #include "sframe_fuzz.h"
+#include "sframe_fuzz_table.h"
 #include "sframe_gen.h"
 #include "umem.h"
 
@@ -44,7 +46,7 @@ static unsigned int page_shift, missing_rate;
 static unsigned long fres_start, index_reads_left, fre_reads_left;
 static unsigned long failed_after; /* reads, the last of which failed; or 0 */
 
-static void die(const char *why)
+void fuzz_die(const char *why)
 {
 	fprintf(stderr, "sframe_fuzz: %s\n", why);
 	abort();
@@ -61,7 +63,7 @@ static void observe(unsigned long addr, void *val, size_t size)
 
 	left = addr >= fres_start ? &fre_reads_left : &index_reads_left;
 	if (!(*left)--)
-		die("more reads than the stated bound");
+		fuzz_die("more reads than the stated bound");
 	if (target != FUZZ_CHANGING || gen_below(&change_state, 8))
 		return;
 	while (size--)
@@ -95,9 +97,9 @@ static void reset_memory(void)
 static void check_failure(int ret)
 {
 	if ((ret == -EFAULT) != !!failed_after)
-		die("-EFAULT without a failed read, or the reverse");
+		fuzz_die("-EFAULT without a failed read, or the reverse");
 	if (failed_after && umem_reads != failed_after)
-		die("a read after one that failed");
+		fuzz_die("a read after one that failed");
 }
 
 /*
@@ -121,9 +123,19 @@ static void look_up(const struct sframe_section *sec, unsigned long ip,
 	set_bounds(sec, access);
 	answer->ret = lookup_row(sec, ip, access, &answer->row, &broken);
 	if (broken)
-		die(broken);
+		fuzz_die(broken);
 	check_failure(answer->ret);
 	answer->reads = umem_reads;
+}
+
+int fuzz_look_up(const struct sframe_section *sec, unsigned long ip,
+		 struct unwind_row *row)
+{
+	struct answer answer;
+
+	look_up(sec, ip, UNWIND_USER_FAULTABLE, &answer);
+	*row = answer.row;
+	return answer.ret;
 }
 
 static bool same_row(const struct answer *a, const struct answer *b)
@@ -166,7 +178,7 @@ static void repeat(const struct sframe_section *sec, unsigned long ip,
 	reset_memory();
 	look_up(sec, ip, UNWIND_USER_NOFAULT, &again);
 	if (!same_row(answer, &again) || answer->reads != again.reads)
-		die("the same lookup gives another answer");
+		fuzz_die("the same lookup gives another answer");
 }
 
 /* @answer came from memory with holes: ask again without them */
@@ -181,7 +193,7 @@ static void compare_whole(const struct sframe_section *sec, unsigned long ip,
 	look_up(sec, ip, access, &whole);
 	if (answer->ret == -EFAULT ? answer->reads > whole.reads :
 				     !same_row(answer, &whole))
-		die("a missing page changes an answer");
+		fuzz_die("a missing page changes an answer");
 }
 
 static void find(const struct sframe_section *sec, unsigned long ip)
@@ -201,12 +213,15 @@ static void find(const struct sframe_section *sec, unsigned long ip)
 			compare_whole(sec, ip, access, answer);
 	}
 	repeat(sec, ip, &answers[UNWIND_USER_NOFAULT]);
+	if (target == FUZZ_PLAIN)
+		fuzz_table_compare(ip, answers[UNWIND_USER_FAULTABLE].ret,
+				   &answers[UNWIND_USER_FAULTABLE].row);
 	if (target == FUZZ_CHANGING)
 		return;
 	if (answers[UNWIND_USER_NOFAULT].ret == -E2BIG)
 		return;
 	if (!same_row(&answers[0], &answers[1]))
-		die("access modes disagree");
+		fuzz_die("access modes disagree");
 }
 
 /* Where function @i says it is; the caller knows that the entry lies inside */
@@ -257,12 +272,12 @@ static int read_header(struct sframe_section *sec, size_t size, u8 abi)
 	memset(sec, 0xa5, sizeof(*sec));
 	ret = sframe_read_header(sec, BASE, size, abi);
 	if (umem_violations != violations)
-		die("a read outside the section, of the header");
+		fuzz_die("a read outside the section, of the header");
 	if (umem_rereads)
-		die("a value of the header was read twice");
+		fuzz_die("a value of the header was read twice");
 	check_failure(ret);
 	if (ret && ret != -EFAULT && ret != -ENOEXEC && ret != -EOPNOTSUPP)
-		die("an error of the header that is not documented");
+		fuzz_die("an error of the header that is not documented");
 	return ret;
 }
 
@@ -271,21 +286,25 @@ static void check_section(const struct sframe_section *sec, size_t size)
 	u64 fde_size = sec->version == 2 ? 20 : 16;
 
 	if (sec->version != 2 && sec->version != 3)
-		die("a header of another version was accepted");
+		fuzz_die("a header of another version was accepted");
 	if (sec->fdes < BASE || sec->fdes > BASE + size ||
 	    sec->fres < sec->fdes || sec->fres > BASE + size ||
 	    sec->num_fdes * fde_size > sec->fres - sec->fdes ||
 	    sec->fre_len > BASE + size - sec->fres)
-		die("a header was accepted that leaves the section");
+		fuzz_die("a header was accepted that leaves the section");
 }
 
 static void run(const u8 *bytes, size_t size, u8 abi)
 {
 	struct sframe_section sec;
 	u64 seed = input_seed;
+	int ret = read_header(&sec, size, abi);
 	u32 i;
 
-	if (read_header(&sec, size, abi)) {
+	/* A table is built from a copy, which holds still and is there */
+	if (target == FUZZ_PLAIN)
+		fuzz_table_open(bytes, size, BASE, abi, ret, &sec);
+	if (ret) {
 		fuzz_outcomes[FUZZ_REFUSED]++;
 		return;
 	}
@@ -321,6 +340,7 @@ void fuzz_one(enum fuzz_target which, const u8 *data, size_t size)
 	umem_map(BASE, bytes, size);
 	umem_set_hook(observe);
 	run(bytes, size, data[0] & 3);
+	fuzz_table_close();
 	umem_set_hook(NULL);
 	umem_set_fault(NULL);
 	umem_unmap_all();

@@ -33,6 +33,9 @@ enum fuzz_outcome {
 	FUZZ_INVALID,		/* -EINVAL */
 	FUZZ_TOO_BIG,		/* -E2BIG */
 	FUZZ_UNREADABLE,	/* -EFAULT */
+	FUZZ_TABLE,		/* the answer in a table, too */
+	FUZZ_OTHER_TABLE,	/* a table has the right one of several */
+	FUZZ_NO_TABLE,		/* nothing to make it of, or too much text */
 	FUZZ_OUTCOMES,
 };
 

@@ -178,6 +178,7 @@ static int report(double seconds)
 	static const char * const names[] = {
 		"headers refused", "rows", "outermost rows", "no rows",
 		"invalid entries", "bounds met", "unreadable",
+		"the same in a table", "right in a table", "sections without a table",
 	};
 	bool all = true;
 	u32 i;
