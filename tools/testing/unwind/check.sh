@@ -80,6 +80,7 @@ else
 fi
 run "$dir/sframe_fuzz" -n "$runs" -s "$seed" -o "$dir/sframe_fuzz.crash" "$here"/fuzz/corpus/*
 run "$here/fuzz/mutants.sh" "$dir" 200
+run "$here/fuzz/mutants.sh" "$dir" 200 table
 run "$here/unit/coverage.sh" "$dir/coverage" "$GCOV"
 
 echo "$passed passed, $failed failed, $skipped skipped"

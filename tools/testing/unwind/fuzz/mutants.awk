@@ -9,7 +9,10 @@
 #
 # The number, the line and a description of each goes to the file LIST.
 #
-# usage: awk -v LIST=file -f mutants.awk sframe.c
+# MORE is a regular expression of statements besides "return" of an error that are
+# left out where they are a branch.
+#
+# usage: awk -v LIST=file [-v MORE=regex] -f mutants.awk sframe.c
 
 BEGIN {
 	printf "%s", "static int unwind_mutant; " \
@@ -33,12 +36,28 @@ function note(what)
 	return num
 }
 
+# Comparisons for which equality changes nothing: a size that is not zero makes a sum
+# greater or smaller; what is sorted is the same whichever of two equals comes first; a
+# segment has no room at its end; what begins where its block or function ends gives way
+# to what begins there; and after the last entry is room for one that says nothing
+function equal_is_same(rest)
+{
+	return rest ~ /^ [<>] (start|\*offset)[);]/ ||
+		rest ~ /^ < (f[ab]->|func\[-1\]|seg->size|b->nr &&)/ ||
+		rest ~ /^ (>= size|<= end)\)$/
+}
+
 # Each comparison of the present line; blanks around it tell it from others
 function off_by_one(	done, id, op)
 {
 	done = ""
 	while (match(line, / (<|>|<=|>=) /)) {
 		op = substr(line, RSTART, RLENGTH)
+		if (equal_is_same(substr(line, RSTART))) {
+			done = done substr(line, 1, RSTART + RLENGTH - 1)
+			line = substr(line, RSTART + RLENGTH)
+			continue
+		}
 		id = "(unwind_mutant == " note("off by one: " text($0)) ")"
 		done = done substr(line, 1, RSTART - 1) \
 			(op ~ /^ (<|>=) $/ ? op id " + " : " + " id op)
@@ -60,8 +79,12 @@ function off_by_one(	done, id, op)
 	sub(/-E/, "unwind_mutant == " id " ? 0 : -E", line)
 }
 
-# A size that is not zero makes a sum greater or smaller, never equal
-/^\t/ && !/start \+ size < start/ { off_by_one() }
+MORE != "" && $0 ~ "^\t\t+(" MORE ");$" && before !~ /;$/ {
+	id = note("left out: " text(before) " " text($0))
+	line = "if (unwind_mutant != " id ") " line
+}
+
+/^\t/ { off_by_one() }
 
 # In code; a line of a comment begins with a star
 /-E[A-Z0-9]+/ && !/^[ \t]*\/?\*/ {
