@@ -156,6 +156,7 @@ static int collect_funcs(struct builder *b)
 		struct func_ref *func = &b->funcs[b->nr_funcs];
 		s64 start;
 
+		cond_resched();
 		read_func_start(&b->idx, i, &start);
 		read_func_size(&b->idx, i, &func->size);
 		if (!func->size ||
@@ -215,6 +216,7 @@ static int count_entries(struct builder *b)
 		struct sframe_func func;
 		u64 rows;
 
+		cond_resched();
 		nr += 2;
 		if (read_func(b, &b->funcs[i], &func) || !func.num_fres ||
 		    !read_repeats(&func, &block, &repeats))
