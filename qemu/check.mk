@@ -18,7 +18,7 @@ USERS := tools tools-all perf demo
 
 CHECK_x86_64 := perf demo tools $(GUEST) debug $(HOST)
 CHECK_arm64 := kunit stacks step
-ALL_x86_64 := $(CHECK_x86_64) tools-all same tracers-all debug-all stress-long one-insn builds
+ALL_x86_64 := $(CHECK_x86_64) tools-all same debug-all stress-long one-insn builds
 ALL_arm64 := $(USERS) $(GUEST) same link unsigned tags big-endian debug debug-all stress-long
 
 ARCHES := x86_64 arm64
@@ -42,7 +42,7 @@ perf-tool@$1: | kernel-normal@$1
 host@$1 link@$1: root
 style@$1 series@$1 builds@$1: tree
 kunit@$1: kernel-normal@$1 guest-root@$1
-$(addsuffix @$1,$(FOLDERS) tracers-all same unsigned tags stress-long one-insn): kernel-normal@$1 selftests@$1
+$(addsuffix @$1,$(FOLDERS) same unsigned tags stress-long one-insn): kernel-normal@$1 selftests@$1
 $(addsuffix @$1,$(USERS)): kernel-normal@$1 perf-tool@$1 programs@$1 selftests@$1
 debug@$1 debug-all@$1: kernel-debug@$1 selftests@$1
 big-endian@$1: kernel-be@$1

@@ -164,9 +164,7 @@ selftests_on()
 test_kunit() { kunit_on normal; }
 test_stacks() { selftests_on stacks normal 'stacks/*'; }
 test_tables() { selftests_on tables normal 'tables/*'; }
-# Its tests of profilers wait for shares of a processor that a busy machine does not give
-test_tracers() { selftests_on tracers normal 'tracers/[!t]*' 'tracers/tracers*'; }
-test_tracers-all() { selftests_on tracers normal 'tracers/*'; }
+test_tracers() { selftests_on tracers normal 'tracers/*'; }
 test_step() { selftests_on step normal 'step/*'; }
 test_stress() { selftests_on stress normal 'stress/*'; }
 

@@ -289,9 +289,12 @@ TEST_F_TIMEOUT(profiler, finds_where_it_sleeps, 120)
 			     NAME "_start;outer;naps;"));
 	EXPECT_EQ(0, result.status);
 	EXPECT_EQ(0, result.broken);
-	/* Microseconds */
-	EXPECT_LE((unsigned long)ROUNDS * NAP_US, result.weight);
-	TH_LOG("%lu us asleep, of %d at least", result.weight, ROUNDS * NAP_US);
+	/*
+	 * In microseconds.  A nap may be over before the processor is given away, where
+	 * that is kept from running; then it is none.
+	 */
+	EXPECT_LE((unsigned long)ROUNDS / 2 * NAP_US, result.weight);
+	TH_LOG("%lu us asleep, in %d naps of %d", result.weight, ROUNDS, NAP_US);
 }
 
 TEST_F_TIMEOUT(profiler, finds_where_it_spins, 120)
@@ -302,7 +305,8 @@ TEST_F_TIMEOUT(profiler, finds_where_it_spins, 120)
 			     NAME "_start;outer;spins"));
 	EXPECT_EQ(0, result.status);
 	EXPECT_EQ(0, result.broken);
-	EXPECT_LT(20, result.weight);
+	/* The work is always the same: a slower machine takes more samples */
+	EXPECT_LT(ROUNDS / 4, result.weight);
 	TH_LOG("%lu samples", result.weight);
 }
 
