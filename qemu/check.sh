@@ -29,8 +29,10 @@ UNWIND=$REPO/tools/testing/selftests/unwind
 # As the guest sees it
 KSELFTEST=/mnt/cache/out/$ARCH-normal/kselftest/kselftest_install
 
-# Tests whose faults a checker of the debug kernel sees, and that end soon there
-DEBUG_TESTS='stress/*'
+# Tests that race, whose faults a checker of the debug kernel sees: the deferred core and
+# tables under load, clients that go, tracers together, tasks that end.  Several of
+# the others take minutes each there
+DEBUG_TESTS='stress/* tracers/client* tracers/tracers* stacks/exit*'
 
 n=0
 
