@@ -262,7 +262,7 @@ build_sqlite()
 		-DSQLITE_ENABLE_MATH_FUNCTIONS -DHAVE_USLEEP=1 -DHAVE_FDATASYNC=1"
 
 	source_of sqlite3 forky
-	env -u CFLAGS -u LDFLAGS CC_FOR_BUILD=gcc-14 CC=gcc-14 ./configure --disable-tcl --disable-readline
+	env -u CFLAGS -u LDFLAGS -u CXX CC_FOR_BUILD=gcc-14 CC=gcc-14 ./configure --disable-tcl --disable-readline
 	make -j"$JOBS" sqlite3.c shell.c sqlite3.h
 	# shellcheck disable=SC2086 # lists
 	{
