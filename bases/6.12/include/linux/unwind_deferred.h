@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Deferred user stacks, for those who want them: a client registers
- * (unwind_deferred_init()), asks for a stack in any context and gets a cookie at once
- * (unwind_deferred_request()), and is called with the stack and the same cookie
- * before the task returns to user space.  How: kernel/unwind/deferred.c.  And what
- * fork, exec, exit and the exit path call.
+ * Deferred user stacks, for clients: unwind_deferred_init() registers a client,
+ * unwind_deferred_request() asks for a stack in any context and returns a cookie at
+ * once, and the client's callback gets the stack and the same cookie before the task
+ * returns to user space.  Fork, exec, exit and the exit path call the other functions.
+ * The implementation is kernel/unwind/deferred.c.
  */
 #ifndef _LINUX_UNWIND_DEFERRED_H
 #define _LINUX_UNWIND_DEFERRED_H
@@ -18,9 +18,9 @@ struct task_struct;
 #ifdef CONFIG_UNWIND_USER
 
 /*
- * The thread flag that is set while a task has state that ends with its entry
- * into the kernel.  The exit path tests it together with the flags that it has
- * loaded anyway, so that a task without such state pays nothing.
+ * The thread flag is set while a task has state that ends with its entry into the
+ * kernel.  The exit path tests it together with flags that it has loaded anyway, so a
+ * task without such state pays nothing.
  */
 #define UNWIND_EXIT_WORK	_TIF_UNWIND
 

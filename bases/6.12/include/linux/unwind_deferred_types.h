@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a client and a task know of deferred user stacks: kernel/unwind/deferred.c. */
+/* The state of clients and tasks for deferred user stacks: kernel/unwind/deferred.c. */
 #ifndef _LINUX_UNWIND_DEFERRED_TYPES_H
 #define _LINUX_UNWIND_DEFERRED_TYPES_H
 
@@ -11,15 +11,15 @@ struct unwind_stacktrace;
 struct unwind_work;
 
 /**
- * struct unwind_task_info - what a task remembers about deferred unwinds
+ * struct unwind_task_info - a task's state for deferred unwinds
  * @requests: one bit per client that asked during this entry into the kernel,
  *	and the state bits of kernel/unwind/deferred.c.  Changed from any
  *	context of the task itself, and by a client's cancellation
- * @done: clients that were taken to be called in this entry; cleared by their
- *	cancellation, which so forbids the call
- * @cookie: the name of this entry; valid while @requests says so
+ * @done: one bit per client that the task work has taken in this entry, to call it.
+ *	Cancelling the client clears its bit and thereby forbids the call
+ * @cookie: the name of this entry; valid while @requests has UNWIND_NAMED
  * @cache: buffer for the stack, allocated at the task's first unwind
- * @work: brings the task to the unwind on its way back to user space
+ * @work: unwinds on the task's way back to user space
  */
 struct unwind_task_info {
 	atomic_long_t		requests;
@@ -32,12 +32,12 @@ struct unwind_task_info {
 /**
  * typedef unwind_callback_t - a client's function for a finished unwind
  * @work: the client
- * @trace: the user stack; empty when it could not be unwound
- * @cookie: what unwind_deferred_request() handed out for this stack
+ * @trace: the user stack; empty if it could not be unwound
+ * @cookie: the cookie that unwind_deferred_request() returned for this stack
  *
  * Called once for each (client, cookie) that was asked for.
  *
- * Context: the task that was asked about, about to return to user space, to
+ * Context: the task with this stack, about to return to user space, to
  * exit or to exec; may sleep and may fault.  It must not cancel any client.
  */
 typedef void (*unwind_callback_t)(struct unwind_work *work,

@@ -1,91 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The deferred core: a cookie now, the stack on the way back to user space.
+ * The deferred core: a request returns a cookie at once; the stack is taken on the
+ * way back to user space.
  *
- * A user stack does not change while its task is in the kernel.  So a tracer
- * that fires there, in whatever context, need not unwind at once: it asks for
- * the stack and gets a cookie, which names this entry of this task into the
- * kernel.  Before the task returns to user space, task work unwinds once, where
- * memory may be faulted in (unwind_user() in user.c, one frame after another), and
- * calls every client that asked: perf (kernel/events/core.c), BPF programs
- * (kernel/bpf/unwind.c), each trace instance (kernel/trace/trace_user_unwind.c), and
- * in_place.c.  A tracer writes the cookie into its sample, and later the stack
- * beside the same cookie; who reads the trace joins the two.
+ *   sample (any context)                   return to user space (task context)
  *
- * (Some things do change it.  Task work runs before a signal is delivered, so that
- * only what is asked for after that, by an interrupt, gets the stack of the handler's
- * first instruction; and what is asked for in sigreturn gets that of the program which
- * the signal had interrupted.  ptrace may set registers, uprobes work on both, and
- * threads may write to each other's stacks.  What is seen is the stack with which the
- * task goes on, or nearly: rseq may still send it to the start of its sequence.)
+ *   unwind_deferred_request()              task work: unwind_user(), once
+ *     set the client's bit, queue            call each client that asked, with
+ *     the task work, return a cookie         the stack and the same cookie
  *
- * What a task knows is &struct unwind_task_info:
+ * A user stack does not change while its task is in the kernel.  So a tracer need not
+ * unwind at the sample.  It writes the cookie, which names this entry of this task into
+ * the kernel, into its sample, and later the stack with the same cookie.  The reader of
+ * the trace joins the two.  Before the task returns, task work unwinds once, where user
+ * memory may be faulted in, and calls each client that asked: perf
+ * (kernel/events/core.c), BPF (kernel/bpf/unwind.c), trace instances
+ * (kernel/trace/trace_user_unwind.c) and in_place.c.
  *
- *   requests	a bit for each client that asked during this entry, kept until
- *		the entry ends; UNWIND_NAMED from the first of them on;
- *		UNWIND_PENDING while the task work is queued; UNWIND_CLOSED when
- *		no more are taken during this entry
- *   done	a bit for each client that was taken to be called in this entry;
- *		its cancellation clears it, and so forbids the call
- *   cookie	the entry's name, as long as @requests has UNWIND_NAMED
- *   cache	the stack, for as many frames as there is room for, once it was taken
- *   work	the task work that takes it
+ * Only the task changes its struct unwind_task_info, in any context, by single atomic
+ * operations; cancelling a client clears that client's bits from outside.  A nested
+ * request runs to its end before the interrupted one continues.
  *
- * Who changes it.  Only the task itself, in any of its contexts, save that the
- * cancellation of a client clears that client's bits from outside.  Contexts
- * nest: a request can be interrupted, between any two instructions, by another
- * one of the same task, which runs to its end before the first goes on.
- *
- * Request (any context).  A compare-and-exchange on @requests adds the client's
- * bit and UNWIND_PENDING.  Whoever set UNWIND_PENDING queues the task work; who
- * finds it set need not.  The first request of an entry names it first: it
- * exchanges @cookie, then @requests; if something nested in between and was the
- * first, one of the two exchanges fails and all is read again.  Each retry means
- * that a nested request succeeded, and a client's second request does nothing; or
- * that a client was cancelled just then.
- *
- * An interrupt that would lead back here is needed where a request is made after
- * the exit path's last look at the flags: task_work_add() raises it for NMIs, and
- * queue_task_work() for tracers that run there with interrupts off.
- *
- * Task work.  It unwinds, and then takes UNWIND_PENDING away together with the
- * clients that have their bit in @requests and not in @done.  A request that
- * comes later sets it again and queues the work again, so none is lost.  A client
- * is called once per entry, because its bit in @done stays; so the work runs at
- * most once per client and entry, and a client that asks from its own callback is
- * told that it was served.  The stack is unwound for the first of them and kept
- * for the rest.
- *
- * End of the entry.  With interrupts off, after the last check for work, a
- * compare-and-exchange clears @requests unless it has UNWIND_PENDING.  An NMI may
- * still ask before that, or fail it: then the entry goes on and the work runs on
- * the interrupt that was raised, before the program does anything.
- * TIF_UNWIND, a thread flag that the first request sets, brings a task here, and
- * nothing but this clears it: task work may also run in the middle of a system call,
- * or before a guest is entered.
- *
- * Exit and exec.  Both end the use of the old stack early: UNWIND_CLOSED refuses
- * further requests, and what is pending is delivered while its memory is still
- * there.  After exec, the new program has no stack worth asking for before it has
- * run; its first return to user space ends this entry as any other.
- *
- * Cookies.  Each CPU counts the entries that it names; the count and the number
- * of the CPU make one value, which is unique in the system until the count wraps:
- * after 2^50 entries, which at a million per second takes 35 years.  Then the
- * values come again in the same order, so that one could be mistaken for another
- * only if that entry were still open.  The value itself would tell who gets a
- * cookie how often others are profiled, and where they run.  So it goes through a
- * permutation that is drawn at boot: it stays unique, and reveals neither to whoever
- * sees it.  It is no encryption; clients decide who may see cookies.
- *
- * Cancellation.  After it has made the client unknown and waited for requests
- * under way (they run with preemption off), it clears the client's bit in the
- * requests of every task.  Work that has seen it there before sets it in @done, in a
- * read-side section of RCU; after that was waited for, it is cleared in @done, too.
- * A callback is called under SRCU, one of each bit, if the bit is still in @done by
- * then.  So whoever waits for that SRCU at last has seen the end of the callback that
- * is cancelled, and waits for no other client's, however long that takes.  Only then
- * is the bit free for another client.
+ * Documentation/core-api/unwind-deferred.rst says why no request is lost or served
+ * twice, and how cancellation works.
  */
 
 #include <linux/bitops.h>
@@ -111,14 +48,14 @@
 #include "deferred.h"
 #include "user.h"
 
-/* Bits of a cookie that tell the CPU; the count has the rest */
+/* Bits of a cookie that hold the CPU's number; the count has the rest */
 #define COOKIE_CPU_BITS		14
 #define COOKIE_ROUNDS		3
 
 static struct unwind_work *unwind_clients[UNWIND_MAX_CLIENTS];
 static DEFINE_MUTEX(unwind_clients_lock);
 
-/* What the callback of a bit runs under: made for its first client, and kept */
+/* A bit's callback runs under this: made for the bit's first client, never freed */
 static struct srcu_struct *unwind_callbacks[UNWIND_MAX_CLIENTS];
 static struct lock_class_key unwind_callbacks_keys[UNWIND_MAX_CLIENTS];
 
@@ -133,8 +70,8 @@ static_assert(BIT(COOKIE_CPU_BITS) >= CONFIG_NR_CPUS);
  */
 
 /*
- * A permutation of the 64-bit numbers: each step can be undone by who has the
- * key, and spreads every bit over those above it, or below.
+ * A permutation of the 64-bit numbers: each step can be undone with the key, and
+ * spreads every bit over the bits above it, or below it.
  */
 static u64 permute_cookie(u64 val)
 {
@@ -148,7 +85,7 @@ static u64 permute_cookie(u64 val)
 	return val;
 }
 
-/* Preemption is off: the CPU that counts is the one that signs */
+/* Preemption is off: the CPU that counts is the CPU in the cookie */
 static u64 new_cookie(void)
 {
 	u64 count, cookie;
@@ -161,7 +98,7 @@ static u64 new_cookie(void)
 	return cookie;
 }
 
-/* Before there is a program that could be asked about */
+/* Runs before there is a program with a stack */
 static int __init unwind_cookie_init(void)
 {
 	get_random_bytes(unwind_cookie_key, sizeof(unwind_cookie_key));
@@ -172,12 +109,14 @@ core_initcall(unwind_cookie_init);
 /*
  * Record a client's request, in any context with preemption disabled.
  *
- * @info: the current task's; @bit: the client's; @cookie: set to that of this entry,
- * on success; @queue: set when the caller has to queue the task work.
+ * @info: the current task's
+ * @bit: the client's
+ * @cookie: set to this entry's, unless it is closed
+ * @queue: set to whether the caller has to queue the task work
  *
  * Return: 0 recorded, 1 already pending or done, -ESRCH closed.
  *
- * In line, as it is most of what a request costs.
+ * Inlined, because it is most of a request's cost.
  */
 static __always_inline int
 info_request(struct unwind_task_info *info, unsigned long bit, u64 *cookie,
@@ -189,15 +128,15 @@ info_request(struct unwind_task_info *info, unsigned long bit, u64 *cookie,
 	*queue = false;
 	do {
 		/*
-		 * The name before the requests: if a nested request is the
-		 * first of the entry, one of the two exchanges must fail.
+		 * Read the name before the requests: if a nested request is
+		 * the first of the entry, one of the two exchanges must fail.
 		 */
 		name = atomic64_read(&info->cookie);
 		old = atomic_long_read(&info->requests);
 		if (old & UNWIND_CLOSED)
 			return -ESRCH;
 		if (old & UNWIND_NAMED) {
-			/* It stays until the entry ends; read it again */
+			/* The name stays until the entry ends; read it again */
 			name = atomic64_read(&info->cookie);
 		} else {
 			s64 fresh = new_cookie();
@@ -222,7 +161,7 @@ info_request(struct unwind_task_info *info, unsigned long bit, u64 *cookie,
 }
 
 #if IS_ENABLED(CONFIG_UNWIND_USER_KUNIT_TEST)
-/* For tests, of tasks that are none */
+/* For tests, which have a struct unwind_task_info without a task */
 int unwind_info_request(struct unwind_task_info *info, unsigned long bit,
 			u64 *cookie, bool *queue)
 {
@@ -232,7 +171,7 @@ int unwind_info_request(struct unwind_task_info *info, unsigned long bit,
 
 static void kick(struct irq_work *work)
 {
-	/* The interrupt itself, on its way back, is all that is wanted */
+	/* Nothing to do: the interrupt's own return path runs the task work */
 }
 
 static DEFINE_PER_CPU(struct irq_work, unwind_kick) = IRQ_WORK_INIT_HARD(kick);
@@ -247,8 +186,8 @@ static int queue_task_work(struct unwind_task_info *info)
 
 	ret = task_work_add(current, &info->work, TWA_RESUME | TWAF_NO_ALLOC);
 	/*
-	 * With interrupts off and not in one, this may be the exit path after
-	 * its last look at the flags. An interrupt looks at its own end.
+	 * With interrupts off and not in one, this may be the exit path, after
+	 * it last read the flags.  An interrupt reads them when it returns.
 	 */
 	if (!ret && irqs_disabled() && !in_hardirq())
 		irq_work_queue(this_cpu_ptr(&unwind_kick));
@@ -262,12 +201,12 @@ static int queue_task_work(struct unwind_task_info *info)
  *
  * The client's callback is called with @cookie before the task returns to user
  * space, exits or executes another program.  All requests of one entry into the
- * kernel get the same cookie, and each client one callback for it.
+ * kernel get the same cookie, and each client gets one callback for it.
  *
  * Context: any, NMI included. Takes no lock and reads no user memory.
- * Return: 0 the callback will come; 1 it was asked for or called before in this
+ * Return: 0 the callback will come; 1 the client asked, or was called, before in this
  * entry; -EINVAL the current task has no user stack, or @work is not
- * registered; -ESRCH it is exiting, or has just left its program by exec.
+ * registered; -ESRCH the task is exiting, or has just left its program by exec.
  */
 int unwind_deferred_request(struct unwind_work *work, u64 *cookie)
 {
@@ -292,8 +231,8 @@ int unwind_deferred_request(struct unwind_work *work, u64 *cookie)
 	ret = queue_task_work(info);
 	if (ret) {
 		/*
-		 * Others may have relied on this one to queue the work. It does
-		 * not happen: a task is closed before its task work ends.
+		 * Nested requests may have relied on this one to queue the work.
+		 * This does not happen: a task is closed before its task work ends.
 		 */
 		atomic_long_andnot(UNWIND_CLIENTS | UNWIND_PENDING, &info->requests);
 		*cookie = 0;
@@ -307,24 +246,24 @@ EXPORT_SYMBOL_GPL(unwind_deferred_request);
  */
 
 /**
- * unwind_info_take - which clients are to be called now?
+ * unwind_info_take - take the clients to call now
  * @info: the current task's
  *
  * Context: task.
- * Return: their bits; they count as called from here on.
+ * Return: their bits; from here on, these clients count as called.
  */
 unsigned long unwind_info_take(struct unwind_task_info *info)
 {
 	unsigned long bits;
 
-	/* For cancellation, which waits until what was seen here is in @done */
+	/* Cancellation waits until each bit that was read here is in @done */
 	guard(rcu)();
 	bits = atomic_long_fetch_andnot(UNWIND_PENDING, &info->requests);
 	bits &= UNWIND_CLIENTS;
 	return bits & ~atomic_long_fetch_or(bits, &info->done);
 }
 
-/* The task's buffer, which it gets at its first unwind */
+/* The task's buffer, allocated at its first unwind */
 static struct unwind_cache *get_cache(struct unwind_task_info *info)
 {
 	if (!info->cache)
@@ -354,7 +293,7 @@ static void entry_stack(struct unwind_task_info *info, u64 cookie,
 	cache->cookie = cookie;
 }
 
-/* Call a client that was taken, unless it was cancelled meanwhile */
+/* Call a client that was taken, unless it was cancelled in between */
 static void call_client(struct unwind_task_info *info, unsigned int bit,
 			struct unwind_stacktrace *trace, u64 cookie)
 {
@@ -390,7 +329,7 @@ static void unwind_deferred_work(struct callback_head *head)
 	deliver(container_of(head, struct unwind_task_info, work));
 }
 
-/* Deliver ahead of the task work, which then must not stay queued */
+/* Deliver before the task work runs, and take it off the queue */
 static void deliver_now(struct unwind_task_info *info)
 {
 	if (task_work_cancel(current, &info->work))
@@ -417,7 +356,7 @@ int unwind_user_faultable(struct unwind_stacktrace *trace)
 	cache = get_cache(&current->unwind_info);
 	if (!cache)
 		return -ENOMEM;
-	/* The buffer is overwritten: it is nobody's entry any more */
+	/* The buffer is overwritten, so no entry's stack is cached any more */
 	cache->cookie = 0;
 	trace->entries = cache->entries;
 	return unwind_user(trace, UNWIND_MAX_ENTRIES, UNWIND_USER_FAULTABLE);
@@ -431,19 +370,19 @@ int unwind_user_faultable(struct unwind_stacktrace *trace)
  * unwind_info_reset - end the entry, unless a request is pending
  * @info: the current task's
  *
- * Context: nothing of the task but NMIs can run.
+ * Context: only NMIs can interrupt the task.
  * Return: whether the entry has ended.
  */
 bool unwind_info_reset(struct unwind_task_info *info)
 {
 	long old = atomic_long_read(&info->requests);
 
-	/* Fails for an NMI's request, or because a client is being cancelled */
+	/* Fails if an NMI makes a request, or if a client is being cancelled */
 	do {
 		if (old & UNWIND_PENDING)
 			return false;
 	} while (!atomic_long_try_cmpxchg(&info->requests, &old, 0));
-	/* A request that comes now has a new cookie, and is not done either way */
+	/* A request that an NMI makes now has a new cookie, and is taken only after this */
 	atomic_long_set(&info->done, 0);
 	return true;
 }
@@ -451,7 +390,7 @@ bool unwind_info_reset(struct unwind_task_info *info)
 /**
  * unwind_reset_info - the current task is about to return to user space
  *
- * Called from the exit path where the thread flag TIF_UNWIND was set.
+ * The exit path calls this if the thread flag TIF_UNWIND is set.
  *
  * Context: interrupts disabled, after the last check for work to do.
  */
@@ -459,18 +398,18 @@ void unwind_reset_info(void)
 {
 	lockdep_assert_irqs_disabled();
 
-	/* First: a request that an NMI makes from here on sets it again */
+	/* First, so that a request by an NMI from here on sets it again */
 	clear_thread_flag(TIF_UNWIND);
 	if (!unwind_info_reset(&current->unwind_info))
 		set_thread_flag(TIF_UNWIND);
 }
 
-/* Take no more requests in this entry, and deliver what is pending */
+/* Refuse further requests in this entry, and deliver pending ones */
 static void close_entry(struct unwind_task_info *info)
 {
 	long old = atomic_long_fetch_or(UNWIND_CLOSED, &info->requests);
 
-	/* Leads to unwind_reset_info(), should the task see user space again */
+	/* Brings the task to unwind_reset_info(), should it return to user space */
 	set_thread_flag(TIF_UNWIND);
 	if (old & UNWIND_PENDING)
 		deliver_now(info);
@@ -479,7 +418,7 @@ static void close_entry(struct unwind_task_info *info)
 /**
  * unwind_deferred_exec - the current task is about to lose its program
  *
- * Delivers what is pending while the old stack is there, and refuses requests
+ * Delivers pending stacks while the old stack is there, and refuses requests
  * until the new program runs.
  *
  * Context: task, may sleep, the old mm and tid still in place.
@@ -493,8 +432,8 @@ void unwind_deferred_exec(void)
  * unwind_deferred_task_exit - the current task exits
  * @task: current
  *
- * Delivers what is pending while there are still a stack and events to deliver
- * to, and refuses what comes later.
+ * Delivers pending stacks while the stack and the events still exist, and refuses
+ * later requests.
  *
  * Context: task, may sleep, before the mm and perf events are gone.
  */
@@ -505,7 +444,7 @@ void unwind_deferred_task_exit(struct task_struct *task)
 }
 
 /**
- * unwind_task_init - a new task has no requests
+ * unwind_task_init - initialize the state of a new task
  * @task: task that is being created
  */
 void unwind_task_init(struct task_struct *task)
@@ -517,7 +456,7 @@ void unwind_task_init(struct task_struct *task)
 }
 
 /**
- * unwind_task_free - a task is gone
+ * unwind_task_free - free the state of a task
  * @task: task that will not run again
  */
 void unwind_task_free(struct task_struct *task)
@@ -529,7 +468,7 @@ void unwind_task_free(struct task_struct *task)
  * Clients
  */
 
-/* What callbacks of a bit run under, also those of later clients */
+/* Make the SRCU of a bit, which its later clients use, too */
 static int make_callbacks(unsigned int bit)
 {
 	struct srcu_struct *callbacks __free(kfree) = NULL;
@@ -540,7 +479,7 @@ static int make_callbacks(unsigned int bit)
 	callbacks = kmalloc(sizeof(*callbacks), GFP_KERNEL);
 	if (!callbacks || init_srcu_struct(callbacks))
 		return -ENOMEM;
-	/* A callback may wait for who waits for another client's */
+	/* A callback may wait for a task that waits for another client's callback */
 	lockdep_set_class(callbacks, &unwind_callbacks_keys[bit]);
 	unwind_callbacks[bit] = no_free_ptr(callbacks);
 	return 0;
@@ -549,7 +488,7 @@ static int make_callbacks(unsigned int bit)
 /**
  * unwind_deferred_init - register a client
  * @work: the client's, not registered
- * @func: called with each stack that it asks for
+ * @func: called with each stack that the client asked for
  *
  * Context: task, may sleep.
  * Return: 0; -ENOSPC there are UNWIND_MAX_CLIENTS clients already; -ENOMEM.
@@ -570,7 +509,7 @@ int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func)
 		if (ret)
 			return ret;
 		WRITE_ONCE(unwind_clients[bit], work);
-		/* Pairs with the address dependency of who reads the bit */
+		/* Pairs with the address dependency of a request that reads the bit */
 		smp_store_release(&work->bit, bit);
 		return 0;
 	}
@@ -578,14 +517,14 @@ int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func)
 }
 EXPORT_SYMBOL_GPL(unwind_deferred_init);
 
-/* Make the client unknown to requests; its bit, or -1 */
+/* Hide the client from requests; return its bit, or -1 */
 static int hide_client(struct unwind_work *work)
 {
 	int bit;
 
 	guard(mutex)(&unwind_clients_lock);
 	bit = work->bit;
-	/* One that was never registered may be all zeroes */
+	/* A client that was never registered may be all zeroes */
 	if (bit < 0 || unwind_clients[bit] != work)
 		return -1;
 	WRITE_ONCE(work->bit, -1);
@@ -612,11 +551,11 @@ static void forget_done(unsigned int bit)
 
 /**
  * unwind_deferred_cancel - unregister a client
- * @work: the client's; one that is not registered is left alone
+ * @work: the client's; nothing happens if it is not registered
  *
- * After this returns, its callback does not run and will not be called. It waits
- * for no other client's callback.  Only one thread cancels a client: another that
- * does meanwhile returns at once, while the callback may still run.
+ * After this returns, the client's callback does not run and will not be called.  It
+ * waits for no other client's callback.  Only one thread cancels a client: if another
+ * calls this meanwhile, it returns at once, and the callback may still run.
  *
  * Context: task, may sleep; not from a callback.
  */
@@ -627,7 +566,7 @@ void unwind_deferred_cancel(struct unwind_work *work)
 	if (bit < 0)
 		return;
 
-	/* Until it is free, nobody else takes the bit: the lock need not be held */
+	/* No other client gets the bit until it is freed below: no lock is needed here */
 	synchronize_rcu();
 	forget_requests(bit);
 	synchronize_rcu();

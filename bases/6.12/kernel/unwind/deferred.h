@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The steps of the deferred core, apart so that the tests can drive them. */
+/* The steps of the deferred core, which the tests call one by one. */
 #ifndef _KERNEL_UNWIND_DEFERRED_H
 #define _KERNEL_UNWIND_DEFERRED_H
 
@@ -14,14 +14,14 @@
 #define UNWIND_CLIENTS		GENMASK(UNWIND_MAX_CLIENTS - 1, 0)
 
 /*
- * Frames that are kept of one stack. With its header, the per-task buffer is
+ * Frames that the cache holds of one stack. With its header, the per-task buffer is
  * one page of 4096 bytes.
  */
 #define UNWIND_MAX_ENTRIES	510
 
 /**
  * struct unwind_cache - a task's buffer for its user stack
- * @cookie: the entry into the kernel that it is the stack of, 0 for none
+ * @cookie: names the entry into the kernel with this stack; 0 if nothing is cached
  * @nr: number of valid @entries
  * @entries: the stack
  */
