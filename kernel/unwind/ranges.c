@@ -2,21 +2,21 @@
 /*
  * A set of ranges of text, each with the table that describes it.
  *
- * Three questions are asked of a set, and each has its tree, so that none costs
- * more than the logarithm of the number of ranges:
+ * A set answers three questions.  Each has its own tree, so each costs at most the
+ * logarithm of the number of ranges:
  *
- *   by_text	which table describes this address?  Asked by readers, in any
- *		context, under RCU: a maple tree.
+ *   by_text	which table describes this address?  Readers ask in any context, under
+ *		RCU: a maple tree.
  *   by_memory	which ranges lose their table when this memory is unmapped?  One
  *		table can describe several ranges: an interval tree.
- *   by_key	which ranges did the process register under this name?
+ *   by_key	which ranges did the process register under this key?
  *
- * The latter two are only looked at when the set is changed, which its owner
- * (tables.c) serialises.  They need no memory of their own, so that taking a range out can
- * fail for by_text only, and there it must not (see take_out()).
+ * Only changes of the set read the latter two, and the set's owner (tables.c)
+ * serialises changes.  These two trees allocate nothing.  So only by_text could fail
+ * to remove a range, and take_out() makes sure that it does not.
  *
- * A range does not change while it is in a set.  Readers copy what they need;
- * one that was taken out is freed after a grace period.
+ * A range does not change while it is in a set.  Readers copy the table.  A removed
+ * range is freed after a grace period.
  */
 
 #include <linux/sched.h>
@@ -35,10 +35,10 @@ void unwind_ranges_init(struct unwind_ranges *set)
 
 /**
  * unwind_ranges_destroy - free a set with its ranges
- * @set: the set, which nobody reads any more, also not under RCU
+ * @set: the set, which has no reader any more, not even under RCU
  *
- * There being no readers, the tree need not have its nodes freed by RCU.  Nor may
- * it: mt_free_walk(), which would do that, takes the metadata in the last slot of
+ * Without readers, RCU need not free the tree's nodes.  It must not, either:
+ * mt_free_walk(), which would do that, takes the metadata in the last slot of
  * a full node for a child.
  *
  * Context: task; may sleep.
@@ -57,9 +57,9 @@ void unwind_ranges_destroy(struct unwind_ranges *set)
 }
 
 /**
- * unwind_range_alloc - a range that is in no set yet
- * @table: what describes it
- * @key: its name, or 0
+ * unwind_range_alloc - allocate a range that is in no set yet
+ * @table: the table that describes it
+ * @key: its key, or 0
  *
  * Context: task; may sleep.
  * Return: the range, to be freed with kfree() unless it is inserted; or NULL.
@@ -104,11 +104,11 @@ static int cmp_key(const void *key, const struct rb_node *node)
 
 /**
  * unwind_ranges_insert - add a range
- * @set: where to
+ * @set: the set
  * @range: from unwind_range_alloc(); belongs to the set on success
  *
  * Context: task; may sleep.
- * Return: 0; -EEXIST if it overlaps one that is there; -ENOMEM.
+ * Return: 0; -EEXIST if it overlaps a range of the set; -ENOMEM.
  */
 int unwind_ranges_insert(struct unwind_ranges *set, struct unwind_range *range)
 {
@@ -128,9 +128,9 @@ int unwind_ranges_insert(struct unwind_ranges *set, struct unwind_range *range)
 }
 
 /**
- * unwind_ranges_copy - add to an empty set what another one has
- * @to: the empty set; destroy it also on failure
- * @from: the other one, which nobody changes meanwhile
+ * unwind_ranges_copy - copy all ranges of a set into an empty set
+ * @to: the empty set; the caller destroys it also on failure
+ * @from: the other set, which does not change meanwhile
  *
  * Context: task; may sleep.
  * Return: 0 or -ENOMEM.
@@ -156,9 +156,9 @@ int unwind_ranges_copy(struct unwind_ranges *to, struct unwind_ranges *from)
 }
 
 /*
- * Take a range out of all three trees.  It cannot fail: the memory could be
- * mapped anew with the range still there.  The maple tree may need a node to
- * write down that something is gone.
+ * Remove a range from all three trees.  This must not fail: if the range stayed, its
+ * memory could be mapped anew.  The maple tree may need a node to record that an
+ * entry is gone, hence __GFP_NOFAIL.
  */
 static void take_out(struct unwind_ranges *set, struct unwind_range *range)
 {
@@ -197,12 +197,12 @@ static struct unwind_range *first_in_memory(struct unwind_ranges *set,
 }
 
 /**
- * unwind_ranges_overlap - does any range lie in there, in part at least?
+ * unwind_ranges_overlap - is the text of any range in there, at least in part?
  * @set: the set
  * @start: first address
  * @end: first address after it
  *
- * Return: true if one does.
+ * Return: true if there is one.
  */
 bool unwind_ranges_overlap(struct unwind_ranges *set, unsigned long start,
 			   unsigned long end)
@@ -211,12 +211,12 @@ bool unwind_ranges_overlap(struct unwind_ranges *set, unsigned long start,
 }
 
 /**
- * unwind_ranges_touch - does any range, or the table of one, lie in there?
+ * unwind_ranges_touch - is the text or the table of any range in there, at least in part?
  * @set: the set
  * @start: first address
  * @end: first address after it
  *
- * Return: true if one does.
+ * Return: true if there is one.
  */
 bool unwind_ranges_touch(struct unwind_ranges *set, unsigned long start,
 			 unsigned long end)
@@ -226,12 +226,12 @@ bool unwind_ranges_touch(struct unwind_ranges *set, unsigned long start,
 }
 
 /**
- * unwind_ranges_drop_text - remove each range that lies in there
+ * unwind_ranges_drop_text - remove each range with text in there
  * @set: the set
  * @start: first address
  * @end: first address after it
  *
- * What lies there in part goes as a whole.
+ * A range that lies there in part is removed as a whole.
  *
  * Context: task; may sleep.
  * Return: whether there was any.
@@ -251,12 +251,12 @@ bool unwind_ranges_drop_text(struct unwind_ranges *set, unsigned long start,
 }
 
 /**
- * unwind_ranges_drop - remove each range that, or whose table, lies in there
+ * unwind_ranges_drop - remove each range with text, or with its table, in there
  * @set: the set
  * @start: first address
  * @end: first address after it
  *
- * What lies there in part goes as a whole.
+ * A range that lies there in part is removed as a whole.
  *
  * Context: task; may sleep.
  * Return: whether there was any.
@@ -285,11 +285,11 @@ static struct unwind_range *first_of_key(const struct unwind_ranges *set,
 }
 
 /**
- * unwind_ranges_has_key - is any range registered under this name?
+ * unwind_ranges_has_key - is any range registered under this key?
  * @set: the set
- * @key: the name
+ * @key: the key
  *
- * Return: true if one is.
+ * Return: true if there is one.
  */
 bool unwind_ranges_has_key(const struct unwind_ranges *set, u64 key)
 {
@@ -297,9 +297,9 @@ bool unwind_ranges_has_key(const struct unwind_ranges *set, u64 key)
 }
 
 /**
- * unwind_ranges_drop_key - remove all ranges of a name
+ * unwind_ranges_drop_key - remove all ranges of a key
  * @set: the set
- * @key: the name
+ * @key: the key
  *
  * Context: task; may sleep.
  */
@@ -314,14 +314,14 @@ void unwind_ranges_drop_key(struct unwind_ranges *set, u64 key)
 }
 
 /**
- * unwind_ranges_lookup - what describes this address?
+ * unwind_ranges_lookup - find the table that describes an address
  * @set: the set
  * @ip: the address
- * @table: a copy of it; where there is none, only the bounds of the hole that
- *	was met (which can lie within a larger one)
+ * @table: a copy of the table; if there is none, only the bounds of a hole around
+ *	@ip, which may be part of a larger hole
  *
  * Context: any, in an RCU read-side critical section.
- * Return: true if there is one.
+ * Return: true if there is a table.
  */
 bool unwind_ranges_lookup(struct unwind_ranges *set, unsigned long ip,
 			  struct unwind_table *table)

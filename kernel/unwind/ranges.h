@@ -13,11 +13,11 @@
 
 /**
  * struct unwind_range - one range of text in a set
- * @table: what readers copy
- * @memory: where the table itself lies, or should; unused if that is not known
- * @by_key: node of the set's tree of keys; unused where @key is 0
- * @key: chosen by the process that registered it; 0 for what was found
- * @rcu: readers in any context may look at it while it is removed
+ * @table: readers copy this
+ * @memory: the memory of the table itself; unused if it is not known
+ * @by_key: node of the set's tree of keys; unused if @key is 0
+ * @key: chosen by the process that registered the range; 0 if the kernel found it
+ * @rcu: frees the range after a grace period: readers in any context may still use it
  */
 struct unwind_range {
 	struct unwind_table		table;
@@ -34,7 +34,7 @@ struct unwind_range {
  * @by_key: the ranges that have a key
  * @nr: number of ranges
  *
- * Changes are serialised by the owner.
+ * The owner serialises changes.
  */
 struct unwind_ranges {
 	struct maple_tree	by_text;

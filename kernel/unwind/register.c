@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tables that are registered: prctl(PR_UNWIND_TABLE, ...).
+ * Registered tables: prctl(PR_UNWIND_TABLE, ...).
  *
- * A C library or a runtime that compiles code says which table describes which
- * range of its text.  What it says is checked once, here, as far as the header
- * goes (by sframe.c); the rest of the table is hostile memory like any other, and is checked
- * when it is used.  The process is believed where its text is: it can only spoil
- * its own stacks.
+ * A C library, or a runtime that compiles code, names the table that describes a range
+ * of its text.  The table's header is checked once, here (by sframe.c).  The rest of
+ * the table is hostile memory like any other, and is checked at each use.  The process
+ * is believed about where its text is: it can only spoil its own stacks.
  *
- * Every refusal has an error of its own, and one that concerns the table has its
- * reason in the tracepoint unwind:unwind_table_invalid as well.
+ * Each refusal has an error of its own.  If the table is at fault, the tracepoint
+ * unwind:unwind_table_invalid has the reason, too.
  */
 
 #include <linux/compat.h>
@@ -49,8 +48,8 @@ static int read_attr(struct unwind_table_attr *attr,
 }
 
 /*
- * Both ends of a range are addresses, and it is not empty.  A tag of the address is no
- * part of it, where the process has asked for that (arm64's tagged address ABI).
+ * Both ends of a range are addresses, and it is not empty.  If the process has enabled
+ * tagged addresses (arm64's tagged address ABI), the tag of the address is removed.
  */
 static int check_range(__u64 *start, u64 size)
 {
@@ -69,7 +68,7 @@ static int check_attr(struct unwind_table_attr *attr)
 
 	if (attr->format != UNWIND_FORMAT_SFRAME)
 		return -EINVAL;
-	/* Both first, so that what makes no sense is told from what is not there */
+	/* Check both for -EINVAL first: arguments that make no sense come before bad addresses */
 	ret = check_range(&attr->table_start, attr->table_size);
 	if (ret == -EINVAL)
 		return ret;
@@ -133,13 +132,14 @@ static int table_add(struct unwind_table_attr *attr)
  * -EINVAL unknown operation, format or flag, zero key, empty range or one that
  * wraps, @arg5 not 0, structure shorter than its first version, @uattr or @size not
  * 0 for PR_UNWIND_TABLE_VERSION;
- * -E2BIG longer structure with a tail that is not zero, or than a page;
+ * -E2BIG structure longer than the kernel's with a tail that is not zero, or longer
+ * than a page;
  * -EFAULT structure or header unreadable, range outside the address space;
  * -ENOEXEC the header makes no sense;
- * -EOPNOTSUPP a version of SFrame that is not read, or a 32-bit system call;
- * -EEXIST the text overlaps what is registered;
+ * -EOPNOTSUPP a version of SFrame that the kernel does not read, or a 32-bit system call;
+ * -EEXIST the text overlaps a registered range;
  * -ENOENT nothing is registered under the key;
- * -ENOSPC the limit, sysctl kernel.unwind_max_ranges;
+ * -ENOSPC the limit is reached, sysctl kernel.unwind_max_ranges;
  * -ENOMEM.
  */
 int unwind_table_prctl(unsigned long op, unsigned long uattr,

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Why unwinds ended, counted: /sys/kernel/debug/unwind/stops.
+ * Counts of stop reasons: /sys/kernel/debug/unwind/stops.
  *
- * One line per reason, with the name that the tracepoint unwind:unwind_stop has
- * for it; the tracepoint then tells where, for a reason that is too frequent.
- * The counts are since boot, of all stacks but those that are taken in place
- * (in_place.c).
+ * Each line is a count and a reason, under the name that the tracepoint
+ * unwind:unwind_stop has for it.  If a reason is too frequent, the tracepoint shows where
+ * it occurs.  The counts are since boot, for all stacks but immediate ones (in_place.c).
  *
- * Beside it, unwind/rows counts frames, and how often a table, or a range of text, had
- * to be looked into because no row was kept; of all stacks, also of those in place,
- * whether or not they were of use.
+ * unwind/rows, in the same directory, counts frames and lookups: how often the unwinder had
+ * to read a table, or find a range of text, because no rule was cached.  It counts all
+ * stacks, immediate ones included, even if they were not used.
  */
 
 #include <linux/array_size.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Counts of why stacks ended, and of rows that were of use: stops.c. */
+/* Counts of stop reasons, frames and lookups: stops.c. */
 #ifndef _KERNEL_UNWIND_STOPS_H
 #define _KERNEL_UNWIND_STOPS_H
 
@@ -9,9 +9,9 @@
 #define UNWIND_NR_STOPS		(UNWIND_STOP_LIMIT + 1)
 
 /**
- * struct unwind_row_counts - how often rows that are kept were of use
+ * struct unwind_row_counts - counts that show how often cached rules were used
  * @frames: of all stacks
- * @lookups: for which no row was kept
+ * @lookups: frames for which no rule was cached
  */
 struct unwind_row_counts {
 	unsigned long	frames;
@@ -24,7 +24,7 @@ DECLARE_PER_CPU(unsigned long [UNWIND_NR_STOPS], unwind_stop_count);
 DECLARE_PER_CPU(struct unwind_row_counts, unwind_row_count);
 
 /**
- * unwind_count_stop - count why an unwind ended
+ * unwind_count_stop - count a stop reason
  * @stop: the reason
  *
  * Context: any.
@@ -36,7 +36,7 @@ static inline void unwind_count_stop(enum unwind_user_stop stop)
 
 /**
  * unwind_count_frames - count the frames of a stack
- * @nr: how many
+ * @nr: number of frames
  *
  * Context: any.
  */
@@ -46,7 +46,7 @@ static inline void unwind_count_frames(unsigned int nr)
 }
 
 /**
- * unwind_count_lookup - count a row that was not kept
+ * unwind_count_lookup - count a lookup of a rule that was not cached
  *
  * Context: any.
  */

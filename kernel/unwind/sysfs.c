@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/unwind: what the running kernel can do.
+ * /sys/kernel/unwind: the features of the running kernel.
  *
- * "methods" lists the ways from a function to its caller, in the order in which
- * they are tried for each frame; not those through a signal's frame or by the link
- * register, which are always there where the architecture has them.
+ * "methods" lists the methods that find a function's caller, in the order in which
+ * they are tried for each frame.  Signal frames and the link register are not listed:
+ * each architecture that has them always uses them.
  */
 
 #include <linux/init.h>

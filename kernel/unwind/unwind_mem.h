@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reads of user memory for the iterator and the decoders.  (walk.c opens user memory
- * by itself; what is the architectures', and uprobe.c, uses get_user().)
+ * Reads of user memory, for the frame loop and the decoders.  walk.c opens user memory
+ * by itself; architecture code and uprobe.c use get_user().
  *
- * One set of accessors serves both access modes: a caller that must not fault has
- * disabled page faults around the whole unwind (see unwind_user()), and then
- * get_user() fails at once instead of sleeping.  The host harness in
- * tools/testing/unwind supplies its own get_user().
+ * One set of accessors serves both access modes.  A caller that must not fault has
+ * disabled page faults for the whole unwind (see unwind_user()); then get_user() fails
+ * at once instead of sleeping.  The host harness in tools/testing/unwind supplies its
+ * own get_user().
  *
- * For many reads in one place, user memory is opened once: unwind_read_begin().
+ * For many reads of one stretch of memory, unwind_read_begin() opens user memory once.
  *
- * Memory may have tags (arm64's MTE), which addresses here do not have: they are not
- * compared.
+ * Memory may have tags (arm64's MTE).  The addresses here have none, so tag checks are
+ * off during reads.
  *
- * Every accessor reads the value once.  What it returns is hostile: it may be
- * anything, and the next read of the same address may return something else.
+ * Each accessor reads the value once.  The value is hostile: it may be anything, and
+ * the next read of the same address may return something else.
  */
 #ifndef _KERNEL_UNWIND_MEM_H
 #define _KERNEL_UNWIND_MEM_H
@@ -50,17 +50,17 @@ static __always_inline int unwind_read_u64(u64 *val, unsigned long addr)
  * @size: its size in bytes
  *
  * get_user() checks an address, opens user memory, reads and closes it again.
- * Here all but the reading is done once:
+ * Here all but the read is done once:
  *
  *	if (!unwind_read_begin(start, size))
  *		return -EFAULT;
  *	ret = reads_by_unwind_unsafe_read();
  *	unwind_read_end();
  *
- * In between, user memory is open, hence no function may be called: what reads
- * is inlined as a whole (objtool checks that).  It keeps within the stretch by
- * itself.  A read that is only speculated may not; positions of 32 bits, even
- * times the size of an entry, lead from there to no kernel address.
+ * User memory is open in between, so no function may be called there: the code that
+ * reads is inlined as a whole (objtool checks that).  That code keeps its reads within
+ * the stretch.  A speculated read may leave it, but reaches no kernel address: positions
+ * have 32 bits, and even times the size of an entry they do not go that far.
  *
  * Return: whether the stretch is user memory at all.
  */

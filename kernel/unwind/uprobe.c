@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where uprobes have changed the stack, and where the program is: for the iterator
- * (user.c).
+ * Undo the changes that uprobes made to the stack and the instruction pointer, for the
+ * frame loop (user.c).
  *
- * A uretprobe replaces the return address of a function, while that runs, by
- * that of a trampoline, and keeps the true one in a list of the task.  The place
- * on the stack that was changed tells which of the list it is: longjmp() and
- * exceptions leave entries behind that are no longer on the stack, so the order
- * alone does not.
+ * While a function with a uretprobe runs, the address of a trampoline replaces its
+ * return address; a list of the task holds the true address.  The changed place on the
+ * stack identifies the list's entry.  The order of the list does not: longjmp() and
+ * exceptions leave entries that are no longer on the stack.
  *
- * The trampoline has instructions of its own, which call the kernel and return to
- * the true address.  A sample of the uretprobe itself is taken there.
+ * The trampoline is code, too: it calls the kernel and returns to the true address.  A
+ * sample of the uretprobe itself is taken there.
  *
- * A probed instruction is executed in a copy outside of the program's text.  A
- * program that enters the kernel from the copy counts as being at the instruction.
+ * A probed instruction runs in a copy outside of the program's text.  A program that
+ * enters the kernel from the copy counts as being at the instruction.
  *
- * The list and the copy's address are changed by the task itself only, without
- * precautions against an interrupt that looks at them meanwhile.
+ * Only the task itself changes the list and the copy's address, and it takes no
+ * precautions against an interrupt that reads them meanwhile.
  */
 
 #include <linux/limits.h>
@@ -28,11 +27,11 @@
 #include "uprobe.h"
 
 /**
- * unwind_uprobe_ip - where in its text is the program?
+ * unwind_uprobe_ip - find the probed instruction of a copy
  * @ip: the topmost frame's instruction pointer
  *
  * Context: task, for itself.
- * Return: the probed instruction's address if @ip is that of its copy; else @ip.
+ * Return: the probed instruction's address if @ip is in its copy; else @ip.
  */
 unsigned long unwind_uprobe_ip(unsigned long ip)
 {
@@ -40,7 +39,7 @@ unsigned long unwind_uprobe_ip(unsigned long ip)
 
 	if (likely(!utask || !utask->active_uprobe))
 		return ip;
-	/* Behind it, if it has been executed: it may fill its slot */
+	/* After the copy, if that has run: it may fill its slot */
 	if (ip < utask->xol_vaddr ||
 	    ip - utask->xol_vaddr > UPROBE_XOL_SLOT_BYTES)
 		return ip;
@@ -48,13 +47,13 @@ unsigned long unwind_uprobe_ip(unsigned long ip)
 }
 
 /**
- * unwind_uretprobe_ra - the return address that a uretprobe has put aside
+ * unwind_uretprobe_ra - replace a trampoline's address by the true return address
  * @ra: return address as the stack has it; replaced by the true one
  * @cfa: the stack pointer after the return to it
  * @word_size: bytes in a stack word
  *
  * Context: task, for itself.
- * Return: false if it is the trampoline's, and belongs to no uretprobe of the task.
+ * Return: false if @ra is the trampoline's and no uretprobe of the task has put it there.
  */
 bool unwind_uretprobe_ra(unsigned long *ra, unsigned long cfa,
 			 unsigned int word_size)
@@ -89,19 +88,20 @@ first_between(const struct return_instance *ri, unsigned long from, unsigned lon
 }
 
 /**
- * unwind_uretprobe_record_ra - the same, where a frame record is all that is known
+ * unwind_uretprobe_record_ra - the same, if only a frame record is known
  * @ra: return address as the record has it; replaced by the true one
  * @sp: end of the record, which lies in the frame of the function that returns;
- *	replaced by where that frame ends
- * @fp: the caller's frame pointer, which the record has
+ *	replaced by the end of that frame
+ * @fp: the caller's frame pointer, from the record
  *
- * The list's first entry from there on is that of the function: those of functions
- * that it has called, and which were left behind, are further in.  So is that of a
- * signal's handler, which may have a stack of its own further up: then it does not end
- * before the caller's record, if the caller has one.
+ * The first of the list's entries from @sp outwards belongs to the function.  Entries
+ * of functions that it called, and that longjmp() left in the list, lie further in.  So
+ * do entries of a signal's handler, unless the handler has a stack of its own at higher
+ * addresses.  To rule that out, the entry has to lie before the caller's record, if the
+ * caller has one.
  *
  * Context: task, for itself.
- * Return: false if it is the trampoline's, and belongs to no uretprobe of the task.
+ * Return: false if @ra is the trampoline's and no uretprobe of the task has put it there.
  */
 bool unwind_uretprobe_record_ra(unsigned long *ra, unsigned long *sp,
 				unsigned long fp)
@@ -113,7 +113,7 @@ bool unwind_uretprobe_record_ra(unsigned long *ra, unsigned long *sp,
 		return true;
 
 	ri = first_between(utask->return_instances, *sp, fp);
-	/* What the caller keeps in the register may be anything */
+	/* The caller may use the register for anything: then @fp is no bound */
 	if (!ri)
 		ri = first_between(utask->return_instances, *sp, ULONG_MAX);
 	if (!ri)
@@ -124,9 +124,9 @@ bool unwind_uretprobe_record_ra(unsigned long *ra, unsigned long *sp,
 }
 
 /**
- * unwind_uretprobe_leave - from a uretprobe's trampoline to where it will return
+ * unwind_uretprobe_leave - go from a uretprobe's trampoline to its return address
  * @ip: an interrupted frame's instruction pointer; changed if it is in a trampoline
- * @sp: its stack pointer; likewise
+ * @sp: its stack pointer; changed in the same case
  * @word_size: bytes in a stack word
  *
  * Context: task, for itself; may sleep.
@@ -147,12 +147,12 @@ void unwind_uretprobe_leave(unsigned long *ip, unsigned long *sp,
 		return;
 
 	cfa = *sp + word_size * words;
-	/* The call has removed the uretprobe, and left the address to return to */
+	/* The system call took the uretprobe off the list, and stored the true address here */
 	ra = start;
 	if (called ? get_user(ra, (unsigned long __user *)(cfa - word_size)) :
 		     !unwind_uretprobe_ra(&ra, cfa, word_size))
 		return;
-	/* From the program's stack, now or when the function was entered */
+	/* Read from the program's stack, now or when the function was entered: hostile */
 	if (!ra || ra >= TASK_SIZE_MAX)
 		return;
 	*ip = ra;

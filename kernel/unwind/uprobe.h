@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What uprobes have changed, for the iterator: uprobe.c. */
+/* Undo the changes that uprobes made, for the frame loop: uprobe.c. */
 #ifndef _KERNEL_UNWIND_UPROBE_H
 #define _KERNEL_UNWIND_UPROBE_H
 
@@ -13,8 +13,7 @@
  * unwind_uprobed - may uprobes have changed the current task's stack?
  *
  * Context: task, for itself.
- * Return: false if no probe has ever been hit by it, so that nothing of it needs
- * to be put right.
+ * Return: false if the task has never hit a probe, so there is nothing to undo.
  */
 static inline bool unwind_uprobed(void)
 {
@@ -22,11 +21,11 @@ static inline bool unwind_uprobed(void)
 }
 
 /**
- * unwind_uretprobes_hidden - are there return addresses put aside that cannot be
- * looked up from here?
+ * unwind_uretprobes_hidden - does the task have uprobes that this context cannot undo?
  *
  * Context: any.
- * Return: whether there are.
+ * Return: whether true return addresses, or the address of a probed instruction, are in
+ * lists that cannot be read here.
  */
 static inline bool unwind_uretprobes_hidden(void)
 {
