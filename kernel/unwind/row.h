@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The boundary between table formats and the iterator: a row.
+ * The boundary between table formats and the frame loop: struct unwind_row, a frame
+ * rule.
  *
- * Whatever format a table has, looking up an address in it yields one row: how
- * to compute the canonical frame address (CFA), and from it the return address
- * (RA) and the caller's frame pointer (FP).  The iterator applies rows, and knows
- * nothing of a format but which decoder to call for one (lookup_row() in user.c,
- * decode_row() in walk.c); a decoder makes rows and knows no stack.
+ *   address --> decoder of the table's format --> row --> frame loop --> caller's frame
+ *
+ * A row says how to compute the canonical frame address (CFA), and from it the return
+ * address (RA) and the caller's frame pointer (FP).  A decoder makes rows and knows no
+ * stack.  The frame loop applies rows.  It knows only which decoder to call for a format
+ * (lookup_row() in user.c, decode_row() in walk.c).
  */
 #ifndef _KERNEL_UNWIND_ROW_H
 #define _KERNEL_UNWIND_ROW_H
@@ -14,14 +16,14 @@
 #include <linux/types.h>
 
 /**
- * enum unwind_rule_base - what a rule's offset is added to
- * @UNWIND_RULE_SAME: nothing; the register still has the caller's value (FP),
+ * enum unwind_rule_base - the value to which a rule's offset is added
+ * @UNWIND_RULE_SAME: none; the register still has the caller's value (FP),
  *	or is in the architecture's link register (RA, as for @UNWIND_RULE_REG)
  * @UNWIND_RULE_SP: this frame's stack pointer
  * @UNWIND_RULE_FP: this frame's frame pointer
  * @UNWIND_RULE_CFA: this frame's CFA; not for the CFA itself
  * @UNWIND_RULE_REG: the register @reg of &struct unwind_rule, known only for
- *	a frame that was interrupted: the topmost one, and below a signal
+ *	an interrupted frame: the topmost one, or the caller of a signal frame
  */
 enum unwind_rule_base {
 	UNWIND_RULE_SAME,
@@ -46,17 +48,17 @@ struct unwind_rule {
 };
 
 /**
- * struct unwind_row - how to get from one frame to its caller's
+ * struct unwind_row - a frame rule: how to get from one frame to its caller's
  * @cfa: rule for the canonical frame address
  * @ra: rule for the return address
  * @fp: rule for the caller's frame pointer
- * @looked: entries and rows of the table, besides those of a binary search, that
- *	were looked at to find it; at least as many. Valid also if none was found
+ * @looked: upper bound of the FDEs and FREs that the lookup visited.  Steps of a binary
+ *	search do not count.  Valid even if no row was found
  * @outermost: there is no caller; the rules are not valid
  * @signal: this is a signal frame: the caller was interrupted, its address is
- *	that of the next instruction and not of one after a call
- * @at_end: the address is the last one of its function: what returns behind it may
- *	return to something else, such as a signal's trampoline
+ *	the next instruction and not the one after a call
+ * @at_end: the address is the last one of its function: a return address right after
+ *	it may belong to other code, such as a signal's trampoline
  * @mangled_ra: the return address carries pointer authentication bits
  * @pauth_key_b: they were made with key B, not A
  */

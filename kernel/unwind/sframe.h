@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The decoder's interface: an SFrame section whose header was checked, and the row of
- * an address in it.  How: sframe.c.
+ * The decoder's interface: an SFrame section whose header was checked, and the frame
+ * rule of an address in it.  The implementation is sframe.c.
  */
 #ifndef _KERNEL_UNWIND_SFRAME_H
 #define _KERNEL_UNWIND_SFRAME_H
@@ -23,18 +23,17 @@
  * @fre_len: bytes of the FRE sub-section
  * @version: SFRAME_VERSION_2 or SFRAME_VERSION_3
  * @flags: section-wide flags
- * @fixed_fp: offset of the saved FP from the CFA where it is fixed, else 0
- * @fixed_ra: offset of the RA from the CFA where it is fixed, else 0
- * @changes: the section may grow and change while it is used; set by whoever
- *	was told so, after the header was read
+ * @fixed_fp: offset of the saved FP from the CFA if it is fixed, else 0
+ * @fixed_ra: offset of the RA from the CFA if it is fixed, else 0
+ * @changes: the section may grow and change while it is used; set by the caller,
+ *	after the header was read, if the process registered it as such
  * @aarch64: its ABI is one of AArch64: registers' numbers, pointer authentication
- * @fixed: every row before anything is known of it: RA and FP where they are
- *	fixed, UNWIND_RULE_SAME where they are not
+ * @fixed: every row starts as this: RA and FP by their fixed offsets,
+ *	UNWIND_RULE_SAME if they have none
  *
- * The header is read once, here; lookups use what was found then, so that a
- * section that changes under them cannot move their bounds.  Only for one that
- * is known to change are @num_fdes and @fre_len read anew by each lookup, in a
- * copy, and bounded by @fres and @end.
+ * The header is read once.  Lookups use the values read then, so a section that
+ * changes meanwhile cannot move their bounds.  Only if @changes is set, each lookup
+ * reads @num_fdes and @fre_len anew, into a copy, and bounds them by @fres and @end.
  */
 struct sframe_section {
 	unsigned long	start;

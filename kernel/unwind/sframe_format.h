@@ -2,15 +2,15 @@
 /*
  * The SFrame format, versions 2 and 3, as it lies in memory.
  *
- * From "The SFrame Format" (libsframe/doc/sframe-spec in GNU binutils); the
- * section that defines each item is named beside it.  Everything is in the
+ * From "The SFrame Format" (libsframe/doc/sframe-spec in GNU binutils).  The
+ * comment at each item names the section that defines it.  Everything is in the
  * target's byte order and packed.
  *
  *	section:   header | auxiliary header | FDE index | FREs
  *	           (the offsets in the header count from the end of the header)
- *	FDE index: one fixed-size entry per function, sorted by address if the
+ *	FDE index: one fixed-size FDE per function, sorted by address if the
  *	           header says so
- *	FREs:      per function, in version 3 its attributes, then one row per
+ *	FREs:      per function, in version 3 its attributes, then one FRE per
  *	           range of addresses: start, info byte, 0 ... 15 data words
  */
 #ifndef _KERNEL_UNWIND_SFRAME_FORMAT_H
@@ -94,7 +94,7 @@ struct sframe_fde_attr_v3 {
 #define SFRAME_FDE_TYPE_DEFAULT		0
 #define SFRAME_FDE_TYPE_FLEX		1
 
-/* The SFrame FRE Types: bytes of a row's start are 1 << type */
+/* The SFrame FRE Types: bytes of an FRE's start are 1 << type */
 #define SFRAME_FRE_TYPE_ADDR1		0
 #define SFRAME_FRE_TYPE_ADDR2		1
 #define SFRAME_FRE_TYPE_ADDR4		2

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is mapped at an address of the current task: for people, by name (where an
- * unwind stopped); for traces, by kind (the files that frames lie in); and for the
- * iterator and tables.c, whether there can be text at all.
+ * The mapping at an address of the current task:
  *
- * The last is asked in any context, without a lock, and answered by a mapping that
- * was there a moment ago, or is by now.
+ * - its name, for people: where an unwind stopped;
+ * - its kind, for traces: the files of frames;
+ * - whether it can be text at all, for the frame loop and tables.c.
+ *
+ * The last works in any context, without a lock.  Its answer is a mapping that was
+ * there a moment ago, or is there by now.
  */
 
 #include <linux/cleanup.h>
@@ -22,10 +24,10 @@
 #include "text.h"
 
 /**
- * unwind_text_name - what is mapped at an address of the current task, to print
+ * unwind_text_name - name the mapping at an address of the current task, to print
  * @ip: the address
- * @name: the file's name, without its directory, or what there is in brackets
- * @size: room for it
+ * @name: the file's name, without its directory, or the kind of mapping in brackets
+ * @size: room in @name
  *
  * Context: task; may sleep; without the mmap lock.
  * Return: the offset of @ip in the file.
@@ -62,17 +64,17 @@ static enum unwind_user_text text_kind(const struct vm_area_struct *vma,
 		return UNWIND_TEXT_VDSO;
 	described = !unwind_table_lookup(ip, UNWIND_USER_NOFAULT, &table) &&
 		    table.format == UNWIND_TABLE_SFRAME;
-	/* What comes from no file is described only where that was registered */
+	/* Only a registered table describes text that comes from no file */
 	if (described && (!vma->vm_file || table.sframe.changes))
 		return UNWIND_TEXT_JIT;
 	return vma->vm_file ? UNWIND_TEXT_FILE : UNWIND_TEXT_ANON;
 }
 
 /**
- * unwind_user_text - what does the text at an address of the current task belong to?
- * @vma: what is mapped there, or NULL; it is locked, or the mmap lock is held
+ * unwind_user_text - find the kind of text at an address of the current task
+ * @vma: the mapping at @ip, or NULL; it is locked, or the mmap lock is held
  * @ip: the address
- * @offset: of @ip in the file, or in the mapping of what is no file
+ * @offset: of @ip in the file, or in the mapping if it is of no file
  *
  * Context: task.
  * Return: its kind.
@@ -94,9 +96,9 @@ enum unwind_user_text unwind_user_text(const struct vm_area_struct *vma,
 }
 
 /*
- * Flags of what is mapped at an address of the current task, in any context; 0
- * where nothing is.  The mapping may change, and go, while we look at it: then the
- * answer is one that was true, or will be, or a mixture of both.
+ * Flags of the mapping at an address of the current task, in any context; 0 if there
+ * is none.  The mapping may change, and go, while we read it.  Then the answer is one
+ * that was true, or will be, or a mixture of both.
  */
 static vm_flags_t peek_flags(unsigned long addr)
 {
@@ -108,7 +110,7 @@ static vm_flags_t peek_flags(unsigned long addr)
 	return vma ? READ_ONCE(vma->vm_flags) : 0;
 }
 
-/* Mappings are freed by RCU where page faults find them by it */
+/* RCU frees mappings only if page faults find them under RCU */
 #define CAN_PEEK	IS_ENABLED(CONFIG_PER_VMA_LOCK)
 
 /**
@@ -116,7 +118,7 @@ static vm_flags_t peek_flags(unsigned long addr)
  * @addr: address of the current task
  *
  * Context: any.
- * Return: false where nothing is mapped that can be read.
+ * Return: false if no readable mapping is there.
  */
 bool unwind_may_be_mapped(unsigned long addr)
 {
@@ -124,11 +126,11 @@ bool unwind_may_be_mapped(unsigned long addr)
 }
 
 /**
- * unwind_may_be_text - is there memory here that is executable?
+ * unwind_may_be_text - is there executable memory here?
  * @ip: address of the current task
  *
  * Context: any.
- * Return: false where there is none.
+ * Return: false if there is none.
  */
 bool unwind_may_be_text(unsigned long ip)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What is mapped at an address: see text.c. */
+/* The mapping at an address of the current task: see text.c. */
 #ifndef _KERNEL_UNWIND_TEXT_H
 #define _KERNEL_UNWIND_TEXT_H
 

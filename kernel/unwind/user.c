@@ -1,71 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The iterator: from one frame of the current task's user stack to the next.
+ * The frame loop: from one frame of the current task's user stack to the next.
  *
- * A frame is its instruction pointer, stack pointer and frame pointer; the
- * topmost one is what the program had when it entered the kernel.
+ *   deferred.c, in_place.c
+ *        |
+ *        v
+ *   unwind_user_frames() ---> walk.c: ordinary frames, by cached rules (rows.c)
+ *        ^    |               or rules that it looks up (tables.c, sframe.c)
+ *        |    v
+ *        '-- step(): one frame, by the first method that finds its caller:
+ *              1. the rule of a table, struct unwind_row
+ *              2. a signal's frame: before 1 if the address may be a trampoline
+ *              3. the link register, for an interrupted function (arm64)
+ *              4. the frame pointer
  *
- * deferred.c calls it for a stack that was asked for, in_place.c for one that cannot
- * wait.  The loop is unwind_user_frames(): walk.c goes on as long as frames are
- * ordinary, by rows that rows.c has kept or that it looks up (tables.c, then
- * sframe.c); step(), here, takes the one frame at which that stopped; and so on, until
- * there is no caller.  Whoever called gets all addresses, or the state after each.
+ * A frame is an instruction pointer, a stack pointer and a frame pointer.  The topmost
+ * frame has the values with which the program entered the kernel.  The method is chosen
+ * per frame: one stack can mix objects with and without tables.
  *
- * There are four ways to get to the caller's frame.  Which one it is, is found for each frame anew,
- * because stacks are mixed: the program may have a table, a plugin frame pointers only.
+ * A return address may already belong to the next function or rule.  So the lookup
+ * takes ip - 1, except for interrupted frames, whose addresses are exact.
  *
- * A table (an SFrame section) is written by the assembler and mapped with the program.
- * For each range of instructions it has a row: where the caller's stack pointer (the
- * CFA), the return address and the caller's frame pointer are.
- *
- *   1. A table describes the address (tables.c) and has a row for it (sframe.c):
- *      apply that (row.h).
- *   2. The address is a signal's trampoline, and there is no row, or one that is
- *      marked as that of such, or the last of the function that lies before it: the
- *      kernel knows the frame that it has laid down itself
- *      (arch/.../kernel/unwind_signal.c).  A row is used where that fails only.
- *   3. A function was interrupted that has no frame record yet, or no longer, and that
- *      can be seen by its instructions, or by the call: the return address is in the
- *      link register (arch/.../kernel/unwind_link.c, unwind_called.c).
- *   4. The frame pointer points to a frame record: where a function has saved its
- *      caller's frame pointer, beside the return address.  Where there is a link register,
- *      and a function was interrupted, its instructions have to show that there is one
- *      (arch/.../kernel/unwind_record.c): the stack ends rather than lose a caller.
- *
- * A row that is wrong costs its frame only: the others are tried instead.  But
- * not where the row says that this is the outermost frame, or needs a register that
- * is not known: there the frame pointer has some other use.
- *
- * walk.c is a short cut through ordinary frames, by rows that rows.c keeps; uprobe.c
- * puts back what uprobes have changed; stops.c counts why stacks end.
- *
- * A return address is that of the instruction after a call, which may already
- * belong to another function or row.  So it is ip - 1 that is looked up, except
- * for a frame that was interrupted, which is the topmost one and what lies below
- * a signal's: those addresses are exact.
- *
- * The stack is hostile.  What holds all the same:
- *
- * - The caller's frame lies further out than this one, by at least what a call
- *   takes, so the walk makes progress and cannot turn back.  A signal frame is
- *   the exception, it may lead from one stack to another; the number of frames
- *   is bounded in any case.
- * - A return address lies in memory that was executable when it was first met, or
- *   that the process registered as text (where tables can be at all:
- *   CONFIG_UNWIND_USER_SFRAME).  Where one does not, what led to it is not believed;
- *   a table can be wrong without malice.
- * - Registers other than stack and frame pointer are known for frames that were
- *   interrupted only, and never guessed.  Nor is the stack pointer, where all that
- *   is known is a frame record that may lie anywhere in its frame.
- * - Addresses that are followed or handed out have no tags and no authentication
- *   codes, however they were found.
- * - When no method leads on, the reason is recorded.
- *
- * Where faults are not allowed, what is not resident cannot be read, and tables
- * that are not known are not looked for.  Then the walk may take another way, or
- * end; that it may have is recorded, too, and what to make of it is up to the caller.
- *
- * Here is what walk.c leaves: all that is out of the ordinary, and why the stack ends.
+ * The stack is hostile.  Documentation/core-api/unwind-user.rst describes each method,
+ * and lists the guarantees that hold all the same.
  */
 
 #include <linux/export.h>
@@ -86,19 +43,19 @@
 #include "uprobe.h"
 #include "user.h"
 
-/* Of the name of the file in which an unwind ended */
+/* Room for the name of the file in which an unwind ended */
 #define OBJECT_NAME_MAX		64
 
 /**
  * struct unwind_user_frame - a caller's frame, as a method finds it
- * @ip: its return address, or the instruction that was interrupted
+ * @ip: its return address, or the interrupted instruction
  * @sp: its stack pointer
  * @fp: its frame pointer
  * @saved_regs: as in &struct unwind_user_state
- * @word_size: as there
+ * @word_size: as in &struct unwind_user_state
  * @method: how it was found
  * @interrupted: @ip is exact
- * @sp_is_bound: @sp is not known, but how far out it is at least
+ * @sp_is_bound: the stack pointer is not known; it is @sp or further out
  */
 struct unwind_user_frame {
 	unsigned long			ip;
@@ -111,7 +68,7 @@ struct unwind_user_frame {
 	bool				sp_is_bound;
 };
 
-/* An address, without its tag */
+/* Read an address; its tag is removed */
 static int read_word(const struct unwind_user_state *state, unsigned long addr,
 		     unsigned long *word)
 {
@@ -129,17 +86,17 @@ static int read_word(const struct unwind_user_state *state, unsigned long addr,
 	return ret;
 }
 
-/* Is the current frame's stack pointer known, or only how far out it is at least? */
+/* Is @sp the current frame's stack pointer, not only a bound of it? */
 static bool sp_known(const struct unwind_user_state *state)
 {
 	return UNWIND_USER_FP_CFA_EXACT || !state->sp_is_bound;
 }
 
 /*
- * May @cfa be the CFA of the current frame, which is not a signal frame?  The frame holds
- * a word at least, where a call has pushed its return address.  Only an interrupted
- * function may have that in a register (@ra_in_reg), as vfork() of C libraries does, which
- * pops it first.
+ * Can @cfa be the CFA of the current frame, which is not a signal frame?  The frame holds
+ * at least one word, and more if a call has pushed its return address.  Only an interrupted
+ * function may have that address in a register (@ra_in_reg): vfork() of C libraries, for
+ * example, pops it first.
  */
 static bool cfa_valid(const struct unwind_user_state *state, unsigned long cfa,
 		      bool ra_in_reg)
@@ -154,7 +111,7 @@ static bool cfa_valid(const struct unwind_user_state *state, unsigned long cfa,
 	       IS_ALIGNED(cfa, state->word_size);
 }
 
-/* What describes an address is kept: it is needed for the next step */
+/* The table of the address stays in @state: the next step needs it */
 static int lookup_table(struct unwind_user_state *state, unsigned long ip)
 {
 	int ret;
@@ -167,13 +124,13 @@ static int lookup_table(struct unwind_user_state *state, unsigned long ip)
 	return ret;
 }
 
-/* Is there text at a return address? */
+/* Is a return address in text? */
 static bool is_text(struct unwind_user_state *state, unsigned long ip)
 {
 	return lookup_table(state, ip) != -EFAULT;
 }
 
-/* The return address, if a uretprobe has put it aside */
+/* Replace the return address by the true one, if a uretprobe has changed it */
 static bool undo_uretprobe(struct unwind_user_frame *frame)
 {
 	if (UNWIND_USER_FP_CFA_EXACT || !frame->sp_is_bound)
@@ -183,7 +140,7 @@ static bool undo_uretprobe(struct unwind_user_frame *frame)
 					  unwind_user_untag(frame->fp));
 }
 
-/* May this be the caller's frame? */
+/* Can this be the caller's frame? */
 static enum unwind_user_stop check_frame(struct unwind_user_state *state,
 					 struct unwind_user_frame *frame)
 {
@@ -200,13 +157,13 @@ static enum unwind_user_stop check_frame(struct unwind_user_state *state,
 }
 
 /*
- * May this be what a signal interrupted?  It need not be text: to have gone
- * astray may be why there was a signal.
+ * Can this be the frame that a signal interrupted?  Its address need not be text: a jump
+ * to nowhere may be what caused the signal.
  */
 static enum unwind_user_stop check_interrupted(struct unwind_user_state *state,
 					       struct unwind_user_frame *frame)
 {
-	/* It may be what is left of a signed address that was not accepted */
+	/* The address may be the rest of a signed one that failed authentication */
 	frame->ip = unwind_user_strip_ra(frame->ip);
 	/* A uretprobe's trampoline can be interrupted anywhere */
 	if (state->task)
@@ -217,9 +174,9 @@ static enum unwind_user_stop check_interrupted(struct unwind_user_state *state,
 }
 
 /*
- * Without faults, a trampoline is not recognized, and what a row points to, a
- * signal's frame and a frame record are not read, whose page is not there.  Where
- * nothing is mapped at all, none ever is.  To read once more would not tell: a page
+ * Without faults, reads of pages that are not resident fail: a trampoline's code, a word
+ * that a rule points to, a signal frame, a frame record.  With faults the stack might be
+ * another, unless nothing is mapped there.  A second read would not help to decide: a page
  * that is being moved is back soon.
  */
 static void note_unread(struct unwind_user_state *state, unsigned long addr)
@@ -242,7 +199,7 @@ static int read_stack(struct unwind_user_state *state, unsigned long addr,
  * By table
  */
 
-/* A register of a frame that was interrupted */
+/* A register of an interrupted frame */
 static bool known_reg(struct unwind_user_state *state, unsigned int reg,
 		      unsigned long *val)
 {
@@ -306,7 +263,7 @@ static enum unwind_user_stop apply_rule(struct unwind_user_state *state,
 					      UNWIND_STOP_NONE;
 }
 
-/* Is what the row says of RA and FP a frame record? */
+/* Does the row place RA and FP as a frame record does? */
 static bool row_has_record(const struct unwind_user_state *state,
 			   const struct unwind_row *row)
 {
@@ -322,9 +279,9 @@ static enum unwind_user_stop apply_cfa(struct unwind_user_state *state,
 				       unsigned long *cfa)
 {
 	/*
-	 * Where the stack pointer is not known, the frame record may be: the
-	 * frame pointer of who made a call points to it, and the row says where
-	 * it lies in the frame.
+	 * If the stack pointer is not known, use the frame record: the frame
+	 * pointer points to it, because this frame made a call, and the row
+	 * gives its place in the frame.
 	 */
 	if (!sp_known(state) && row->cfa.base == UNWIND_RULE_SP &&
 	    !row->cfa.deref && row_has_record(state, row)) {
@@ -374,14 +331,14 @@ static enum unwind_user_stop apply_row(struct unwind_user_state *state,
 }
 
 /**
- * unwind_user_correct_cfa - of a row that counts from below what was pushed
- * @row: as it was decoded; changed if that is so
+ * unwind_user_correct_cfa - correct a row that ignores words pushed before the function
+ * @row: as decoded; changed if it is such a row
  *
- * A function saves its return address in its own frame, thus below the CFA.  Where a row
- * has it above, the row counts from where the function was entered, and something was
- * pushed before: so it is in glibc's _dl_runtime_resolve() of arm64, to which the PLT goes
- * with two registers pushed when a function is called for the first time.  The caller's
- * stack is above these.  What a row describes for a signal is no call.
+ * A function saves its return address in its own frame, below the CFA.  If a row places
+ * it above, the row counts from the function's entry, and ignores words that were pushed
+ * before.  glibc's _dl_runtime_resolve() on arm64 has such rows: the PLT pushes two
+ * registers and jumps there when a function is called for the first time.  The caller's
+ * stack is above these.  A signal's row describes no call, so it is left alone.
  *
  * Context: any.
  */
@@ -424,7 +381,7 @@ static int lookup_row(struct unwind_user_state *state,
 	if (state->table.format == UNWIND_TABLE_NONE)
 		return -ENOENT;
 	ret = unwind_user_find_row(state, ip, row);
-	/* A row that makes no sense makes none with faults either */
+	/* A row that makes no sense with faults disabled makes none with faults either */
 	if (ret && ret != -ENOENT && ret != -EINVAL)
 		state->unsure = true;
 	if (ret && ret != -ENOENT)
@@ -508,7 +465,7 @@ static enum unwind_user_stop next_by_signal(struct unwind_user_state *state,
  * By link register
  */
 
-/* How many instructions were looked at, and what could not be */
+/* Note how many instructions were visited, and which could not be read */
 static void note_link(struct unwind_user_state *state,
 		      const struct unwind_user_link *link)
 {
@@ -518,8 +475,9 @@ static void note_link(struct unwind_user_state *state,
 }
 
 /*
- * Its instructions do not tell whether a function has a frame record, or has its return
- * address in the link register: was it called where that says?
+ * The function's instructions do not show whether it has a frame record, or has its
+ * return address in the link register.  If the link register is right, there is a call
+ * before that address that calls the function: check that.
  */
 static enum unwind_user_stop find_call(struct unwind_user_state *state,
 				       struct unwind_user_link *link)
@@ -552,8 +510,9 @@ static enum unwind_user_stop look_at_insns(struct unwind_user_state *state,
 }
 
 /*
- * No instruction was executed there: it was called, or jumped to, by mistake.  If it was
- * returned to, the register has the same, and what the frame pointer leads to is next.
+ * There is no instruction at this address: a mistaken call or jump went there.  The link
+ * register has the return address.  A mistaken return is recognized by a link register
+ * with the same address; then the frame pointer finds the next frame.
  */
 static enum unwind_user_stop find_stray(struct unwind_user_state *state,
 					struct unwind_user_link *link)
@@ -578,7 +537,7 @@ static enum unwind_user_stop find_link(struct unwind_user_state *state,
 				       const struct unwind_kept_row *kept,
 				       struct unwind_user_link *link)
 {
-	/* Its instructions were looked at before; a call depends on the register */
+	/* The instructions' answer is cached; whether there was a call depends on the register */
 	if (kept->how & UNWIND_KEPT_NONE && kept->how & UNWIND_KEPT_NO_LINK)
 		return kept->how & UNWIND_KEPT_AMBIGUOUS ? find_call(state, link) :
 							   UNWIND_STOP_NO_FRAME;
@@ -603,7 +562,7 @@ static enum unwind_user_stop next_by_link(struct unwind_user_state *state,
 		.sp = state->sp + link.pushed,
 		.fp = state->fp,
 		.word_size = state->word_size,
-		/* The frame pointer comes next, and led to none so far */
+		/* Counts as FP, which is the next method and has found no frame yet */
 		.method = UNWIND_USER_FP,
 		.sp_is_bound = !link.sp_known,
 	};
@@ -611,7 +570,7 @@ static enum unwind_user_stop next_by_link(struct unwind_user_state *state,
 		return UNWIND_STOP_NO_REGISTER;
 	if (!cfa_valid(state, next->sp, true))
 		return UNWIND_STOP_BAD_FRAME;
-	/* If it is none, the caller is not known: the frame pointer leads to the next one */
+	/* If the check fails, the caller is not known: the frame pointer would skip it */
 	return check_frame(state, next);
 }
 
@@ -643,16 +602,16 @@ static enum unwind_user_stop next_by_fp(struct unwind_user_state *state,
 	    read_stack(state, fp + UNWIND_USER_FP_FP_WORDS * word, &next->fp))
 		return UNWIND_STOP_UNREADABLE;
 	stop = check_frame(state, next);
-	/* Then it is no frame record, but whatever the register was used for */
+	/* Then it is no frame record: the register had some other use */
 	return stop == UNWIND_STOP_NOT_TEXT || stop == UNWIND_STOP_BAD_FRAME ?
 	       UNWIND_STOP_NO_FRAME : stop;
 }
 
 /*
- * The iterator
+ * The frame loop
  */
 
-/* Where the program would be, and its stack, without uprobes */
+/* Set instruction and stack pointer to their values without uprobes */
 static void undo_uprobes(struct unwind_user_state *state)
 {
 	state->ip = unwind_uprobe_ip(state->ip);
@@ -661,13 +620,13 @@ static void undo_uprobes(struct unwind_user_state *state)
 
 /**
  * unwind_user_start - begin with the topmost frame
- * @state: set up
+ * @state: initialized
  * @regs: registers with which the current task left user space
  * @access: how user memory may be read; with UNWIND_USER_NOFAULT the caller has
  *	disabled page faults
  *
  * Context: any with UNWIND_USER_NOFAULT; else task context that may sleep.
- * Return: 0, or -EINVAL when these registers are no start of a stack.
+ * Return: 0, or -EINVAL if no stack can start with these registers.
  */
 int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs,
 		      enum unwind_user_access access)
@@ -677,7 +636,7 @@ int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs,
 	*state = (struct unwind_user_state){
 		.regs = regs,
 		.access = access,
-		/* Elsewhere, the list of uretprobes may be halfway changed */
+		/* In other contexts, the list of uretprobes may be halfway changed */
 		.task = in_task(),
 		.topmost = true,
 		.exact_ip = true,
@@ -700,8 +659,8 @@ int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs,
 }
 
 /*
- * Does a function return to what begins like a signal's trampoline?  One that lies right
- * behind another function has its last row: what is looked up is ip - 1.
+ * Does the function return to code that begins like a signal's trampoline?  A trampoline
+ * right after a function gets the function's last row, because the lookup takes ip - 1.
  */
 static bool may_be_trampoline(struct unwind_user_state *state,
 			      const struct unwind_row *row)
@@ -716,7 +675,7 @@ static bool may_be_trampoline(struct unwind_user_state *state,
 	return false;
 }
 
-/* By signal frame, where there may be one: UNWIND_STOP_NO_FRAME if there is none */
+/* Try a signal's frame if there can be one; UNWIND_STOP_NO_FRAME if there is none */
 static enum unwind_user_stop try_signal(struct unwind_user_state *state,
 					const struct unwind_row *row,
 					struct unwind_user_frame *next)
@@ -726,10 +685,10 @@ static enum unwind_user_stop try_signal(struct unwind_user_state *state,
 	if (row && !row->signal && !may_be_trampoline(state, row))
 		return UNWIND_STOP_NO_FRAME;
 	stop = next_by_signal(state, next);
-	/* The row's function may have called what returns there */
+	/* The row's function may have made the call that returns there */
 	if (row && !row->signal)
 		return stop == UNWIND_STOP_UNREADABLE ? UNWIND_STOP_NO_FRAME : stop;
-	/* A record beside the frame leads past what was interrupted */
+	/* If a signal frame has a frame record, that record skips the interrupted frame */
 	return UNWIND_USER_SIGNAL_RECORD || !stop ? stop : UNWIND_STOP_NO_FRAME;
 }
 
@@ -740,7 +699,7 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 	enum unwind_user_stop stop, other;
 	struct unwind_row row;
 
-	/* A program of a kind whose frames cannot be found */
+	/* Frames of this kind of program cannot be found */
 	if (!state->word_size)
 		return UNWIND_STOP_NO_FRAME;
 	stop = find_row(state, kept, &row);
@@ -752,26 +711,26 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 	if (!stop) {
 		stop = next_by_row(state, &row, next);
 		/*
-		 * Functions whose frame is found by another register align
-		 * their stack: the frame pointer then leads to a copy of the
-		 * return address, which is not where the caller's stack is.
+		 * A function whose frame is found by another register aligns
+		 * its stack.  Its frame pointer leads to a copy of the return
+		 * address, and the caller's stack is not there.
 		 */
 		if (!stop || stop == UNWIND_STOP_END ||
 		    stop == UNWIND_STOP_END_FP ||
 		    stop == UNWIND_STOP_NO_REGISTER)
 			return stop;
 	}
-	/* Before its function has a frame record, the frame pointer skips its caller */
+	/* Before its function has a frame record, the frame pointer would skip the caller */
 	other = UNWIND_STOP_NO_FRAME;
 	if (UNWIND_USER_LINK_REG >= 0 && state->exact_ip)
 		other = next_by_link(state, kept, next);
 	if (other == UNWIND_STOP_NO_FRAME)
 		other = next_by_fp(state, next);
-	/* What was wrong with the table says more than that no FP is kept */
+	/* A fault of the table is a better reason than a missing frame pointer */
 	return other && stop != UNWIND_STOP_NO_FRAME ? stop : other;
 }
 
-/* Go on to the caller's frame; @kept is what describes the current one, if known */
+/* Move to the caller's frame; @kept is the current frame's cached rule, if known */
 static int step(struct unwind_user_state *state,
 		const struct unwind_kept_row *kept)
 {
@@ -796,11 +755,11 @@ static int step(struct unwind_user_state *state,
 }
 
 /**
- * unwind_user_next - go on to the caller's frame
- * @state: where the unwind is
+ * unwind_user_next - move to the caller's frame
+ * @state: the current frame
  *
  * Context: as unwind_user_start().
- * Return: 0, or -ENOENT when there is no further frame; @state then says why.
+ * Return: 0, or -ENOENT if there is no further frame; @state->stop then has the reason.
  */
 int unwind_user_next(struct unwind_user_state *state)
 {
@@ -808,20 +767,20 @@ int unwind_user_next(struct unwind_user_state *state)
 
 	if (state->stop)
 		return -ENOENT;
-	/* No further than here */
+	/* Without room, this finds the rule of the current frame and takes no step */
 	unwind_user_walk(state, &kept, NULL, 0);
 	return step(state, &kept);
 }
 
 /**
- * unwind_user_next_frames - go on as far as frames are ordinary, and one further
- * @state: where the unwind is
+ * unwind_user_next_frames - move through all ordinary frames, and one more
+ * @state: the current frame
  * @ips: filled in: the addresses of the frames after the current one
  * @room: for how many of them, at least 1
  *
  * Context: as unwind_user_start().
- * Return: how many there are; 0 only where the stack has ended, and @state says why.
- * Fewer than @room does not mean that it has.
+ * Return: the number of addresses; 0 only if the stack has ended, and @state->stop has
+ * the reason.  A number below @room does not mean that it has.
  */
 unsigned int unwind_user_next_frames(struct unwind_user_state *state,
 				     unsigned long *ips, unsigned int room)
@@ -841,7 +800,7 @@ unsigned int unwind_user_next_frames(struct unwind_user_state *state,
 static noinline void trace_stop(const struct unwind_user_state *state,
 				unsigned int nr)
 {
-	/* A return address may lie behind the end of what called */
+	/* A return address may lie after the end of its object: look up the call */
 	const unsigned int back = state->exact_ip ? 0 : 1;
 	char object[OBJECT_NAME_MAX] = "";
 	u64 offset = 0;
@@ -862,7 +821,7 @@ static void report_stop(const struct unwind_user_state *state, unsigned int nr)
 }
 
 /**
- * unwind_user_frames - from where the unwind is to where it stops
+ * unwind_user_frames - unwind from the current frame to the end
  * @state: set up by unwind_user_start()
  * @trace: filled in
  * @max: room in @trace, at least 1
@@ -896,17 +855,17 @@ void unwind_user_frames(struct unwind_user_state *state,
  * @max: limit on the number of frames
  * @access: UNWIND_USER_FAULTABLE or UNWIND_USER_NOFAULT, no other
  *
- * The stack is that of the program as it entered the kernel, or, when that is on
- * its way out, as it will go on. Where it ends and why is told by the tracepoint
- * unwind:unwind_stop.
+ * The stack is the program's as it entered the kernel, or, if the task is on its way
+ * out, as it will continue.  The tracepoint unwind:unwind_stop reports where and why
+ * the stack ends.
  *
- * Outside of task context, what uretprobes have put aside is not looked up: a return
- * address may be that of their trampoline.
+ * Outside of task context, the return addresses that uretprobes have replaced are not
+ * looked up: such an address is their trampoline's.
  *
  * Context: any with UNWIND_USER_NOFAULT; else task context that may sleep,
  * without the mmap lock.
- * Return: 0, with at least one frame; -EINVAL when the current task has no user
- * stack, or @access is none of the two; -EFAULT when its memory cannot be reached
+ * Return: 0, with at least one frame; -EINVAL if the current task has no user
+ * stack, or @access is neither of the two; -EFAULT if its memory cannot be reached
  * from here.
  */
 int unwind_user(struct unwind_stacktrace *trace, unsigned int max,

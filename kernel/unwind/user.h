@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The iterator's state, and its parts: user.c goes from frame to frame, walk.c is its
- * short cut, in_place.c uses both where nothing may fault.
+ * The state and the parts of the frame loop: user.c has the loop, walk.c a fast path for
+ * ordinary frames.  in_place.c uses both where faults are not allowed.
  */
 #ifndef _KERNEL_UNWIND_USER_H
 #define _KERNEL_UNWIND_USER_H
@@ -16,35 +16,33 @@
 #include "tables.h"
 
 /**
- * struct unwind_user_state - where an unwind is
+ * struct unwind_user_state - the current frame of an unwind
  * @regs: registers with which the program entered the kernel
- * @saved_regs: address of the registers that a signal saved, where the current
- *	frame is what it interrupted; else 0
+ * @saved_regs: address of the registers that a signal saved, if the signal interrupted
+ *	the current frame; else 0
  * @ip: the current frame's instruction pointer, or its return address
  * @sp: its stack pointer
  * @fp: its frame pointer
- * @table: what described the last address, which most often is described by the
- *	same table as the next
- * @rows: the rows that are kept for the address space; NULL while it has no tables
- * @access: how user memory may be read; becomes UNWIND_USER_NOFAULT in a task that is
- *	killed (see unwind_user_resched()), with faults as they were
+ * @table: the table of the last address; the next address is mostly in it, too
+ * @rows: the cached rules of the address space; NULL while it has no tables
+ * @access: how user memory may be read; becomes UNWIND_USER_NOFAULT in a killed task
+ *	(see unwind_user_resched()), though page faults stay enabled
  * @method: how the current frame was found
  * @stop: why there is no next frame
  * @word_size: 8 or 4 bytes; 0: frames of this program cannot be found
- * @looked: entries and rows of tables that were looked at so far, and what else a
- *	lookup reads, in such
- * @looked_max: after so many, rows that are not kept are not looked up in walk.c;
- *	0: no limit
- * @task: the unwind runs in task context, even where it may not fault
- * @unsure: something was not known or not readable that could be where faulting
- *	is allowed, so that the stack might then be another
- * @known_only: tables that are not known are not looked for, whatever @access says
- * @no_rows: room for rows to keep was asked for, and could not be had
+ * @looked: the work so far: FDEs, FREs and instructions that were visited; other reads
+ *	of a lookup count as UNWIND_LOOKUP_LOOKED of them
+ * @looked_max: once @looked exceeds this, walk.c uses cached rules only; 0: no limit
+ * @task: the unwind runs in task context, even if it may not fault
+ * @unsure: something was unknown or unreadable that may not be so with faults, which
+ *	could then give another stack
+ * @known_only: use known tables only, whatever @access allows
+ * @no_rows: the cache of rules could not be allocated
  * @probed: uprobes may have changed the stack
  * @topmost: @ip, @sp and @fp are from @regs
- * @exact_ip: @ip is an instruction that was interrupted, not one after a call
- * @sp_is_bound: the stack pointer is not known, only that it is @sp or further out
- * @by_table: a table has led on from a frame
+ * @exact_ip: @ip is an interrupted instruction, not the one after a call
+ * @sp_is_bound: the stack pointer is not known; it is @sp or further out
+ * @by_table: a table has described at least one frame
  */
 struct unwind_user_state {
 	struct pt_regs			*regs;
@@ -85,34 +83,34 @@ unsigned int unwind_user_walk(struct unwind_user_state *state,
 			      unsigned int room);
 
 /**
- * unwind_user_has_stack - is there a user stack that a task will return to?
+ * unwind_user_has_stack - does the task have a user stack to return to?
  * @task: the task
  *
  * Context: any.
- * Return: whether there is; a task that exits still has it until its mm is gone.
+ * Return: whether it has; an exiting task has one until its mm is gone.
  */
 static inline bool unwind_user_has_stack(const struct task_struct *task)
 {
-	/* The task itself may be changing others of its flags */
+	/* The task may be changing its other flags at this moment */
 	const unsigned int flags = data_race(task->flags);
 
 	return task->mm && !(flags & (PF_KTHREAD | PF_USER_WORKER));
 }
 
-/* What a lookup reads beside entries and rows (see sframe.c), as so many of these */
+/* Reads of a lookup other than FDEs and FREs (see sframe.c), counted as this many of them */
 #define UNWIND_LOOKUP_LOOKED	29
 
-/* What a killed task may look at in tables: about as much as for one bad frame */
+/* Work that a killed task may spend on tables: about as much as for one bad frame */
 #define UNWIND_KILLED_LOOKED	65536
 
 /**
- * unwind_user_resched - before work that may be long
- * @state: where the unwind is
+ * unwind_user_resched - reschedule before work that may be long
+ * @state: the current frame
  *
- * A killed task still gets its last stack.  It does not wait for pages to be read
- * (page faults of killed tasks fail then), nor can it read the file in which a table
- * is to be found, so that those must be known; and it looks at so much only.  Beyond
- * that, the bounds are those of a context that cannot wait.
+ * A killed task still gets its last stack.  It does not wait for pages (page faults of
+ * killed tasks fail), and cannot read a file to find its table, so it uses known tables
+ * only.  Its work is limited: beyond UNWIND_KILLED_LOOKED, it gets the bounds of a
+ * context that cannot sleep.
  */
 static inline void unwind_user_resched(struct unwind_user_state *state)
 {
@@ -124,10 +122,10 @@ static inline void unwind_user_resched(struct unwind_user_state *state)
 }
 
 /**
- * unwind_user_table_access - may a table that is not known be looked for?
- * @state: where the unwind is
+ * unwind_user_table_access - may the kernel look for unknown tables?
+ * @state: the current frame
  *
- * Return: as what unwind_table_lookup() is to take it.
+ * Return: the access mode to pass to unwind_table_lookup().
  */
 static inline enum unwind_user_access
 unwind_user_table_access(const struct unwind_user_state *state)
@@ -136,10 +134,11 @@ unwind_user_table_access(const struct unwind_user_state *state)
 }
 
 /**
- * unwind_user_lookup_ip - the address whose row describes the current frame
- * @state: where the unwind is
+ * unwind_user_lookup_ip - the address whose rule describes the current frame
+ * @state: the current frame
  *
- * Return: that of an instruction: of the call, where a call led on from the frame.
+ * Return: an address within the instruction: within the call, unless the frame was
+ * interrupted.
  */
 static inline unsigned long
 unwind_user_lookup_ip(const struct unwind_user_state *state)
@@ -148,10 +147,10 @@ unwind_user_lookup_ip(const struct unwind_user_state *state)
 }
 
 /**
- * unwind_user_find_row - look an address up in the table that the unwind has
- * @state: where the unwind is; its table is one of SFrame, and covers @ip
+ * unwind_user_find_row - find the rule of an address in the unwind's current table
+ * @state: the current frame; its table is of format SFrame, and covers @ip
  * @ip: the address
- * @row: filled in; of @row->looked and the rest as sframe_find_row() does
+ * @row: filled in as by sframe_find_row()
  *
  * Context: as unwind_user_start().
  * Return: as sframe_find_row().

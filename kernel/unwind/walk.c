@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The iterator's short cut: from frame to frame by rows of the shape that almost all
- * have, or by frame records where there is no row.
+ * A fast path of the frame loop (user.c), for ordinary frames: those with a rule of the
+ * usual shape, or with a frame record and no rule.
  *
- * For such a frame whose row is kept (rows.c), all that is left to do is to read two
- * words of the stack. This is done here in one loop, with the same checks that the
- * iterator makes (user.c). A row that is not kept is looked up, and then kept, if it
- * may be.
+ * If such a frame's rule is cached (rows.c), two words of the stack are left to read.
+ * One loop does that, with the same checks as user.c.  A rule that is not cached is
+ * looked up, and then cached, if it may be.
  *
- * It only goes where nothing is in doubt. Whatever else there is to a frame - a row
- * of another shape, the stack's end, a signal's trampoline, a stack that uprobes have
- * changed, memory that cannot be read, a caller that would not lie further out - is
- * left to the iterator, which begins with that frame anew.
+ * The loop stops at any doubt, and user.c begins anew with that frame: a rule of another
+ * shape, the stack's end, a signal's trampoline, a stack that uprobes have changed,
+ * memory that cannot be read, a caller that would not lie further out.
  *
- * A step is taken only once what describes the caller's frame is known, too.  That is
- * needed for the next step anyway, and says that the caller's address is text.
+ * It takes a step only once the rule of the caller's frame is known, too.  The next step
+ * needs that anyway, and it shows that the caller's address is text.
  *
- * While user memory is open, no function may be called: what reads is inlined.
+ * While user memory is open, no function may be called: the code that reads is inlined.
  *
- * Where a frame record may lie anywhere in its frame (not UNWIND_USER_FP_CFA_EXACT),
- * the stack pointer is not known behind it, as in the iterator: the next row has to
- * count from the frame pointer, or to say where its own record lies.
+ * If a frame record may lie anywhere in its frame (not UNWIND_USER_FP_CFA_EXACT), the
+ * stack pointer is not known after it, as in user.c: the next rule has to count from the
+ * frame pointer, or to give the place of its own record.
  */
 
 #include <linux/align.h>
@@ -33,8 +31,8 @@
 #include "user.h"
 
 /*
- * Words of user memory, here and there: each address is checked as it is read, or
- * made one that faults. None has a tag any more that access_ok() would have to know of.
+ * Reads of single words of user memory.  Each address is checked as it is read, or made
+ * one that faults.  None has a tag any more, which access_ok() would have to handle.
  */
 
 static __always_inline bool words_begin(void)
@@ -83,13 +81,13 @@ fault:
 }
 
 /**
- * struct walk - where the loop is
+ * struct walk - the loop's current frame
  * @ip: as in &struct unwind_user_state
- * @sp: likewise
- * @fp: likewise
- * @exact_ip: likewise
- * @sp_is_bound: likewise
- * @row: what describes that frame
+ * @sp: as in &struct unwind_user_state
+ * @fp: as in &struct unwind_user_state
+ * @exact_ip: as in &struct unwind_user_state
+ * @sp_is_bound: as in &struct unwind_user_state
+ * @row: the frame's rule
  */
 struct walk {
 	unsigned long		ip;
@@ -101,8 +99,8 @@ struct walk {
 };
 
 /*
- * May the frame pointer be followed: does no row describe this frame, and is there
- * nothing else to be tried before?
+ * May the loop follow the frame pointer: does the frame have no rule, and is there no
+ * other method to try first?
  */
 static __always_inline bool may_follow_fp(const struct walk *at)
 {
@@ -115,7 +113,7 @@ static __always_inline bool may_follow_fp(const struct walk *at)
 	return read_insns(at->ip, &insns) && !unwind_user_maybe_trampoline(insns);
 }
 
-/* Where the CFA is: if the stack pointer is not known, by the frame record (apply_cfa()) */
+/* Find the CFA; if the stack pointer is not known, by the frame record (apply_cfa()) */
 static __always_inline bool walk_cfa(const struct walk *at, unsigned long *cfa)
 {
 	const int word = sizeof(unsigned long);
@@ -135,7 +133,7 @@ static __always_inline bool walk_cfa(const struct walk *at, unsigned long *cfa)
 	return base;
 }
 
-/* The caller's frame, all but what describes it, and so whether it is text */
+/* Find the caller's frame, but not its rule; the rule shows whether it is text */
 static __always_inline bool walk_one(const struct walk *at, struct walk *next)
 {
 	const unsigned int min = at->exact_ip ? UNWIND_USER_CFA_MIN_WORDS : 1;
@@ -164,7 +162,7 @@ static __always_inline bool walk_one(const struct walk *at, struct walk *next)
 	return true;
 }
 
-/* That there is no row, in the form in which rows are kept: a frame record */
+/* The cached form of "no rule": a frame record */
 static const struct unwind_kept_row no_row = {
 	.cfa = UNWIND_USER_FP_CFA_WORDS * (int)sizeof(u64),
 	.ra = (UNWIND_USER_FP_RA_WORDS - UNWIND_USER_FP_CFA_WORDS) * (int)sizeof(u64),
@@ -173,8 +171,8 @@ static const struct unwind_kept_row no_row = {
 };
 
 /*
- * What the instructions tell of an address without a row: whether a signal's trampoline
- * begins behind it, where a caller goes on, and whether they show that a function which
+ * Find out what the instructions at an address without a rule show: whether a signal's
+ * trampoline begins right after it, where a caller continues; and whether a function that
  * is interrupted there has its return address in the link register, or a frame record.
  */
 static u32 look_at_text(struct unwind_user_state *state, unsigned long ip)
@@ -197,9 +195,9 @@ static u32 look_at_text(struct unwind_user_state *state, unsigned long ip)
 }
 
 /*
- * What the table says of an address, if it says anything that can be kept. That there
- * is no row is kept with what it takes to follow the frame pointer. Where text was made
- * at run time, and may be written anew, its instructions are looked at each time.
+ * Get the rule of an address from its table, if it can be cached.  "No rule" is cached as
+ * well, with the data to follow the frame pointer.  Text made at run time may be rewritten:
+ * its instructions are read each time.
  */
 static bool decode_row(struct unwind_user_state *state, unsigned long ip,
 		       struct unwind_kept_row *kept)
@@ -220,8 +218,8 @@ static bool decode_row(struct unwind_user_state *state, unsigned long ip,
 }
 
 /*
- * Look a row up, and keep it: unless its range would not be missed when it is
- * dropped, or its table may change.
+ * Look a rule up and cache it, unless its table may change, or nothing would drop
+ * the cached rule with its range.
  */
 static noinline bool lookup_and_keep(struct unwind_user_state *state,
 				     unsigned long ip,
@@ -230,7 +228,7 @@ static noinline bool lookup_and_keep(struct unwind_user_state *state,
 	struct unwind_table *table = &state->table;
 
 	kept->how = 0;
-	/* No program's text; what it is, the iterator says */
+	/* This is no program's text; user.c finds out what it is */
 	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME) || ip >= TASK_SIZE_MAX - 1)
 		return false;
 	if (state->looked_max && state->looked > state->looked_max)
@@ -249,7 +247,7 @@ static noinline bool lookup_and_keep(struct unwind_user_state *state,
 
 	if (!state->rows)
 		state->rows = unwind_table_rows(current->mm);
-	/* Once: reclaiming memory for it may have taken long */
+	/* Only once: reclaiming memory for it may take long */
 	if (state->access == UNWIND_USER_FAULTABLE && !state->no_rows &&
 	    !READ_ONCE(state->rows->entries)) {
 		unwind_rows_alloc(state->rows);
@@ -259,7 +257,7 @@ static noinline bool lookup_and_keep(struct unwind_user_state *state,
 	return true;
 }
 
-/* The row of the first frame: kept, or looked up */
+/* Get the rule of the first frame, from the cache or from its table */
 static __always_inline bool first_row(struct unwind_user_state *state,
 				      struct unwind_kept_row *row)
 {
@@ -277,8 +275,8 @@ static __always_inline bool first_row(struct unwind_user_state *state,
 }
 
 /*
- * The loop; @row is the first frame's. In memory is only what lookup_and_keep() fills in:
- * whatever else the loop needs are its own variables.
+ * The loop; @row is the first frame's rule.  Only the rule that lookup_and_keep() fills in
+ * is in memory.  All else that the loop needs is in its own variables.
  */
 static __always_inline unsigned int walk(struct unwind_user_state *state,
 					 struct unwind_kept_row *row,
@@ -340,14 +338,14 @@ static __always_inline unsigned int walk(struct unwind_user_state *state,
 }
 
 /**
- * unwind_user_walk - go on as far as frames are ordinary
- * @state: where the unwind is; moved to the last frame that was reached
- * @row: what describes that one; its @how is 0 if that is not known
+ * unwind_user_walk - move through frames as long as they are ordinary
+ * @state: the current frame; moved to the last frame that was reached
+ * @row: the rule of that frame; its @how is 0 if it is not known
  * @ips: filled in: the addresses of the frames after the first
  * @room: for how many of them
  *
  * Context: as unwind_user_start().
- * Return: how many there are; 0 is no error.
+ * Return: the number of addresses; 0 is no error.
  */
 unsigned int unwind_user_walk(struct unwind_user_state *state,
 			      struct unwind_kept_row *row, unsigned long *ips,
