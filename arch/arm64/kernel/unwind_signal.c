@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Signal frames: from a handler's caller to what the signal interrupted.  Asked by the
- * iterator, kernel/unwind/user.c.
+ * Signal frames: from a signal's trampoline to the frame that the signal interrupted, for
+ * the frame loop (kernel/unwind/user.c).
  *
- * A handler returns to two instructions, of the vDSO or of a C library that has
- * its own, that do nothing but call rt_sigreturn.  Above the stack pointer there
- * lies the frame that the kernel has laid down, with all registers of what was
- * interrupted.  No table describes them, and the vDSO's must not (sigreturn.S has
- * the reasons), so it is by these instructions that unwinders know a signal frame.
- * What interrupts the trampoline itself can find it at the second one.
+ * A handler returns to two instructions, of the vDSO or of a C library that has its own,
+ * that only call rt_sigreturn.  At the stack pointer there lies the frame that the kernel
+ * laid down, with all registers of the interrupted program.  No table describes these
+ * instructions, and the vDSO's must not (sigreturn.S has the reasons), so unwinders
+ * recognize them by their bytes.  An interrupt can find the trampoline at its second one.
  *
- * Above the frame is a frame record with the interrupted frame pointer and link
- * register.  It must not be followed: it leads to the caller of what was
- * interrupted at best.  But it shows where the frame is when only frame records
- * led here, and no stack pointer is known: below it, at the distance of a frame
- * without extra space.  Where vector registers took extra space, that is not its
- * place, and the stack ends.
+ *   frame record   the interrupted frame pointer and link register
+ *   extra space    for vector registers, if they need it
+ *   signal frame   <-- stack pointer of the trampoline
  *
- * Instructions and frame belong to the process and may lie: what comes out is a
- * frame of that process, true or not, and the number of frames is limited.
+ * The unwinder must not follow the record: at best it leads to the caller of the
+ * interrupted function.  But if only frame records led here and the stack pointer is not
+ * known, the record shows where the signal frame is: below it, at the distance of a frame
+ * without extra space.  With extra space, the frame is not there, and the stack ends.
+ *
+ * Instructions and frame belong to the process and may lie.  The result is a frame of that
+ * process, true or not, and the number of frames is bounded.
  */
 
 #include <linux/build_bug.h>
@@ -34,30 +35,30 @@
 #include <asm/unistd.h>
 #include <asm/unwind_user.h>
 
-/* svc #0, behind UNWIND_USER_TRAMPOLINE */
+/* svc #0, after UNWIND_USER_TRAMPOLINE */
 #define SVC			0xd4000001
 
 #define DWARF_X8		8
 #define DWARF_X29		29
 #define DWARF_SP		31
 
-/* As setup_rt_frame() in signal.c lays it down, and the program may rely on it */
+/* The layout of setup_rt_frame() in signal.c; programs may rely on it */
 struct signal_frame {
 	struct siginfo	info;
 	struct ucontext	uc;
 };
 
-/* Registers, by DWARF number, and then the stack pointer and the next instruction */
+/* Saved registers by DWARF number, then the stack pointer and the next instruction */
 #define SAVED_REGS(frame) \
 	((frame) + offsetof(struct signal_frame, uc.uc_mcontext.regs))
-/* And what else there is */
+/* The list of further registers */
 #define FURTHER_REGS(frame) \
 	((frame) + offsetof(struct signal_frame, uc.uc_mcontext.__reserved))
 #define SAVED(regs, reg)	((const u64 __user *)(regs) + (reg))
 #define SAVED_PC		(DWARF_SP + 1)
 
 /**
- * unwind_user_saved_reg - a register of what a signal interrupted
+ * unwind_user_saved_reg - a register of the program that a signal interrupted
  * @regs: as unwind_user_signal_frame() found it; not 0
  * @reg: number as in "DWARF for the Arm 64-bit Architecture"
  * @val: its value
@@ -73,7 +74,7 @@ int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
 
 	if (reg > DWARF_SP)
 		return -ENOENT;
-	/* From a table, that is, from the program */
+	/* @reg comes from a table, thus from the program */
 	reg = array_index_nospec(reg, DWARF_SP + 1);
 	unwind_user_tags_off();
 	ret = get_user(saved, SAVED(regs, reg));
@@ -126,7 +127,7 @@ static bool at_rt_sigreturn(unsigned long ip, const struct pt_regs *topmost,
 	       nr == __NR_rt_sigreturn;
 }
 
-/* A frame begins its list of further registers with those of FP and SIMD */
+/* A frame's list of further registers begins with FP and SIMD registers */
 static bool has_frame(unsigned long further, struct unwind_user_interrupted *to)
 {
 	const struct _aarch64_ctx __user *head = (void __user *)further;
@@ -138,14 +139,14 @@ static bool has_frame(unsigned long further, struct unwind_user_interrupted *to)
 }
 
 /**
- * unwind_user_signal_frame - from a signal's trampoline to what was interrupted
- * @ip: the address that a function, perhaps a handler, returns to
+ * unwind_user_signal_frame - from a signal's trampoline to the interrupted frame
+ * @ip: the address to which a function, perhaps a handler, returns
  * @sp: the stack pointer there
- * @topmost: the registers, where @ip is the topmost frame's; else NULL
- * @saved: those of @ip where that is what another signal interrupted, as this
- *	function found them; else 0
+ * @topmost: the registers, if @ip is the topmost frame's; else NULL
+ * @saved: registers of @ip, as this function found them, if another signal interrupted
+ *	that frame; else 0
  * @word_size: bytes in a stack word there
- * @to: filled in; its word_size is 0 where there is no trampoline, or no frame at @sp
+ * @to: filled in; its word_size is 0 if there is no trampoline, or no frame at @sp
  *
  * Context: as unwind_user_start().
  * Return: whether this is a signal's trampoline.

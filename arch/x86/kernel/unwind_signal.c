@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Signal frames: from a handler's caller to what the signal interrupted.  Asked by the
- * iterator, kernel/unwind/user.c.
+ * Signal frames: from a signal's trampoline to the frame that the signal interrupted, for
+ * the frame loop (kernel/unwind/user.c).
  *
- * A handler returns to a few instructions of the C library, or of the 32-bit
- * vDSO, that do nothing but call sigreturn.  Such a trampoline has no caller:
- * above it lies the frame that the kernel laid down, with all registers of what
- * was interrupted.  Few C libraries have a table for it.
+ * A handler returns to a few instructions of the C library, or of the 32-bit vDSO, that
+ * only call sigreturn.  Such a trampoline has no caller.  Above its stack pointer lies the
+ * frame that the kernel laid down, with all registers of the interrupted program.  Few C
+ * libraries have a table for the trampoline.
  *
- * It is recognized by its instructions, as debuggers and the DWARF unwinders of
- * compilers do.  Where the handler returns to is no help, as it may be changed
- * by sigaction() while the handler runs.  What interrupts the trampoline itself
- * can find it at any of its instructions; then, the system call's number may
- * already be in its register.
+ * The trampoline is recognized by its instructions, as debuggers and the DWARF unwinders
+ * of compilers do.  The kernel's record of the handler's return address does not help:
+ * sigaction() may change it while the handler runs.  An interrupt can find the trampoline
+ * at any of its instructions; then the system call's number may already be in its register.
  *
- * Instructions and frame belong to the process and may lie: what comes out is a
- * frame of that process, true or not, and the number of frames is limited.
+ * Instructions and frame belong to the process and may lie.  The result is a frame of that
+ * process, true or not, and the number of frames is bounded.
  */
 
 #include <linux/compat.h>
@@ -56,7 +55,7 @@
 #define IA32_NR_SIGRETURN	119
 #define IA32_NR_RT_SIGRETURN	173
 
-/* What the trampoline's pop takes off the stack: the signal's number */
+/* The trampoline's pop takes this off the stack: the signal's number */
 #define IA32_POPPED		sizeof(u32)
 
 static bool read_text(unsigned long ip, u64 *insns,
@@ -69,7 +68,7 @@ static bool read_text(unsigned long ip, u64 *insns,
  * 64-bit
  */
 
-/* By DWARF number: where struct sigcontext_64 has a register */
+/* Offsets of registers in struct sigcontext_64, by DWARF number */
 static const u8 sigcontext_64_regs[] = {
 	offsetof(struct sigcontext_64, ax), offsetof(struct sigcontext_64, dx),
 	offsetof(struct sigcontext_64, cx), offsetof(struct sigcontext_64, bx),
@@ -82,7 +81,7 @@ static const u8 sigcontext_64_regs[] = {
 };
 
 /**
- * unwind_user_saved_reg - a register of what a signal interrupted
+ * unwind_user_saved_reg - a register of the program that a signal interrupted
  * @regs: as unwind_user_signal_frame() found it for a 64-bit frame; not 0
  * @reg: number as in the psABI's "DWARF Register Number Mapping"
  * @val: its value
@@ -97,7 +96,7 @@ int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
 
 	if (reg >= ARRAY_SIZE(sigcontext_64_regs))
 		return -ENOENT;
-	/* From a table, that is, from the program */
+	/* @reg comes from a table, thus from the program */
 	reg = array_index_nospec(reg, ARRAY_SIZE(sigcontext_64_regs));
 	if (get_user(saved, (const u64 __user *)(regs + sigcontext_64_regs[reg])))
 		return -EFAULT;
@@ -270,14 +269,14 @@ static void read_sigcontext_32(unsigned long addr,
 #endif /* CONFIG_IA32_EMULATION */
 
 /**
- * unwind_user_signal_frame - from a signal's trampoline to what was interrupted
- * @ip: the address that a function, perhaps a handler, returns to
+ * unwind_user_signal_frame - from a signal's trampoline to the interrupted frame
+ * @ip: the address to which a function, perhaps a handler, returns
  * @sp: the stack pointer there
- * @topmost: the registers, where @ip is the topmost frame's; else NULL
- * @saved: those of @ip where that is what another signal interrupted, as this
- *	function found them; else 0
+ * @topmost: the registers, if @ip is the topmost frame's; else NULL
+ * @saved: registers of @ip, as this function found them, if another signal interrupted
+ *	that frame; else 0
  * @word_size: bytes in a stack word there
- * @to: filled in; its word_size is 0 where there is no trampoline, or no frame at @sp
+ * @to: filled in; its word_size is 0 if there is no trampoline, or no frame at @sp
  *
  * Context: as unwind_user_start().
  * Return: whether this is a signal's trampoline.

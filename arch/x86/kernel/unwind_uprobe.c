@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the trampoline of uretprobes has on the stack, at each of its instructions:
- * for kernel/unwind/uprobe.c.
+ * The stack of a uretprobe's trampoline at each of its instructions, for
+ * kernel/unwind/uprobe.c.
  *
- * They are those of uretprobe_trampoline_entry in uprobes.c, which has no unwind
- * information for the copies that programs have of it.  These are the bytes that
- * are expected; where the real ones differ, nothing is told of them.
+ * The instructions are those at uretprobe_trampoline_entry in uprobes.c.  Programs have
+ * copies of them without unwind information.  This file has the bytes that it expects.  If
+ * the real ones differ, it makes no statement about them.
  */
 
 #include <linux/string.h>
@@ -38,8 +38,8 @@ static const struct {
  * unwind_user_uretprobe_pushed - words on the stack of a uretprobe's trampoline
  * @offset: of an instruction in the trampoline
  * @words: set to the number of words that it has pushed, and not popped again
- * @called: set to whether it has called the kernel; then, the first word that was
- *	pushed is the address that it will return to
+ * @called: set to whether it has called the kernel; then the first word that it
+ *	pushed has become the address to which it will return
  *
  * Context: any.
  * Return: whether that is known.
@@ -52,7 +52,7 @@ bool unwind_user_uretprobe_pushed(unsigned long offset, unsigned int *words,
 
 	*words = 0;
 	*called = false;
-	/* The 32-bit one is but an int3 */
+	/* The 32-bit trampoline is only an int3 */
 	if (!offset)
 		return true;
 	if (uretprobe_trampoline_end - uretprobe_trampoline_entry != sizeof(expected) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the iterator of user stacks has to know of arm64: linux/unwind_user_arch.h. */
+/* arm64's part of the unwinder of user stacks: see linux/unwind_user_arch.h. */
 #ifndef __ASM_UNWIND_USER_H
 #define __ASM_UNWIND_USER_H
 
@@ -29,24 +29,24 @@
 
 /*
  * A frame record (AAPCS64, "The Frame Pointer"): the frame pointer points to the
- * caller's one, above which is the return address.  Where in the frame the record
- * lies is the compiler's choice, so that the CFA is at its end or further out.
+ * caller's frame pointer, and the return address is above that.  The compiler chooses
+ * where in the frame the record lies, so the CFA is at the record's end or further out.
  */
 #define UNWIND_USER_FP_CFA_WORDS	2
 #define UNWIND_USER_FP_CFA_EXACT	false
 #define UNWIND_USER_FP_RA_WORDS		1
 #define UNWIND_USER_FP_FP_WORDS		0
 
-/* A call moves nothing: the return address is in the link register */
+/* A call pushes nothing: the return address is in the link register */
 #define UNWIND_USER_CFA_MIN_WORDS	0
 #define UNWIND_USER_LINK_REG		30
 
-/* Where an instruction can be: at multiples of so many bytes */
+/* Instructions are at multiples of this number of bytes */
 #define UNWIND_USER_INSN_ALIGN		4
 
 /*
- * Bytes from a signal frame without extra space to the frame record above it, which
- * the handler's frame pointer points to at its entry.
+ * Bytes from a signal frame without extra space to the frame record above it.  The
+ * handler's frame pointer points to this record at its entry.
  */
 #define UNWIND_USER_SIGNAL_RECORD	4688
 
@@ -54,8 +54,8 @@
  * unwind_user_word_size - bytes in a stack word of the interrupted program
  * @regs: its registers
  *
- * Return: 8; or 0 for AArch32 programs, whose stack ends with where they are: their
- * ABI has no frame record that ARM and Thumb code agree on.
+ * Return: 8; or 0 for AArch32 programs.  Their stack has the topmost address only: their
+ * ABI has no frame record on which ARM and Thumb code agree.
  */
 static inline int unwind_user_word_size(struct pt_regs *regs)
 {
@@ -65,10 +65,10 @@ static inline int unwind_user_word_size(struct pt_regs *regs)
 /**
  * unwind_user_uaccess_okay - may user memory be read here, without faults?
  *
- * A pseudo-NMI may find the next task's memory in place already, and the previous
- * one still current: in the middle of a switch, or in firmware's. With PAN by
- * software, the memory that can be read is what the thread has noted for itself:
- * that of current, but for exec's switch to a new mm, of which nothing is known yet.
+ * A pseudo-NMI can come in the middle of a switch of tasks, or of a call to firmware.
+ * The next task's memory may be in place then, while the previous task is still current.
+ * With PAN by software, reads use the memory that the thread has noted for itself.  This
+ * is current's memory, except during exec's switch to a new mm, which has no content yet.
  *
  * Context: any.
  * Return: whether it may.
@@ -86,14 +86,15 @@ static inline bool unwind_user_uaccess_okay(void)
 }
 
 /**
- * unwind_user_tags_off - before user memory is read, by an address without its tag
+ * unwind_user_tags_off - before user memory is read by an address without its tag
  *
- * Where memory has tags (MTE), a read by an address with another tag fails if the
- * program has its own reads checked. What is read here is the stack, tables and text,
- * by addresses that come from anywhere and are checked by the iterator or the decoder:
- * tags of memory add nothing.
+ * If memory has tags (MTE) and the program has its own reads checked, a read by an
+ * address with another tag fails.  The unwinder reads the stack, tables and text, by
+ * addresses of any origin that the frame loop or the decoder checks: the memory's tags
+ * would add nothing.
  *
- * Context: any; until unwind_user_tags_on(), to which interrupts and faults come back.
+ * Context: any; until unwind_user_tags_on(), which must follow in the same context.
+ * Interrupts and faults come back in between.
  */
 static __always_inline void unwind_user_tags_off(void)
 {
@@ -108,14 +109,14 @@ static __always_inline void unwind_user_tags_on(void)
 }
 
 /**
- * unwind_user_untag - an address without what the hardware ignores in it
+ * unwind_user_untag - remove the bits of an address that the hardware ignores
  * @addr: a value of a register, or from memory
  *
- * The top byte of an address of data may be a tag (TBI, MTE). It is no part of where
- * the stack is, and get_user() refuses it unless the program asked for the tagged
+ * The top byte of an address of data may be a tag (TBI, MTE). The stack's place does not
+ * depend on it, and get_user() refuses it unless the program asked for the tagged
  * address ABI.
  *
- * Return: the address; what is not one of user space stays so.
+ * Return: the address; an address outside of user space stays outside.
  */
 static inline unsigned long unwind_user_untag(unsigned long addr)
 {
@@ -123,13 +124,13 @@ static inline unsigned long unwind_user_untag(unsigned long addr)
 }
 
 /**
- * unwind_user_strip_ra - a return address without its authentication code and tag
+ * unwind_user_strip_ra - remove authentication code and tag of a return address
  * @ra: from memory or from a register
  *
- * Whether a return address is signed is known from a table only, and what a table
- * says need not be true. An address that is not signed is the same afterwards.
+ * Only a table says whether a return address is signed, and the table need not be
+ * right. This does not change an address that is not signed.
  *
- * Return: the address; what is not one of user space stays so.
+ * Return: the address; an address outside of user space stays outside.
  */
 static inline unsigned long unwind_user_strip_ra(unsigned long ra)
 {
@@ -153,36 +154,36 @@ static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
 	}
 	if (reg >= ARRAY_SIZE(regs->regs))
 		return false;
-	/* From a table, that is, from the program */
+	/* @reg comes from a table, thus from the program */
 	reg = array_index_nospec(reg, ARRAY_SIZE(regs->regs));
 	*val = regs->regs[reg];
 	return true;
 }
 
 /**
- * unwind_user_restores_regs - are the registers about to be those of another frame?
- * @regs: with which the task left user space
+ * unwind_user_restores_regs - may sigreturn be replacing the registers by another frame's?
+ * @regs: registers with which the task left user space
  *
- * rt_sigreturn() writes them one after the other. Nor is the trampoline known by its
- * instructions once the program counter has left them.
+ * rt_sigreturn() writes them one after the other. Once the program counter has left the
+ * trampoline, its instructions do not identify it any more, either.
  *
  * Context: any.
- * Return: whether they may be half the one's and half the other's.
+ * Return: whether @regs may be a mixture of two frames' registers.
  */
 static inline bool unwind_user_restores_regs(const struct pt_regs *regs)
 {
 	return regs->syscallno == __NR_rt_sigreturn;
 }
 
-/* What a signal's trampoline begins with, where a handler returns to: mov x8, #nr */
+/* The start of the trampoline to which a signal's handler returns: mov x8, #nr */
 #define UNWIND_USER_TRAMPOLINE		(0xd2800008 | __NR_rt_sigreturn << 5)
 
 /**
  * unwind_user_maybe_trampoline - does a signal's trampoline begin like this?
- * @insns: the first four bytes of code that a function returns to, which are of
- *	little endian on any kernel
+ * @insns: the first four bytes of the code to which a function returns; little endian on
+ *	any kernel
  *
- * Return: if false, unwind_user_signal_frame() would not find one there either.
+ * Return: if false, unwind_user_signal_frame() would not find a trampoline there either.
  */
 static inline bool unwind_user_maybe_trampoline(u32 insns)
 {
@@ -196,7 +197,7 @@ static inline bool unwind_user_maybe_trampoline(u32 insns)
  * @called: set to whether it has called the kernel
  *
  * Context: any.
- * Return: whether that is known. The trampoline is but a breakpoint.
+ * Return: whether that is known. The trampoline is only a breakpoint.
  */
 static inline bool unwind_user_uretprobe_pushed(unsigned long offset,
 						unsigned int *words,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the iterator of user stacks has to know of x86: linux/unwind_user_arch.h. */
+/* x86's part of the unwinder of user stacks: see linux/unwind_user_arch.h. */
 #ifndef _ASM_X86_UNWIND_USER_H
 #define _ASM_X86_UNWIND_USER_H
 
@@ -17,8 +17,8 @@
 #define UNWIND_USER_SFRAME_ABI		3
 
 /*
- * A frame that "push %rbp; mov %rsp, %rbp" has set up: the frame pointer points
- * to the saved one, above which is the return address, above which is the CFA.
+ * The frame that "push %rbp; mov %rsp, %rbp" sets up: the frame pointer points to the
+ * saved frame pointer.  Above that is the return address, and above that the CFA.
  */
 #define UNWIND_USER_FP_CFA_WORDS	2
 #define UNWIND_USER_FP_CFA_EXACT	true
@@ -31,7 +31,7 @@
 /* There is no link register */
 #define UNWIND_USER_LINK_REG		-1
 
-/* An instruction can be anywhere */
+/* An instruction can be at any address */
 #define UNWIND_USER_INSN_ALIGN		1
 
 /* The caller's stack pointer lies above the return address that the call pushed */
@@ -41,14 +41,14 @@
  * unwind_user_word_size - bytes in a stack word of the interrupted program
  * @regs: its registers
  *
- * Return: 8 or 4; or -EINVAL for programs of whose addresses nothing is known: 32-bit
- * ones with segments of their own.
+ * Return: 8 or 4; or -EINVAL for 32-bit programs with segments of their own: their
+ * addresses have no known meaning.
  */
 static inline int unwind_user_word_size(struct pt_regs *regs)
 {
 	if (user_64bit_mode(regs))
 		return 8;
-	/* Flat, or addresses would not be what they seem */
+	/* Only with flat segments are addresses what they seem */
 	return regs->cs == __USER32_CS && regs->ss == __USER_DS ? 4 : -EINVAL;
 }
 
@@ -72,7 +72,7 @@ static __always_inline void unwind_user_tags_on(void)
 {
 }
 
-/* Addresses are what they are: no tag, and no authentication code */
+/* Addresses have neither tag nor authentication code */
 static inline unsigned long unwind_user_untag(unsigned long addr)
 {
 	return addr;
@@ -106,7 +106,7 @@ static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
 	};
 
 	if (reg < ARRAY_SIZE(offsets)) {
-		/* From a table, that is, from the program */
+		/* @reg comes from a table, thus from the program */
 		reg = array_index_nospec(reg, ARRAY_SIZE(offsets));
 		*val = regs_get_register(regs, offsets[reg]);
 		return true;
@@ -115,29 +115,29 @@ static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
 }
 
 /**
- * unwind_user_restores_regs - are the registers about to be those of another frame?
- * @regs: with which the task left user space
+ * unwind_user_restores_regs - may sigreturn be replacing the registers by another frame's?
+ * @regs: registers with which the task left user space
  *
- * rt_sigreturn() reads all of them before it writes the first, so that it is interrupts
- * alone that may come between.
+ * rt_sigreturn() reads all of them before it writes the first.  So only interrupts can
+ * come between two writes.
  *
  * Context: any.
- * Return: whether they may be half the one's and half the other's.
+ * Return: whether @regs may be a mixture of two frames' registers.
  */
 static inline bool unwind_user_restores_regs(const struct pt_regs *regs)
 {
 	return !in_task() && regs->orig_ax == __NR_rt_sigreturn;
 }
 
-/* What a signal's trampoline begins with, where a handler returns to: a mov to %rax, or %eax */
+/* The start of the trampoline to which a signal's handler returns: a mov to %rax, or %eax */
 #define UNWIND_USER_TRAMPOLINE_MOVQ	0x0fc0c748U
 #define UNWIND_USER_TRAMPOLINE_MOVL	0x00000fb8U
 
 /**
  * unwind_user_maybe_trampoline - does a signal's trampoline begin like this?
- * @insns: the first four bytes of code that a 64-bit function returns to
+ * @insns: the first four bytes of the code to which a 64-bit function returns
  *
- * Return: if false, unwind_user_signal_frame() would not find one there either.
+ * Return: if false, unwind_user_signal_frame() would not find a trampoline there either.
  */
 static inline bool unwind_user_maybe_trampoline(u32 insns)
 {
