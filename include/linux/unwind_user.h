@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The current task's user stack, now: as far as it can be had in any context, or with
- * page faults where sleeping is allowed (kernel/unwind/user.c, in_place.c).  And what
- * an address space calls to have its tables inherited, dropped and freed
- * (kernel/unwind/tables.c).
+ * The current task's user stack, immediately: in any context without page faults, or with
+ * them if the caller may sleep (kernel/unwind/user.c, in_place.c).  And the hooks of an
+ * address space that inherit, drop and free its tables (kernel/unwind/tables.c).
  */
 #ifndef _LINUX_UNWIND_USER_H
 #define _LINUX_UNWIND_USER_H
@@ -50,8 +49,8 @@ int unwind_table_prctl(unsigned long op, unsigned long uattr,
 		       unsigned long size, unsigned long arg5);
 
 /**
- * unwind_tables_init - a new address space knows no tables
- * @mm: address space that is being set up, not yet visible to anybody
+ * unwind_tables_init - start a new address space without tables
+ * @mm: address space that is being set up, not yet visible to other tasks
  */
 static inline void unwind_tables_init(struct mm_struct *mm)
 {
@@ -59,12 +58,14 @@ static inline void unwind_tables_init(struct mm_struct *mm)
 }
 
 /**
- * unwind_tables_drop - forget what is known about a range that is unmapped
+ * unwind_tables_drop - drop the tables of a range that is unmapped
  * @mm: address space, its mmap_lock held for writing
  * @start: first address of the range, which may be empty
  * @end: first address after it
  *
- * Context: task; may sleep.  One test of a pointer where nothing was unwound.
+ * Drops ranges of text in there, and ranges described by a table in there.
+ *
+ * Context: task; may sleep.  Costs one test of a pointer if nothing was unwound.
  */
 static inline void unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 				      unsigned long end)
@@ -74,13 +75,13 @@ static inline void unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 }
 
 /**
- * unwind_tables_fork - a child inherits what its parent registered
+ * unwind_tables_fork - let a child inherit the tables that its parent registered
  * @mm: the child's address space
  * @oldmm: the parent's, its mmap_lock held for writing
  *
- * What was found is not inherited: it is found again where it is needed.
+ * The child does not inherit tables that the kernel found: it finds them again on demand.
  *
- * Context: task; may sleep.  One test of a pointer where there are no tables.
+ * Context: task; may sleep.  Costs one test of a pointer if there are no tables.
  * Return: 0 or -ENOMEM.
  */
 static inline int unwind_tables_fork(struct mm_struct *mm,
@@ -92,7 +93,7 @@ static inline int unwind_tables_fork(struct mm_struct *mm,
 }
 
 /**
- * unwind_tables_free - free what is known about an address space
+ * unwind_tables_free - free the tables of an address space
  * @mm: address space without users
  */
 static inline void unwind_tables_free(struct mm_struct *mm)
@@ -110,7 +111,7 @@ unwind_user_in_place(struct pt_regs *regs, unsigned long *entries,
 	return 0;
 }
 
-/* Without tables, nothing is known of code but where it is mapped from */
+/* Without tables, only the mapping shows what kind of code it is */
 static inline enum unwind_user_text
 unwind_user_text(const struct vm_area_struct *vma, unsigned long ip, u64 *offset)
 {

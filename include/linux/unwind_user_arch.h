@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What asm/unwind_user.h and the iterator agree on, beside single values.
+ * Structures that asm/unwind_user.h and the frame loop share.
  *
- * An architecture's asm/unwind_user.h says which SFrame ABI its tables have, what
- * a frame record looks like, and how to get at the registers of the program that
+ * An architecture's asm/unwind_user.h defines which SFrame ABI its tables have, what
+ * a frame record looks like, and how to get the registers of the program that
  * entered the kernel, or that a signal interrupted.
  */
 #ifndef _LINUX_UNWIND_USER_ARCH_H
 #define _LINUX_UNWIND_USER_ARCH_H
 
 /**
- * struct unwind_user_link - of a function whose return address is in the link register
- * @reg: or in another one, for the moment; its DWARF number
- * @pushed: how many bytes the stack pointer is below that of the caller; 0 if that is
- *	not known
- * @sp_known: whether it is
- * @looked: how many instructions were looked at to find out
- * @unread: the address of one that could not be read, and may have told more; 0 if all could
- * @ambiguous: if it was not found there: nor is it seen that there is a frame record, so
- *	that only what the register has may tell, by the call that has left it there
- * @lasting: what was found out is so each time: all could be read, and none is a
- *	breakpoint in another's place
+ * struct unwind_user_link - a function's return address in the link register
+ * @reg: DWARF number of the register that has it: the link register, or another one for
+ *	the moment
+ * @pushed: bytes from the stack pointer up to the caller's; 0 if that is not known
+ * @sp_known: whether @pushed is known
+ * @looked: number of instructions that were visited to find this out
+ * @unread: address of an instruction that could not be read, and might have decided; 0 if
+ *	all could be read
+ * @ambiguous: the instructions show neither a return address in a register nor a frame
+ *	record; only the call that set the link register may decide
+ * @lasting: the result is the same each time: all instructions could be read, and none is
+ *	a breakpoint that replaces another
  */
 struct unwind_user_link {
 	unsigned int	reg;
@@ -33,16 +34,16 @@ struct unwind_user_link {
 };
 
 /**
- * struct unwind_user_interrupted - what a signal interrupted
+ * struct unwind_user_interrupted - the frame that a signal interrupted
  * @ip: its next instruction
  * @sp: its stack pointer
  * @fp: its frame pointer
- * @word_size: bytes in its stack word: 8 or 4; 0 where the signal's frame was not
- *	found, and the frame pointer may lead past what it interrupted
+ * @word_size: bytes in its stack word: 8 or 4; 0 if the signal's frame was not found:
+ *	the frame pointer may then skip the interrupted frame
  * @regs: address of its saved registers in user memory, for
- *	unwind_user_saved_reg(); 0 where these are of no use
- * @unread: address of what could not be read on the way, also of the trampoline; 0
- *	where all could be, so that what was not found is not there
+ *	unwind_user_saved_reg(); 0 if these are of no use
+ * @unread: address that could not be read on the path, also of the trampoline; 0 if all
+ *	could be read, so that nothing was missed
  */
 struct unwind_user_interrupted {
 	unsigned long	ip;
@@ -54,8 +55,8 @@ struct unwind_user_interrupted {
 };
 
 /*
- * get_user() for the architecture's part, and where it fails, the address is noted in
- * @to, a struct unwind_user_interrupted
+ * get_user() for architecture code.  If it fails, it stores the address in @to, a struct
+ * unwind_user_interrupted.
  */
 #define unwind_user_read(val, ptr, to)					\
 ({									\

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What an unwind is asked for, and what comes of it: kernel/unwind/user.c. */
+/* Options and results of an unwind: kernel/unwind/user.c. */
 #ifndef _LINUX_UNWIND_USER_TYPES_H
 #define _LINUX_UNWIND_USER_TYPES_H
 
@@ -7,7 +7,7 @@
 
 /**
  * struct unwind_stacktrace - addresses of one user stack
- * @nr: number of valid @entries, 0 when nothing could be unwound
+ * @nr: number of valid @entries, 0 if nothing could be unwound
  * @entries: the topmost frame's instruction pointer, then return addresses,
  *	innermost first; valid only for the duration of the callback, or until
  *	the current task unwinds again
@@ -19,14 +19,14 @@ struct unwind_stacktrace {
 
 /**
  * enum unwind_user_access - how user memory may be read
- * @UNWIND_USER_FAULTABLE: task context that may sleep; pages are faulted in and
- *	tables that are not yet known are looked for
- * @UNWIND_USER_NOFAULT: any context, NMI included; what is not resident is
- *	unreadable, what is not known is not looked for, and work per frame has
+ * @UNWIND_USER_FAULTABLE: task context that may sleep; pages are faulted in, and the
+ *	kernel looks for unknown tables
+ * @UNWIND_USER_NOFAULT: any context, NMI included; pages that are not resident are
+ *	unreadable, the kernel does not look for unknown tables, and work per frame has
  *	a tighter bound
  * @UNWIND_USER_KNOWN: for unwind_user_in_place() only: task context that may sleep,
  *	but perhaps with locks held that reading a file would take; pages are faulted
- *	in, tables that are not yet known are not looked for
+ *	in, but the kernel does not look for unknown tables
  */
 enum unwind_user_access {
 	UNWIND_USER_FAULTABLE,
@@ -38,7 +38,7 @@ enum unwind_user_access {
  * enum unwind_user_method - how the caller of a frame was found
  * @UNWIND_USER_NONE: not at all (so far)
  * @UNWIND_USER_FP: by the frame pointer, or by the link register
- * @UNWIND_USER_SFRAME: by a row of an SFrame table
+ * @UNWIND_USER_SFRAME: by a rule of an SFrame table
  * @UNWIND_USER_SIGNAL: by the frame that the kernel laid down for a signal
  */
 enum unwind_user_method {
@@ -49,11 +49,11 @@ enum unwind_user_method {
 };
 
 /**
- * enum unwind_user_stop - why an unwind ended
+ * enum unwind_user_stop - stop reasons: why an unwind ended
  * @UNWIND_STOP_NONE: it has not
  * @UNWIND_STOP_END: the table says that this is the outermost frame
  * @UNWIND_STOP_END_FP: the frame pointer or return address is zero, which marks
- *	the outermost frame where no table does
+ *	the outermost frame if no table does
  * @UNWIND_STOP_NO_FRAME: no table describes the address, and the frame pointer
  *	does not point to a frame
  * @UNWIND_STOP_UNREADABLE: stack or table memory could not be read; or, on arm64,
@@ -61,15 +61,15 @@ enum unwind_user_method {
  * @UNWIND_STOP_BAD_TABLE: the table's entry makes no sense, and the frame
  *	pointer did not help
  * @UNWIND_STOP_BAD_FRAME: the caller's frame would not lie further out, or is
- *	not aligned; its address is none of user space; or it is that of a uretprobe's
- *	trampoline, and nothing is known of what that has replaced
- * @UNWIND_STOP_NOT_TEXT: the return address is not in memory that is executable
- * @UNWIND_STOP_NO_REGISTER: the row needs a register that is known only for a
- *	frame that was interrupted: the topmost one, and below a signal; or what the
- *	signal saved of it could not be read
- * @UNWIND_STOP_AMBIGUOUS: no table describes where a program was interrupted, and its
- *	instructions do not tell whether the return address is in the link register or in
- *	a frame record: on arm64
+ *	not aligned; its address is outside of user space; or its address is a
+ *	uretprobe's trampoline, and the address that this replaced is not known
+ * @UNWIND_STOP_NOT_TEXT: the return address is not in executable memory
+ * @UNWIND_STOP_NO_REGISTER: the rule needs a register that is known only for an
+ *	interrupted frame: the topmost one, or the caller of a signal frame; or the value
+ *	that the signal saved could not be read
+ * @UNWIND_STOP_AMBIGUOUS: no table describes the address of an interrupted frame, and
+ *	its instructions do not show whether the return address is in the link register or
+ *	in a frame record: on arm64
  * @UNWIND_STOP_LIMIT: more frames than there is room for
  */
 enum unwind_user_stop {
@@ -87,11 +87,11 @@ enum unwind_user_stop {
 };
 
 /**
- * enum unwind_user_text - what the text at an address belongs to
- * @UNWIND_TEXT_NONE: nothing is mapped there, or it could not be looked at
+ * enum unwind_user_text - the kind of text at an address
+ * @UNWIND_TEXT_NONE: nothing is mapped there, or it could not be read
  * @UNWIND_TEXT_ANON: memory that comes from no file
- * @UNWIND_TEXT_JIT: code compiled at run time, as its process registered it with
- *	UNWIND_TABLE_JIT, or in memory that comes from no file
+ * @UNWIND_TEXT_JIT: code compiled at run time: its process registered it with
+ *	UNWIND_TABLE_JIT, or it is registered and in memory that comes from no file
  * @UNWIND_TEXT_VDSO: the vDSO
  * @UNWIND_TEXT_FILE: a mapped file
  */

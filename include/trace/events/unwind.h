@@ -41,7 +41,7 @@ UNWIND_STOPS
 #define EMe(a, b)	{ a, b }
 
 /**
- * unwind_table_found - a mapped file's table is known from now on
+ * unwind_table_found - the kernel has found a mapped file's table
  * @text_start: first address of the mapping
  * @text_end: first address after it
  * @table: address of the table
@@ -74,7 +74,7 @@ TRACE_EVENT(unwind_table_found,
  * @text_end: first address after it
  * @table: address of the table
  * @size: its size in bytes
- * @key: the name that the process gave it
+ * @key: the key that the process gave it
  */
 TRACE_EVENT(unwind_table_added,
 	TP_PROTO(unsigned long text_start, unsigned long text_end,
@@ -100,7 +100,7 @@ TRACE_EVENT(unwind_table_added,
 );
 
 /**
- * unwind_table_dropped - what was known about a range is forgotten
+ * unwind_table_dropped - the kernel has dropped a range and its table
  * @text_start: first address of the range
  * @text_end: first address after it
  */
@@ -119,11 +119,11 @@ TRACE_EVENT(unwind_table_dropped,
 );
 
 /**
- * unwind_table_invalid - a mapped file's table is not used, or one refused that
- *	the process wanted to register
+ * unwind_table_invalid - a mapped file's table is not used, or a table that the
+ *	process wanted to register is refused
  * @text_start: first address of the mapping, or of the text
  * @text_end: first address after it
- * @table: address of the table, 0 if it did not come so far
+ * @table: address of the table, 0 if it is not known yet
  * @error: -ENOEXEC, -EOPNOTSUPP (version), -EFAULT, -EEXIST, -ENOSPC, ...
  */
 TRACE_EVENT(unwind_table_invalid,
@@ -148,7 +148,7 @@ TRACE_EVENT(unwind_table_invalid,
 );
 
 /**
- * unwind_entry_invalid - a table has no usable row for an address
+ * unwind_entry_invalid - a table has no usable entry for an address
  * @ip: the address that was looked up
  * @table: address of the table
  * @error: -EINVAL, -EFAULT, -E2BIG or -EAGAIN; the frame pointer is tried instead
@@ -176,8 +176,8 @@ TRACE_EVENT(unwind_entry_invalid,
  * @nr: frames found, that one included
  * @method: one of &enum unwind_user_method: how the last frame was found
  * @reason: one of &enum unwind_user_stop
- * @object: name of the file that is mapped at @ip, without its directory; what
- *	else is there in brackets; empty where it could not be looked at
+ * @object: name of the file that is mapped at @ip, without its directory; other kinds
+ *	of mapping are in brackets; empty if it could not be looked up
  * @offset: of @ip in that file
  */
 TRACE_EVENT(unwind_stop,

@@ -2,8 +2,7 @@
 /*
  * Tables that describe the stack frames of the calling process.
  *
- * A C library or a runtime that compiles code uses these to tell the kernel which
- * table describes which range of text:
+ * A C library, or a runtime that compiles code, registers a table for a range of text:
  *
  *	prctl(PR_UNWIND_TABLE, op, &attr, sizeof(attr), 0)
  *
@@ -21,9 +20,9 @@
 /* Operations: the second argument */
 #define PR_UNWIND_TABLE_ADD		1	/* register one range of text */
 #define PR_UNWIND_TABLE_DEL		2	/* drop all ranges of a key */
-#define PR_UNWIND_TABLE_VERSION		3	/* what PR_UNWIND_TABLE can do */
+#define PR_UNWIND_TABLE_VERSION		3	/* the version of this interface */
 
-/* What PR_UNWIND_TABLE_VERSION returns */
+/* The result of PR_UNWIND_TABLE_VERSION */
 #define UNWIND_TABLE_ABI_VERSION	1
 
 /* Values of @format */
@@ -36,7 +35,7 @@
  * struct unwind_table_attr - argument of PR_UNWIND_TABLE_ADD and _DEL
  * @format: UNWIND_FORMAT_SFRAME
  * @flags: 0 or UNWIND_TABLE_JIT
- * @key: names what was registered; non-zero, otherwise free to choose. Several
+ * @key: names the registration; non-zero, otherwise free to choose. Several
  *	ranges of text may have the same key.
  * @table_start: address of the table
  * @table_size: its size in bytes; with UNWIND_TABLE_JIT, the size that it may
@@ -44,13 +43,13 @@
  * @text_start: address of the text that it describes
  * @text_size: size of that text in bytes
  *
- * For PR_UNWIND_TABLE_DEL only @key is looked at, and @flags for bits that this
- * kernel does not know, so that the structure of one ADD may be passed again.
+ * PR_UNWIND_TABLE_DEL uses only @key, and refuses bits of @flags that this kernel
+ * does not know. So a caller may pass the structure of an ADD again.
  *
- * The structure may grow. A shorter one than the kernel's is taken as if zeros
- * followed (one that is shorter than the first version, of 48 bytes, is refused with
- * EINVAL); a longer one is refused with E2BIG unless what follows is zero, or if it
- * is larger than a page.
+ * The structure may grow. A caller's structure that is shorter than the kernel's is
+ * read as if zeros followed, but one shorter than the first version, 48 bytes, is
+ * refused with EINVAL. A longer one is refused with E2BIG if a byte of its tail is not
+ * zero, or if it is larger than a page.
  */
 struct unwind_table_attr {
 	__u32	format;
