@@ -2,33 +2,22 @@
 /*
  * Deferred user stacks for BPF programs.
  *
+ *   bpf_get_stack(BPF_F_USER_DEFER)            return to user space
+ *     cookie, or id of a stack map's element     |
+ *                                                v
+ *                            fill the elements of stack maps (stackmap.c),
+ *                            call bpf_unwind_ops.deliver(cookie, stack)
+ *
  * A program that fires in an interrupt, in an NMI or in the middle of the scheduler
- * cannot take page faults, so the user stack that it gets there is by tables where
- * all is resident, else by frame pointers. With BPF_F_USER_DEFER, bpf_get_stack(),
- * bpf_get_task_stack() and bpf_get_stackid() ask for it instead: now there is a
- * cookie, or the id of an element of a stack map; the stack comes when the task is
- * about to leave the kernel (kernel/unwind/deferred.c).
+ * cannot take page faults.  The immediate stack that it gets there uses tables if all
+ * memory is resident, else frame pointers.  With BPF_F_USER_DEFER, bpf_get_stack(),
+ * bpf_get_task_stack() and bpf_get_stackid() make a request instead.  The stack comes when
+ * the task is about to leave the kernel (kernel/unwind/deferred.c).
  *
- * Delivery.  BPF is one client of the deferred core, for all programs. Its callback
- * fills the elements of stack maps that were promised (stackmap.c) and calls the
- * programs that are attached as struct bpf_unwind_ops, each with every stack that
- * any program asked for; the cookie, which the program that asked may have kept,
- * tells which request it answers. These are struct_ops, because
- *
- *   - fentry programs, sleepable ones too, do not run where they interrupt
- *     themselves on the same CPU. One that sleeps in a page fault would thus lose the
- *     stacks of all tasks that are scheduled there meanwhile;
- *   - tracepoints have no sleepable programs in this kernel;
- *   - the verifier knows that the argument is what it should be, so that the
- *     kernel function which takes it, bpf_unwind_stack(), can rely on it.
- *
- * They run in the task whose stack it is, with its memory, and may sleep.
- *
- * Life times.  The client is registered as long as a program is loaded that may ask:
- * one for which the verifier does not know that the flag is never set. When the
- * last of them is gone, what was asked for and not delivered is forgotten. A set
- * of ops is found by its slot under RCU, and then kept by a reference to its map
- * while its program runs; so detaching it waits for nobody's page faults.
+ * BPF is one client of the deferred core, for all programs.  It is registered as long as
+ * a program is loaded that may make requests: one for which the verifier does not know
+ * that the flag is never set.  When the last such program is gone, pending stacks are
+ * dropped.
  */
 
 #include <linux/bpf.h>
@@ -46,12 +35,12 @@
 
 #include "unwind.h"
 
-/* How many sets of ops can be attached at a time */
+/* Number of sets of ops that can be attached at a time */
 #define BPF_UNWIND_OPS_MAX	16
 
 /**
- * struct bpf_unwind - a user stack, for the program that it is delivered to
- * @cookie: what bpf_get_stack() stored for it
+ * struct bpf_unwind - a user stack, for the program to which it is delivered
+ * @cookie: as bpf_get_stack() stored it
  * @ips: addresses, the innermost first; bpf_unwind_stack() copies them, and
  *	bpf_probe_read_kernel() may
  * @nr: number of addresses; 0 if the stack could not be unwound
@@ -64,8 +53,8 @@ struct bpf_unwind {
 
 /**
  * struct bpf_unwind_ops - programs that get deferred user stacks
- * @deliver: called with each stack that a program asked for, once, in the task
- *	whose stack it is, before it returns to user space, exits or executes
+ * @deliver: called with each stack that any program asked for, once, in the task with
+ *	this stack, before it returns to user space, exits or executes
  *	another program; may sleep
  */
 struct bpf_unwind_ops {
@@ -77,9 +66,16 @@ static DEFINE_MUTEX(unwind_ops_lock);
 
 /*
  * Delivery
+ *
+ * Every set of ops gets every stack; the cookie, which the program that asked may have
+ * stored, identifies the request.  The ops run in the task with this stack, with its
+ * memory, and may sleep.
+ *
+ * RCU finds a set of ops by its slot.  A reference to its map then holds it while its
+ * program runs.  So detaching it waits for no task's page faults.
  */
 
-/* The ops of a slot, held, or NULL */
+/* Get the ops of a slot, with a reference, or NULL */
 static struct bpf_unwind_ops *get_ops(unsigned int slot)
 {
 	struct bpf_unwind_ops *ops;
@@ -114,7 +110,7 @@ static void bpf_unwind_callback(struct unwind_work *work,
 }
 
 /*
- * Asking
+ * Requests
  */
 
 static struct unwind_work unwind_client = { .bit = -1 };
@@ -122,11 +118,11 @@ static unsigned int unwind_users;
 static DEFINE_MUTEX(unwind_users_lock);
 
 /**
- * bpf_unwind_get - a program may ask for deferred stacks
+ * bpf_unwind_get - register the client for a program that may make requests
  * @prog: the program, which is being verified
  *
- * Waits for a bpf_unwind_put() of the last program, which may take long, but no longer
- * than its loader lives.
+ * Waits for a bpf_unwind_put() of the last program.  This may take long, but no longer
+ * than the program's loader lives.
  *
  * Return: 0; -ENOSPC if there are too many clients of deferred unwinding; -EINTR.
  */
@@ -150,11 +146,11 @@ int bpf_unwind_get(struct bpf_prog *prog)
 }
 
 /**
- * bpf_unwind_put - a program is gone
+ * bpf_unwind_put - the opposite of bpf_unwind_get(): a program is gone
  * @prog: the program, which does not run any more
  *
- * Context: task, may sleep; waits for programs that are delivered to, if this was
- * the last one that could ask.
+ * Context: task, may sleep; waits for ops that are running, if this was
+ * the last program that could make requests.
  */
 void bpf_unwind_put(struct bpf_prog *prog)
 {
@@ -171,9 +167,9 @@ void bpf_unwind_put(struct bpf_prog *prog)
  * @cookie: names it
  *
  * Context: any, NMI included.
- * Return: 0; 1 if it was asked for before in this entry into the kernel; -ENOENT
- * there is none, -ESRCH the task has left its program; -EOPNOTSUPP that a program may
- * ask was not known when it was loaded, and there are too many clients.
+ * Return: 0; 1 if a program asked for it before in this entry into the kernel; -ENOENT
+ * there is no user stack; -ESRCH the task has left its program; -EOPNOTSUPP it was not
+ * known at load time that the program may make requests, and there are too many clients.
  */
 int bpf_unwind_request(u64 *cookie)
 {
@@ -190,13 +186,13 @@ int bpf_unwind_request(u64 *cookie)
 }
 
 /**
- * bpf_unwind_delivered - is it too late to ask for more in this entry?
+ * bpf_unwind_delivered - is it too late for further requests in this entry?
  *
- * Asked after bpf_unwind_request() has returned 1: then the callback was called,
- * or is being called, or is still to come.  It runs in this task and nowhere else;
- * so it is not called between this answer and what the caller does with it.  (An NMI
- * that comes while an entry ends, and in which two programs ask, may be told so of that
- * entry: what the second of them asks for is then lost.)
+ * The caller has got 1 from bpf_unwind_request(): the callback was called, is being
+ * called, or is still to come.  It runs in this task and nowhere else.  So it does not run
+ * between this function's answer and the caller's next steps.  (There is one exception: an
+ * NMI comes while an entry ends, and two programs make requests in it.  The second may get
+ * the answer for the entry that ends; its request is then lost.)
  *
  * Context: any, NMI included.
  * Return: whether the callback was called in this entry.
@@ -216,16 +212,16 @@ bool bpf_unwind_delivered(void)
 __bpf_kfunc_start_defs();
 
 /**
- * bpf_unwind_stack - copy a stack that is delivered
+ * bpf_unwind_stack - copy a stack that is being delivered
  * @unwind: the program's argument
- * @buf: where to; what is not needed is cleared
- * @buf__sz: room there, in bytes: a multiple of an entry's size
+ * @buf: destination; the rest of it is cleared
+ * @buf__sz: its size in bytes: a multiple of an entry's size
  * @flags: number of frames to skip (0 to 255), and BPF_F_USER_BUILD_ID for an
  *	array of struct bpf_stack_build_id, with offsets in files, instead of
  *	addresses
  *
  * Return: the number of bytes copied; -EINVAL unknown flags or a size that does not
- * fit; -EFAULT there are not as many frames as are to be skipped.
+ * fit; -EFAULT the stack has fewer frames than @flags skips.
  */
 __bpf_kfunc int bpf_unwind_stack(struct bpf_unwind *unwind, void *buf,
 				 u32 buf__sz, u64 flags)
@@ -246,6 +242,15 @@ static const struct btf_kfunc_id_set bpf_unwind_kfunc_set = {
 
 /*
  * The ops
+ *
+ * They are struct_ops, because
+ *
+ *   - fentry programs, sleepable ones too, do not run if they interrupt themselves
+ *     on the same CPU.  While one sleeps in a page fault, the stacks of all tasks that are
+ *     scheduled there would be lost;
+ *   - tracepoints have no sleepable programs in this kernel;
+ *   - the verifier checks the type of the argument, so bpf_unwind_stack() can rely
+ *     on it.
  */
 
 static bool unwind_ops_is_valid_access(int off, int size,
@@ -256,7 +261,7 @@ static bool unwind_ops_is_valid_access(int off, int size,
 	return bpf_tracing_btf_ctx_access(off, size, type, prog, info);
 }
 
-/* What a tracing program of the same place would have */
+/* The same helpers as for a tracing program of the same place */
 static const struct bpf_verifier_ops unwind_verifier_ops = {
 	.get_func_proto		= tracing_prog_func_proto,
 	.is_valid_access	= unwind_ops_is_valid_access,
@@ -288,7 +293,7 @@ static int unwind_ops_reg(void *kdata, struct bpf_link *link)
 
 	guard(mutex)(&unwind_ops_lock);
 	for (i = 0; i < BPF_UNWIND_OPS_MAX; i++) {
-		/* Each stack comes once, however many links there are */
+		/* A set gets each stack once, so a second link to it is refused */
 		if (rcu_access_pointer(unwind_ops[i]) == kdata)
 			return -EEXIST;
 		if (!rcu_access_pointer(unwind_ops[i]))
@@ -308,7 +313,7 @@ static void unwind_ops_unreg(void *kdata, struct bpf_link *link)
 	for (i = 0; i < BPF_UNWIND_OPS_MAX; i++) {
 		if (rcu_access_pointer(unwind_ops[i]) != kdata)
 			continue;
-		/* Its memory stays until readers are through with it */
+		/* The memory stays until its readers have ended */
 		RCU_INIT_POINTER(unwind_ops[i], NULL);
 		return;
 	}

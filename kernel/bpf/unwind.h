@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Deferred user stacks for BPF programs: what kernel/bpf needs of each other */
+/* Deferred user stacks for BPF programs: functions shared by files of kernel/bpf */
 #ifndef _KERNEL_BPF_UNWIND_H
 #define _KERNEL_BPF_UNWIND_H
 
@@ -17,7 +17,7 @@ void bpf_unwind_put(struct bpf_prog *prog);
 int bpf_unwind_request(u64 *cookie);
 bool bpf_unwind_delivered(void);
 
-/* For programs: nothing of the kernel calls it */
+/* Only programs call this */
 struct bpf_unwind;
 int bpf_unwind_stack(struct bpf_unwind *unwind, void *buf, u32 buf__sz, u64 flags);
 
