@@ -2,30 +2,22 @@
 /*
  * The files of the user stacks of a trace array.
  *
- * Each file that a frame lies in has a number, by which stacks name it.  What the
- * number stands for is told by an event (user_unwind_file), with the path as the
- * task saw it when the file was first met, and the build-id.  It is written before
- * the first stack that has the number.  Text that is no file has a number, too,
- * that of its kind (&enum unwind_user_text), and is announced alike.
+ *   user_unwind_file    number, path, build-id
+ *   user_unwind_stack   cookie, (number, offset) per frame
  *
- * Inside, a file is known by device, inode number and generation; of these, nothing
- * can be told when the file is gone, so they are not in the trace.
+ * Each file with a frame has a number, by which stacks name it.  An event,
+ * user_unwind_file, announces the number: it has the build-id, and the path that the
+ * task saw when the file was first met.  It is written before the first stack with that
+ * number.  Text that is in no file has the number of its kind (&enum unwind_user_text),
+ * which is announced in the same way.
  *
- * Announced once, and again?  A reader that takes events out of the buffer has the
- * announcement.  But it can also be emptied, swapped for a snapshot, or overwritten:
+ * The kernel itself identifies a file by device, inode number and generation.  These
+ * mean nothing once the file is gone, so they are not in the trace.
  *
- *   - each time that the buffer is emptied or swapped counts in @resets of &struct
- *     trace_user_unwind; what was announced before that is announced anew;
- *   - the oldest events are overwritten.  The announcement is written again when
- *     what its CPU has written since would fill a third of the buffer: some time
- *     before it is overwritten.  So of a file that is in use, there is always one
- *     in the buffer.  When a file is not met any more, its announcement is
- *     overwritten before the last of its stacks are.
- *
- * What prints the trace in the kernel (trace, trace_pipe, snapshot) does not depend
- * on all that: it asks this table.  It keeps USER_FILES_MAX files, and forgets the
- * one that was announced the longest time ago; should that one be met again, it
- * gets another number.
+ * The files trace, trace_pipe and snapshot print paths from this table, whether or not
+ * announcements are still in the buffer.  The table holds USER_FILES_MAX files.  Then it
+ * forgets the file with the oldest announcement.  If that one is met again, it gets
+ * another number.
  */
 
 #include <linux/cleanup.h>
@@ -41,10 +33,10 @@
 
 #define USER_FILES_MAX		4096
 
-/* Numbers below are those of what is no file */
+/* Numbers below this are for text that is in no file */
 #define USER_FILE_FIRST_ID	16
 
-/* Room for a path, each newline of which may take four bytes */
+/* Room for a path; each of its newlines may take four bytes */
 #define USER_PATH_MAX		1024
 
 static_assert(UNWIND_TEXT_FILE < USER_FILE_FIRST_ID);
@@ -61,7 +53,7 @@ static u64 identity_hash(const struct inode *inode)
 	return hash_64(inode->i_ino, 32) ^ inode->i_sb->s_dev;
 }
 
-/* Under RCU, or with the lock */
+/* Call this under RCU, or with the lock */
 static struct trace_user_file *find_file(struct trace_user_files *files,
 					 const struct inode *inode)
 {
@@ -78,7 +70,7 @@ static struct trace_user_file *find_file(struct trace_user_files *files,
 	return NULL;
 }
 
-/* The number of a file that was met before, or 0 */
+/* The number of a file in the table, or 0 */
 static u32 known_id(struct trace_user_files *files, const struct inode *inode)
 {
 	struct trace_user_file *known;
@@ -101,7 +93,7 @@ static struct trace_user_file *alloc_file(const char *path, u32 kind)
 	return file;
 }
 
-/* The path, one line whatever it has in it; of a long one, the end */
+/* The path as one line, whatever bytes it has; only the end of a long one */
 static void copy_path(struct file *file, char *out)
 {
 	char *page, *path;
@@ -124,8 +116,8 @@ static void copy_path(struct file *file, char *out)
 }
 
 /*
- * What is to be known of a file.  Its headers are not read, but as a rule they are in
- * the page cache: who runs it has read them, and so did who looked for a table.
+ * Collect the data of a file.  This reads its headers only if they are in the page cache.
+ * As a rule they are: the exec of the file, or a search for its table, has read them.
  */
 static struct trace_user_file *describe_file(struct vm_area_struct *vma)
 {
@@ -183,10 +175,10 @@ static int insert_file(struct trace_user_files *files,
 /**
  * trace_user_file_id - the number of a file, which may be new
  * @files: the trace array's
- * @vma: where it is mapped
+ * @vma: a mapping of it
  *
  * Context: task; may sleep; with the mapping locked, or the mmap lock held.
- * Return: its number; that of what is not known if there is no memory.
+ * Return: its number; the number of unknown text if there is no memory.
  */
 u32 trace_user_file_id(struct trace_user_files *files, struct vm_area_struct *vma)
 {
@@ -215,6 +207,18 @@ u32 trace_user_file_id(struct trace_user_files *files, struct vm_area_struct *vm
 
 /*
  * Announcements
+ *
+ * A file is announced once, and again when the announcement may be lost.  A reader that
+ * takes events out of the buffer has the announcement.  But the buffer can also be
+ * emptied, swapped for a snapshot, or overwritten:
+ *
+ *   - @resets of &struct trace_user_unwind counts each time that the buffer is emptied
+ *     or swapped.  Files that were announced before that are announced anew.
+ *   - The oldest events are overwritten.  The announcement is written again when events
+ *     that its CPU has written since would fill a third of the buffer: some time before
+ *     it is overwritten.  So the buffer always has an announcement of a file in use.
+ *     Once a file is not met any more, its announcement is overwritten before the last
+ *     of its stacks.
  */
 
 static unsigned long events_written(struct trace_buffer *buffer, int cpu)
@@ -225,8 +229,8 @@ static unsigned long events_written(struct trace_buffer *buffer, int cpu)
 }
 
 /*
- * Is it about to be overwritten?  How far the buffer has come since is estimated by
- * the mean size of the events in it.
+ * Is the announcement about to be overwritten?  The mean size of the buffer's events
+ * gives an estimate of the bytes that were written since.
  */
 static bool is_old(struct trace_buffer *buffer, int cpu, unsigned long since)
 {
@@ -236,7 +240,7 @@ static bool is_old(struct trace_buffer *buffer, int cpu, unsigned long since)
 	return since * bytes > entries * ring_buffer_size(buffer, cpu) / 3;
 }
 
-/* May be wrong while another task announces it, to whom we then wait */
+/* May be wrong while another task announces the file; the caller then waits for it */
 static bool is_announced(struct trace_user_unwind *unwind,
 			 const struct trace_user_announcement *announced)
 {
@@ -257,7 +261,7 @@ static u32 put_data(void *entry, u32 *end, const void *data, size_t size)
 	return loc;
 }
 
-/* Returns whether there was room, and tracing on */
+/* Returns whether there was room, and tracing is on */
 static bool write_file(struct trace_buffer *buffer,
 		       const struct trace_user_file *file, int *cpu)
 {
@@ -289,7 +293,7 @@ static void announce(struct trace_user_unwind *unwind,
 {
 	struct trace_buffer *buffer = unwind->tr->array_buffer.buffer;
 	struct trace_user_announcement *announced = &file->announced;
-	/* If it is reset or swapped meanwhile, this is not enough */
+	/* If the buffer is reset or swapped meanwhile, the file is announced again */
 	unsigned int resets = atomic_read(&unwind->resets);
 	int cpu;
 
@@ -305,7 +309,7 @@ static void announce(struct trace_user_unwind *unwind,
 }
 
 /**
- * trace_user_file_announce - see that the trace explains a number
+ * trace_user_file_announce - make sure that the trace explains a number
  * @unwind: the trace array's
  * @id: the number
  *
@@ -332,9 +336,9 @@ void trace_user_file_announce(struct trace_user_unwind *unwind, u32 id)
 
 /**
  * trace_user_file_print - print the place of a frame
- * @s: where to
+ * @s: destination
  * @tr: the trace array
- * @id: number of what it belongs to
+ * @id: number of the frame's file, or kind of text
  * @offset: offset in that
  * @build: whether to print the build-id
  *
@@ -360,14 +364,14 @@ void trace_user_file_print(struct seq_buf *s, struct trace_array *tr, u32 id,
 }
 
 /*
- * Beginning and end
+ * Setup and teardown
  */
 
 /**
- * trace_user_files_init - know no files, but what is none
+ * trace_user_files_init - start with no files, only the kinds of text that is in none
  * @files: zeroed
  *
- * Return: 0 or -ENOMEM; what there is then is freed again.
+ * Return: 0 or -ENOMEM; on failure, nothing is left allocated.
  */
 int trace_user_files_init(struct trace_user_files *files)
 {
@@ -397,8 +401,8 @@ int trace_user_files_init(struct trace_user_files *files)
 }
 
 /**
- * trace_user_files_destroy - free all that is known
- * @files: nobody adds or prints any more
+ * trace_user_files_destroy - free all files
+ * @files: without users that add or print
  */
 void trace_user_files_destroy(struct trace_user_files *files)
 {

@@ -9,7 +9,7 @@
  *	 => /usr/lib/x86_64-linux-gnu/libc.so.6+0xe2a45 [5e5b2e53...]
  *	 => /usr/bin/bash+0x5c3a1 [80ff5f3c...]
  *
- * What else reads the buffer has the formats in events/ftrace/user_unwind_*.
+ * Other readers of the buffer find the formats in events/ftrace/user_unwind_*.
  */
 
 #include <linux/init.h>
@@ -17,7 +17,7 @@
 #include "trace_output.h"
 #include "trace_user_unwind.h"
 
-/* Bytes that a frame may take; and what is printed in front of an event */
+/* Maximum bytes of a frame; and of the text before an event */
 #define FRAME_TEXT_MAX	1280
 #define CONTEXT_SIZE	256
 
@@ -32,7 +32,7 @@ static enum print_line_t cookie_print(struct trace_iterator *iter, int flags,
 	return trace_handle_return(&iter->seq);
 }
 
-/* The data that a field of an event tells, bounded by the event; and its size */
+/* The data of an event's field, bounded by the event; and its size */
 static const void *data_of(const struct trace_iterator *iter, u32 loc,
 			   unsigned int *size)
 {
@@ -45,8 +45,8 @@ static const void *data_of(const struct trace_iterator *iter, u32 loc,
 }
 
 /*
- * An event that does not fit behind others is printed again, alone; one that does
- * not fit alone would not be printed at all.
+ * If an event does not fit after others, it is printed again, alone.  If it does not
+ * fit alone, it would not be printed at all.
  */
 static bool has_room(struct trace_seq *s, bool alone)
 {

@@ -2,22 +2,22 @@
 /*
  * User stacks as keys of hist triggers.
  *
- * A user stack is not there when an event is traced, so it cannot be a key of the
- * event's own hist trigger.  It is one of the event that brings the stack:
+ * A user stack is not there yet when an event is traced, so it cannot be a key of the
+ * event's own hist trigger.  It is a key of the event that brings the stack:
  *
  *	echo 'userstacktrace if prev_state == 2' >events/sched/sched_switch/trigger
  *	echo 'hist:keys=stack.userstack' >events/ftrace/user_unwind_stack/trigger
  *
  * counts where programs wait for their disks: one hit for each entry into the kernel
- * of which the stack was wanted.  With a trace instance for each question, each
- * counts what belongs to it.
+ * with a request.  A user with several questions gives each a trace instance: an
+ * instance counts its own stacks.
  *
- * The key is a number, which stands for the whole stack, however deep; histograms
- * have room for 16 addresses.  Stacks are the same if their frames are at the same
- * offsets in the same files, wherever these are mapped: so those of many processes
- * of one program add up.  The number is only given while the event has triggers, as
- * the stacks have to be kept.  When there are USER_STACK_FRAMES_MAX frames, new stacks
- * count as one, with number 0, as do those that could not be unwound.
+ * The key is a number that stands for the whole stack, at any depth; an address list
+ * in a histogram has room for 16.  Two stacks are the same if their frames are at the
+ * same offsets in the same files, wherever these are mapped.  So the stacks of many
+ * processes of one program add up.  Stacks get numbers only while the event has triggers,
+ * as they have to be stored.  Once USER_STACK_FRAMES_MAX frames are stored, all new stacks
+ * count as one, with number 0.  So do stacks that could not be unwound.
  */
 
 #include <linux/cleanup.h>
@@ -98,7 +98,7 @@ static u32 add_stack(struct trace_user_stacks *stacks,
 
 	lockdep_assert_held(&stacks->lock);
 
-	/* What comes with the frames counts as one more */
+	/* The other data of a stack count as one more frame */
 	if (stacks->nr_frames + nr + 1 > USER_STACK_FRAMES_MAX)
 		return 0;
 	stack = alloc_stack(frames, nr, hash);
@@ -116,10 +116,10 @@ static u32 add_stack(struct trace_user_stacks *stacks,
 }
 
 /**
- * trace_user_stack_id - the number of a stack, by which it is counted
+ * trace_user_stack_id - the number under which a stack is counted
  * @stacks: the trace array's
  * @frames: the stack's
- * @nr: how many
+ * @nr: number of @frames
  *
  * Context: task; may sleep.
  * Return: the number; 0 if there is no room for another stack.
@@ -155,8 +155,8 @@ static void show_frames(struct seq_file *m, struct trace_array *tr,
 }
 
 /**
- * trace_user_stack_show - print the stack that a number stands for
- * @m: where to
+ * trace_user_stack_show - print the stack that has a number
+ * @m: destination
  * @tr: the trace array
  * @id: the number
  *
@@ -172,7 +172,7 @@ void trace_user_stack_show(struct seq_file *m, struct trace_array *tr, u32 id)
 		guard(mutex)(&unwind->stacks.lock);
 		stack = xa_load(&unwind->stacks.by_id, id);
 	}
-	/* What is known of a stack stays */
+	/* A stored stack does not change */
 	line = kmalloc(USER_STACK_LINE, GFP_KERNEL);
 	if (stack && line)
 		show_frames(m, tr, stack, line);
@@ -196,7 +196,7 @@ bool trace_user_stack_is_field(const struct trace_event_call *call,
 }
 
 /**
- * trace_user_stacks_init - know no stacks
+ * trace_user_stacks_init - start with no stacks
  * @stacks: zeroed
  */
 void trace_user_stacks_init(struct trace_user_stacks *stacks)
@@ -209,7 +209,7 @@ void trace_user_stacks_init(struct trace_user_stacks *stacks)
 
 /**
  * trace_user_stacks_destroy - free all stacks
- * @stacks: nobody adds or prints any more
+ * @stacks: without users that add or print
  */
 void trace_user_stacks_destroy(struct trace_user_stacks *stacks)
 {

@@ -2,34 +2,25 @@
 /*
  * Deferred user stacks in the trace: a cookie with the event, the stack later.
  *
- * An event is traced in whatever context; the user stack of its task can be
- * followed only where memory may be faulted in.  So the option
- * userstacktrace_deferred, or the trigger userstacktrace, writes a cookie behind the
- * event (user_unwind_cookie), and before the task returns to user space one stack
- * with that cookie (user_unwind_stack).  All events of one entry into the kernel
- * have the same cookie, and share the stack.
+ *   event, any context:       user_unwind_cookie  cookie
+ *   return to user space:     user_unwind_file    number, path, build-id: if new
+ *                             user_unwind_stack   cookie, (number, offset) per frame
  *
- * Each trace array is a client of its own (linux/unwind_deferred.h).  So it is the
- * deferred core that knows who asked, in NMIs as well: it brings one stack for each
- * cookie and trace array, also to a task that is killed, and none to a trace array
- * that did not ask.  The core has room for some sixty clients.  Where there is none
- * left, the option or trigger cannot be set.
+ * The option userstacktrace_deferred, or the trigger userstacktrace, writes a cookie
+ * after an event, because the user stack can be unwound only where memory may be faulted
+ * in.  All events of one entry into the kernel share one cookie and one stack.
  *
- * A stack has to be of use after its program is gone: so for each frame it has the
- * file and the offset in it, looked up while they are mapped.  Files are numbers
- * there, which events of their own explain (trace_user_file.c); these come first.
+ * Each trace array is a client of its own (linux/unwind_deferred.h).  So the deferred
+ * core knows which of them asked, in NMIs as well.  It brings one stack per cookie and
+ * trace array, also for a killed task, and none to a trace array that did not ask.
+ * The core has room for some sixty clients; beyond that, the option or trigger cannot be
+ * set.
  *
- * The event of the stack can have triggers, like that of trace_marker; hist triggers
- * know each stack by a number (trace_user_stack.c).
- *
- * What is not traced when the stack comes is lost: with tracing_on 0 there are no
- * stacks, and when the last user of a trace array goes, it gets no more of those
- * that it has asked for.
+ * With tracing_on 0, stacks are lost.  When the last user of a trace array goes, its
+ * pending stacks are lost, too.
  *
  * Locks: event_mutex > SRCU of the core, as cancelling a client waits for its
- * callbacks; in these, that of a mapping > files->lock.  Callbacks read no file, and
- * do not wait for the mmap lock: how long these take may be for the traced program to
- * say (FUSE), and all of tracing would wait.
+ * callbacks; in these, a mapping's lock > files->lock.
  */
 
 #include <linux/cleanup.h>
@@ -40,13 +31,13 @@
 
 #include "trace_user_unwind.h"
 
-/* Bytes per frame in the event; and of all, as its fields have 16 bits for that */
+/* Bytes per frame in the event; and of all frames, as a field's size has 16 bits */
 #define USER_FRAME_SIZE	(sizeof(unsigned long) + sizeof(u32) + sizeof(u64))
 #define USER_STACK_SIZE	U16_MAX
 
 /*
- * Where does an address belong?  That of a call at the very end of its text does
- * not lie in it.
+ * Find the file and offset of an address, so that the stack is of use after its program
+ * is gone.  The address of a call at the very end of its text does not lie in it.
  */
 static struct vm_area_struct *find_text(struct mm_struct *mm, unsigned long ip)
 {
@@ -66,7 +57,7 @@ static void place_frame(struct trace_user_files *files, unsigned long ip,
 	frame->id = kind == UNWIND_TEXT_FILE ? trace_user_file_id(files, vma) : kind;
 }
 
-/* The same, with the mapping locked if it can be at once */
+/* The same, if the mapping can be locked at once */
 static struct vm_area_struct *lock_text(struct mm_struct *mm, unsigned long ip)
 {
 	struct vm_area_struct *vma = lock_vma_under_rcu(mm, ip), *before;
@@ -81,7 +72,7 @@ static struct vm_area_struct *lock_text(struct mm_struct *mm, unsigned long ip)
 	return before;
 }
 
-/* The frames whose mappings could be locked; how many could not */
+/* Place the frames whose mappings can be locked; return the number of others */
 static unsigned int place_locked(struct trace_user_files *files,
 				 const struct unwind_stacktrace *trace,
 				 struct trace_user_frame *frames)
@@ -106,8 +97,10 @@ static unsigned int place_locked(struct trace_user_files *files,
 }
 
 /*
- * Find the place of each frame: what is mapped, and offset.  Where nothing is, or it
- * is being changed, look again if that can be without waiting.
+ * Find the place of each frame: its mapping, and the offset in that.  If there is none,
+ * or it is being changed, look again, provided that this does not wait.  Callbacks
+ * read no file, and do not wait for the mmap lock: the traced program may decide how long
+ * these take (FUSE), and all of tracing would wait.
  */
 static void place_frames(struct trace_user_files *files,
 			 const struct unwind_stacktrace *trace,
@@ -147,7 +140,7 @@ static void fill_stack(struct user_unwind_stack_entry *entry,
 		       const unsigned long *ips,
 		       const struct trace_user_frame *frames, unsigned int nr)
 {
-	/* The widest first, so that each is aligned as the event is */
+	/* The widest field first: then each is aligned as the event is */
 	u64 *offset = (void *)entry + sizeof(*entry);
 	unsigned long *ip = (void *)(offset + nr);
 	u32 *file = (void *)(ip + nr);
@@ -174,7 +167,7 @@ static void commit_stack(struct trace_array *tr, struct trace_buffer *buffer,
 	struct trace_event_file *file = tr->user_unwind_file;
 	enum event_trigger_type tt = ETT_NONE;
 
-	/* Triggers are called, and removed, as those of tracepoints */
+	/* Triggers are called, and removed, as for tracepoints */
 	guard(preempt_notrace)();
 	if (has_triggers(file))
 		tt = event_triggers_call(file, buffer,
@@ -211,7 +204,7 @@ static void write_stack(struct trace_user_unwind *unwind, u64 cookie, u32 stack,
 	commit_stack(unwind->tr, buffer, event);
 }
 
-/* Context: task, as unwind_callback_t; for one stack after the other */
+/* Context: task, as unwind_callback_t; for one stack at a time */
 static void user_stack_callback(struct unwind_work *work,
 				struct unwind_stacktrace *trace, u64 cookie)
 {
@@ -240,11 +233,11 @@ static void user_stack_callback(struct unwind_work *work,
 
 /**
  * trace_user_unwind - ask for the current task's user stack, and write its cookie
- * @tr: the trace array that wants it
- * @buffer: where the event is that it belongs to
- * @trace_ctx: of that event
+ * @tr: the trace array that makes the request
+ * @buffer: the buffer with the event
+ * @trace_ctx: the event's
  *
- * Nothing is written where there is no user stack: in kernel threads, and in a task
+ * Writes nothing if there is no user stack: in kernel threads, and in a task
  * that has left its program to exit.
  *
  * Context: any, NMI included.
@@ -257,7 +250,7 @@ void trace_user_unwind(struct trace_array *tr, struct trace_buffer *buffer,
 	struct ring_buffer_event *event;
 	u64 cookie;
 
-	/* An event that triggers look at is not traced with tracing_on 0 */
+	/* With tracing_on 0, an event for triggers is not traced */
 	if (!unwind || !tracer_tracing_is_on(tr))
 		return;
 	if (unwind_deferred_request(&unwind->work, &cookie) < 0)
@@ -286,13 +279,13 @@ static struct trace_user_unwind *alloc_unwind(struct trace_array *tr)
 		return NULL;
 	}
 	trace_user_stacks_init(&unwind->stacks);
-	/* Read by requests in any context */
+	/* Requests read this in any context */
 	smp_store_release(&tr->user_unwind, unwind);
 	return unwind;
 }
 
 /**
- * trace_user_unwind_get - a trace array is going to ask for user stacks
+ * trace_user_unwind_get - let a trace array make requests
  * @tr: the trace array
  *
  * Context: task, under event_mutex.
@@ -320,7 +313,7 @@ int trace_user_unwind_get(struct trace_array *tr)
  * trace_user_unwind_put - the opposite of trace_user_unwind_get()
  * @tr: the trace array
  *
- * What is known of files is kept: the trace may still be read.
+ * The files stay: the trace may still be read.
  *
  * Context: task, under event_mutex; may sleep.
  */
@@ -336,10 +329,10 @@ void trace_user_unwind_put(struct trace_array *tr)
 
 /**
  * trace_user_unwind_stop - a trace array is about to lose its events
- * @tr: the trace array, for which nobody asks any more: it is not to be found
+ * @tr: the trace array; it cannot be found any more, so no new request comes
  *
- * Triggers go with their events, and do not put what they had; and callbacks look at
- * the event of user stacks, which goes as well.
+ * Triggers go with their events, without a trace_user_unwind_put().  Callbacks use the
+ * event of user stacks, which goes as well.
  *
  * Context: task, under event_mutex; may sleep.
  */
@@ -353,7 +346,7 @@ void trace_user_unwind_stop(struct trace_array *tr)
 }
 
 /**
- * trace_user_unwind_free - a trace array goes away
+ * trace_user_unwind_free - free the state of a trace array
  * @tr: the trace array, stopped, and without events and triggers
  *
  * Context: task, under event_mutex; may sleep.
@@ -382,7 +375,7 @@ void trace_user_unwind_reset(struct trace_array *tr)
 {
 	struct trace_user_unwind *unwind = READ_ONCE(tr->user_unwind);
 
-	/* 0 is for what was never announced */
+	/* 0 means never announced */
 	if (unwind && !atomic_inc_return(&unwind->resets))
 		atomic_inc(&unwind->resets);
 }

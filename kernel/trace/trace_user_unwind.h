@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Deferred user stacks in the trace: what the rest of tracing calls, and what
+ * Deferred user stacks in the trace: functions for the rest of tracing, and state that
  * trace_user_unwind.c, trace_user_file.c and trace_user_stack.c share.
  */
 #ifndef _KERNEL_TRACE_USER_UNWIND_H
@@ -27,7 +27,7 @@
 /**
  * struct trace_user_announcement - where an object was last announced
  * @resets: the trace array's count at that time; 0 if it never was
- * @cpu: the buffer it was written to
+ * @cpu: the buffer with the announcement
  * @written: events that had been written there by then
  */
 struct trace_user_announcement {
@@ -37,20 +37,20 @@ struct trace_user_announcement {
 };
 
 /**
- * struct trace_user_file - what a frame's text belongs to
+ * struct trace_user_file - the file, or the kind of text, of a frame
  * @by_identity: in the table, if this is a file
  * @age: in the table, the oldest first
- * @dev: with @ino and @generation what the kernel knows the file by
+ * @dev: with @ino and @generation, the kernel's identity of the file
  * @ino: see @dev
- * @generation: see @dev; tells files apart that had the same number one after
+ * @generation: see @dev; distinguishes files that had the same number one after
  *	the other
- * @id: what the trace knows it by; never used again for another
+ * @id: its number in the trace; never used again for another
  * @kind: one of &enum unwind_user_text
  * @build_id_size: bytes of @build_id, 0 if it has none
- * @build_id: which build it is
- * @announced: where the trace says so
- * @rcu: who prints a trace may look at it while it is removed
- * @path: its path, or a name in brackets for what is no file
+ * @build_id: identifies the build
+ * @announced: its last announcement in the trace
+ * @rcu: frees it after a grace period: a reader that prints a trace may still use it
+ * @path: its path, or a name in brackets for text that is in no file
  */
 struct trace_user_file {
 	struct hlist_node		by_identity;
@@ -71,8 +71,8 @@ struct trace_user_file {
  * struct trace_user_files - the files of the user stacks of a trace array
  * @lock: held for changes, and while one is announced
  * @by_id: from the number in the trace to &struct trace_user_file; read under RCU
- * @by_identity: those that are files; read under RCU
- * @by_age: all that may be forgotten
+ * @by_identity: those with a file; read under RCU
+ * @by_age: all that may be removed to make room
  * @nr: length of @by_age
  * @next_id: for the next one
  */
@@ -87,8 +87,8 @@ struct trace_user_files {
 
 /**
  * struct trace_user_frame - a frame of a stack that is about to be written
- * @offset: of its address in what it belongs to
- * @id: of that, in the trace
+ * @offset: offset of its address in its file or kind of text
+ * @id: number of that in the trace
  */
 struct trace_user_frame {
 	u64	offset;
@@ -100,11 +100,11 @@ struct trace_user_frame {
  * @lock: held for changes
  * @by_id: from the number in the trace to the stack; read under @lock
  * @by_hash: by their frames
- * @nr_frames: of all of them
+ * @nr_frames: number of frames of all stacks
  * @next_id: for the next one
  */
 struct trace_user_stacks {
-	struct mutex		lock;	/* for all of it */
+	struct mutex		lock;	/* protects all members */
 	struct xarray		by_id;
 	DECLARE_HASHTABLE(by_hash, USER_STACK_HASH_BITS);
 	unsigned int		nr_frames;
@@ -115,11 +115,11 @@ struct trace_user_stacks {
  * struct trace_user_unwind - a trace array as a client of deferred unwinding
  * @work: registered while @users is not 0
  * @tr: the trace array
- * @users: the option and the triggers that ask; under event_mutex
- * @resets: how often something was taken out of the buffer other than by reading
- *	it; not 0.  Changed in any context
- * @files: what the frames lie in
- * @stacks: those that hist triggers count
+ * @users: number of options and triggers that make requests; under event_mutex
+ * @resets: counts how often events left the buffer other than by being read;
+ *	not 0.  Changed in any context
+ * @files: the files of the frames
+ * @stacks: the stacks that hist triggers count
  */
 struct trace_user_unwind {
 	struct unwind_work	work;
