@@ -3,13 +3,13 @@
  * The smallest client of deferred user stacks (linux/unwind_deferred.h).
  *
  * A tracer that fires while a task is in the kernel, in an interrupt or even an
- * NMI, cannot follow the task's user stack there: that reads user memory, which
- * may have to be faulted in.  It asks for the stack instead, and gets a cookie, a
- * number that it notes where it would have noted the stack.  The stack comes
- * later, with the same cookie, when the task is about to return to user space.
+ * NMI, cannot unwind the task's user stack there: that reads user memory, which
+ * may have to be faulted in.  So it asks for the stack, and stores the cookie that it
+ * gets in place of the stack.  The stack comes later, with the same cookie, when the
+ * task is about to return to user space.
  *
- * This one asks at a rate, from NMI, for the stack of whatever task is hit, and
- * notes cookies and stacks in the trace:
+ * This client asks at a fixed rate, from NMIs, for the stack of the task that each hits.
+ * It writes cookies and stacks to the trace:
  *
  *	insmod unwind_client.ko rate=100
  *	echo 1 >/sys/kernel/tracing/events/unwind_client/enable
@@ -18,7 +18,7 @@
  *	perl-71 [001] d.Z.. 16.39: unwind_client_request: cookie=0x9c1d42 ret=0 in_nmi=1
  *	perl-71 [001] ..... 16.40: unwind_client_stack: cookie=0x9c1d42 nr=3 stack={...}
  *
- * When it asks is the concern of another file: see client.h.
+ * Another file decides when to ask: see client.h.
  */
 
 #include <linux/module.h>
@@ -36,12 +36,12 @@ module_param(rate, uint, 0444);
 MODULE_PARM_DESC(rate, "Requests per second and CPU, at most " __stringify(RATE_MAX));
 
 /*
- * The stack that was asked for.  This is called in the task itself, in the
- * context of a system call: it may sleep, and what it takes is time of that task
- * alone.  @trace is the task's own buffer, good until the callback returns.
+ * The deferred core calls this with a stack that the client asked for, in the task itself,
+ * in the context of a system call: it may sleep, and takes time of that task
+ * alone.  @trace is the task's own buffer, valid until the callback returns.
  *
- * An empty stack is an answer, too: none could be taken.  So whatever is kept for
- * a cookie until its stack comes need not be kept for ever.
+ * An empty stack is an answer, too: none could be taken.  So data that a client stores for
+ * a cookie until its stack comes do not stay for ever.
  */
 static void client_callback(struct unwind_work *work,
 			    struct unwind_stacktrace *trace, u64 cookie)
@@ -52,13 +52,13 @@ static void client_callback(struct unwind_work *work,
 static struct unwind_work client;
 
 /*
- * Ask.  The answer is one of three:
+ * Ask for a stack.  There are three answers:
  *
  *  0	the callback will be called with this cookie, once;
- *  1	the same, but on account of an earlier request of this client: the task
+ *  1	the same, because of an earlier request of this client: the task
  *	has not returned to user space since, so the stack is the same and comes
- *	only once.  (Its callback may have been called already.)  To the one who
- *	notes cookies there is no difference;
+ *	only once.  (The callback may have been called already.)  To a client that
+ *	stores cookies there is no difference;
  * <0	there will be no stack, as the task has none: it is a kernel thread, or
  *	idle, or has lost its memory on its way to exit.  The cookie is 0.
  */
@@ -90,9 +90,9 @@ static int __init client_init(void)
 }
 
 /*
- * The other way round: when nobody asks any more, cancel.  That waits for
- * callbacks that run and drops requests that are pending, in whatever tasks.  When
- * it returns nothing leads into this module, and its memory may go.
+ * In the opposite order: stop asking, then cancel.  Cancelling waits for callbacks
+ * that run, and drops pending requests of all tasks.  When it returns, nothing calls
+ * this module any more, and its memory may go.
  */
 static void __exit client_exit(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The two halves of the sample client: client.c asks for stacks and gets them,
- * and another file says when, by interrupts that nothing masks.
+ * The two halves of the sample client: client.c asks for stacks and gets them;
+ * another file decides when, by interrupts that nothing masks.
  */
 #ifndef _SAMPLES_UNWIND_CLIENT_H
 #define _SAMPLES_UNWIND_CLIENT_H
@@ -14,15 +14,15 @@
 void client_request(void);
 
 /**
- * trigger_start - have client_request() called from NMI
- * @rate: how often in a second, on each CPU
+ * trigger_start - start calling client_request() from NMIs
+ * @rate: calls per second, on each CPU
  *
  * Return: 0, or an error: then it is not called.
  */
 int trigger_start(unsigned int rate);
 
 /**
- * trigger_stop - the opposite
+ * trigger_stop - stop calling client_request()
  *
  * When this returns, client_request() does not run and will not be called.
  */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When the sample client asks, where no NMI can be sent: each CPU has a counter of
- * its cycles, whose overflow is an NMI. (On arm64 it is one if the kernel was booted
- * with irqchip.gicv3_pseudo_nmi=1; where it is an interrupt, it is asked from that.)
+ * The trigger of the sample client, for machines without NMIs that can be sent: each CPU
+ * has a counter of its cycles, and its overflow is an NMI. (On arm64 it is one if the
+ * kernel was booted with irqchip.gicv3_pseudo_nmi=1; else it is an ordinary interrupt, and
+ * the client asks from that.)
  *
  * Perf finds the number of cycles that makes the rate. CPUs that come later have no
  * counter.
@@ -48,7 +49,7 @@ int trigger_start(unsigned int rate)
 	return 0;
 }
 
-/* A counter is taken from its CPU by an interrupt there: no overflow is handled */
+/* An interrupt on its CPU disables a counter: then no overflow handler runs any more */
 void trigger_stop(void)
 {
 	unsigned int cpu;

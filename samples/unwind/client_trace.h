@@ -9,13 +9,13 @@
 #include <linux/preempt.h>
 #include <linux/tracepoint.h>
 
-/* A trace event is no larger than a page; what is cut off is the outer end */
+/* A trace event is no larger than a page; a longer stack loses its outer end */
 #define CLIENT_TRACE_MAX	448
 
 /**
- * unwind_client_request - the current task's stack was asked for
+ * unwind_client_request - the client asked for the current task's stack
  * @cookie: names the stack, if there will be one
- * @ret: what unwind_deferred_request() returned
+ * @ret: result of unwind_deferred_request()
  */
 TRACE_EVENT(unwind_client_request,
 	TP_PROTO(u64 cookie, int ret),
@@ -36,9 +36,9 @@ TRACE_EVENT(unwind_client_request,
 
 /**
  * unwind_client_stack - the stack of the current task
- * @cookie: what the request had
+ * @cookie: as the request returned it
  * @nr: number of addresses
- * @entries: they, innermost first
+ * @entries: the addresses, innermost first
  */
 TRACE_EVENT(unwind_client_stack,
 	TP_PROTO(u64 cookie, unsigned int nr, const unsigned long *entries),

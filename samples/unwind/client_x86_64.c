@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When the sample client asks, on x86-64: in NMIs that CPUs send each other.
+ * The trigger of the sample client on x86-64: NMIs that CPUs send each other.
  *
- * A timer on each CPU sends an NMI to the next one, through the local APIC.  It
- * hits whatever runs there, with interrupts off or on.  (A CPU's NMI to itself
- * would always hit the timer's interrupt; with a single CPU, that is how it is.)
+ * A timer on each CPU sends an NMI to the next CPU, through the local APIC.  It
+ * hits any code that runs there, with interrupts off or on.  (A CPU's NMI to itself
+ * would always hit the timer's interrupt; with a single CPU, it does.)
  *
- * An NMI does not say whose it is, and several that come while one is handled are
- * one.  So a CPU has a mark for the NMI that is on its way to it: it is sent only
- * after the mark was set, and the mark is taken when one has come.  An NMI without
- * a mark is somebody else's.  (If somebody else's comes just between, it takes the
- * mark, and the one that was sent may be reported as unknown.)
+ * An NMI does not name its sender, and several that come while one is handled are
+ * one.  So a CPU has a mark for the NMI that is sent to it: the sender sets the mark
+ * first, and the handler takes the mark.  An NMI without a mark has another sender.
+ * (If another sender's NMI comes just between, it takes the mark, and the kernel may
+ * report this file's NMI as unknown.)
  *
- * CPUs may come and go.  Those that come get NMIs, but send none.
+ * CPUs may come and go.  New ones get NMIs, but send none.
  */
 
 #include <linux/cpu.h>
@@ -32,7 +32,7 @@ static ktime_t period;
 
 static int on_nmi(unsigned int type, struct pt_regs *regs)
 {
-	/* Others set it: this_cpu_xchg() would not do */
+	/* Other CPUs set it: this_cpu_xchg() would not do */
 	if (!xchg(this_cpu_ptr(&nmi_on_its_way), 0))
 		return NMI_DONE;
 	client_request();
@@ -89,7 +89,7 @@ void trigger_stop(void)
 	for_each_possible_cpu(cpu)
 		hrtimer_cancel(per_cpu_ptr(&trigger_timer, cpu));
 
-	/* What was sent must be received, or nobody would know whose it is */
+	/* Each NMI must be received before its handler goes: it would be unknown */
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {
 		while (READ_ONCE(per_cpu(nmi_on_its_way, cpu)))

@@ -4,19 +4,22 @@
  *
  * The table is an SFrame section of version 3, with room between its parts:
  *
- *	header | entries (FDEs), room for more | rows (FREs), room for more
+ *	header | FDEs, room for more | FREs, room for more
  *
- * The kernel reads the header anew each time, then the entry for an address,
- * then its rows.  So a function is published from the back to the front:
+ * Here, an "entry" is an FDE and a "row" an FRE.  The kernel reads the header anew
+ * each time, then the entry for an address, then its rows.  So a function is published
+ * from the back to the front:
  *
- *	its rows; the header's length of all rows; its entry; and with a
- *	store-release, so that everything before is seen by who sees this, the
- *	header's number of entries
+ *	1. its rows
+ *	2. the header's length of all rows
+ *	3. its entry
+ *	4. the header's number of entries, with a store-release: a reader that
+ *	   sees it sees all stores before it
  *
  * An entry of size 0 describes no address.  That removes a function, and the
  * entry may be filled again: first all of it but the size, then the size with a
- * store-release.  Rows of an entry that was published never change while the
- * table is registered, as nothing would tell the kernel in time.
+ * store-release.  Rows of a published entry never change while the table is
+ * registered: nothing would inform the kernel in time.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -27,7 +30,7 @@
 #include "jit.h"
 
 /*
- * The SFrame format, version 3, as far as it is needed
+ * The parts of the SFrame format, version 3, that are used here
  */
 
 #define SFRAME_MAGIC			0xdee2
@@ -55,7 +58,7 @@ struct header {
 	__u32	freoff;
 };
 
-/* The entries begin here, after the header and what aligns them */
+/* The entries begin here, after the header and its padding */
 #define ENTRIES				32
 
 struct fde {
@@ -64,11 +67,11 @@ struct fde {
 	__u32		fre_off;
 };
 
-/* A function's attributes, then its rows: not aligned; of rows the longest */
+/* A function's attributes, then its rows, not aligned; this is the longest form of a row */
 #define ATTR_SIZE			5
 #define ROW_SIZE			9
 
-/* Bytes that the rows of one function take, at most */
+/* Maximum bytes of the rows of one function */
 #define ROWS_SIZE			(ATTR_SIZE + JIT_ROWS_MAX * ROW_SIZE)
 
 static struct header *header_of(const struct jit_window *win)
@@ -127,7 +130,7 @@ int jit_window_init(struct jit_window *win, void *code, size_t code_size,
 	return 0;
 }
 
-/* The window's address is as good a key as any other that is used once */
+/* The window's address is a good key: each is used once */
 static int tell_kernel(const struct jit_window *win, int op)
 {
 	struct unwind_table_attr attr = {
@@ -182,7 +185,7 @@ static void write_row(struct jit_window *win, const struct jit_row *row)
 		put(win, &row->ra, sizeof(row->ra));
 }
 
-/* Write rows behind those that are there; their offset */
+/* Write rows after the existing ones; return their offset */
 static __u32 write_rows(struct jit_window *win, const struct jit_code *code)
 {
 	const __u8 fre_type = FRE_TYPE_ADDR4, none[2] = {};
@@ -195,14 +198,14 @@ static __u32 write_rows(struct jit_window *win, const struct jit_code *code)
 	put(win, none, sizeof(none));
 	for (i = 0; i < code->nr_rows; i++)
 		write_row(win, &code->rows[i]);
-	/* The rows before the length that has them */
+	/* Store the rows before the length that includes them */
 	header_of(win)->num_fres += code->nr_rows;
 	__atomic_store_n(&header_of(win)->fre_len, win->rows_used,
 			 __ATOMIC_RELEASE);
 	return offset;
 }
 
-/* Fill in an entry that nobody looks at; with its size, it is looked at */
+/* Fill in an entry that no reader uses yet; its size makes readers use it */
 static void write_entry(struct jit_window *win, __u32 index,
 			const struct jit_entry *entry, __u32 fre_off)
 {
@@ -273,8 +276,8 @@ int jit_refill(struct jit_window *win, int index, const struct jit_func *func,
 void jit_remove(struct jit_window *win, int index)
 {
 	/*
-	 * What is written to the entry or the code afterwards must not be seen
-	 * with the old size.
+	 * Later stores to the entry or the code must not be seen together with
+	 * the old size.
 	 */
 	__atomic_store_n(&fde_of(win, index)->size, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

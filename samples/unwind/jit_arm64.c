@@ -2,8 +2,8 @@
 /*
  * The sample JIT's code generator for arm64, see jit_code.h.
  *
- * The return address comes in a register.  The function pushes it, so there is
- * a row for before, and one for after, beside those of the locals.
+ * A call leaves the return address in a register, and the function pushes it.  So there
+ * is a row for before the push, and one for after, beside the rows of the locals.
  */
 #include <stdint.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #error "this generates code for arm64"
 #endif
 
-/* SFrame: AArch64, big- or little-endian; the return address is anywhere */
+/* SFrame: AArch64, big- or little-endian; the return address has no fixed place */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 const __u8 jit_code_abi = 1;
 #else
@@ -22,14 +22,14 @@ const __u8 jit_code_abi = 2;
 #endif
 const __s8 jit_code_fixed_ra;
 
-/* What is pushed: one decoy, as the stack pointer is a multiple of 16, and x30 */
+/* The push: one decoy, as the stack pointer is a multiple of 16, and x30 */
 #define PUSHED		16
 #define RA		(-8)
 
 /*
  * One function without its work.  All moves of immediates are there, zero or
- * not, so that functions which differ only in their values have the same layout.
- * Instructions are little-endian, whatever data are.
+ * not, so functions that differ only in their values have the same layout.
+ * Instructions are little-endian, in either byte order of data.
  */
 static const __u32 head[] = {
 	0xd2800009, 0xf2a00009,		/* movz, movk	x9, #decoy */
@@ -55,7 +55,7 @@ static const __u32 tail[] = {
 	0xd65f03c0,			/* ret */
 };
 
-/* Numbers of instructions, from the beginnings of these */
+/* Indices of these instructions */
 #define AT_DECOY	0
 #define AFTER_PUSH	5
 #define AT_LOCALS	5
@@ -79,7 +79,7 @@ static void put(__u8 *to, unsigned int at, __u32 insn)
 	to[3] = insn >> 24;
 }
 
-/* A movz, and movk for what is left of the value: 16 bits each */
+/* A movz, and a movk for each other part of the value, 16 bits each */
 static void put_moves(__u8 *to, unsigned int at, const __u32 *insns,
 		      unsigned int nr, __u64 value)
 {

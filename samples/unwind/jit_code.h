@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The code that the sample JIT generates, as far as an architecture matters.
+ * The code that the sample JIT generates, as far as it depends on the architecture.
  *
  * A function has locals on the stack, does some work and makes one call.  It
  * keeps no frame pointer, so only a table leads from its frame to its caller's.
- * The code generator therefore says how far the stack pointer is from where it
- * was, for each range of instructions: these are the rows of the table.
+ * The code generator therefore says how far the stack pointer is from its value at
+ * entry, for each range of instructions: these are the rows of the table.
  *
  * jit_x86_64.c and jit_arm64.c implement this; another architecture is one more
  * such file.
@@ -19,18 +19,17 @@
 #define JIT_ROWS_MAX	5
 
 /*
- * All locals have this value while the function works.  It is an address where
- * nothing is, so that an unwinder that mistakes a local for a return address
- * can be told from one that is right.
+ * All locals have this value while the function works.  Nothing is at that address.  So
+ * a stack shows if an unwinder mistakes a local for a return address.
  */
 #define JIT_DECOY	0xdec0de0000UL
 
 /**
  * struct jit_func - a function to generate
- * @callee: what it calls; the function's only argument is passed on
+ * @callee: function that it calls, with its own only argument
  * @locals: bytes of locals; a multiple of 16, below 32 KiB
- * @work: bytes of instructions that do nothing, in place of what a function is
- *	for; a multiple of 4
+ * @work: bytes of instructions that do nothing, in place of a function's real work;
+ *	a multiple of 4
  */
 struct jit_func {
 	const void	*callee;
@@ -42,8 +41,8 @@ struct jit_func {
  * struct jit_row - where the canonical frame address (CFA) is
  * @start: offset of the first instruction for which this is true
  * @cfa: the CFA's distance from the stack pointer
- * @ra: the return address' distance from the CFA; 0 where the header says it for
- *	all, or it is still in the link register
+ * @ra: the return address' distance from the CFA; 0 if the header has it for all
+ *	functions, or it is still in the link register
  */
 struct jit_row {
 	__u32	start;
@@ -52,7 +51,7 @@ struct jit_row {
 };
 
 /**
- * struct jit_code - what was generated
+ * struct jit_code - generated code
  * @size: bytes of code
  * @ra: offset of the instruction after the call
  * @nr_rows: number of @rows
@@ -69,10 +68,10 @@ struct jit_code {
 extern const __u8 jit_code_abi;
 extern const __s8 jit_code_fixed_ra;
 
-/* Bytes that the code of a function takes */
+/* Bytes of a function's code */
 __u32 jit_code_size(const struct jit_func *func);
 
-/* Write the code; it runs at the address that it is written to */
+/* Write the code; it runs at the address to which it is written */
 void jit_code_emit(void *to, const struct jit_func *func, struct jit_code *code);
 
 #endif /* SAMPLES_UNWIND_JIT_CODE_H */

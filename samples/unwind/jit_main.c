@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A JIT whose stacks the kernel can unwind: what a runtime has to do for it.
+ * A JIT whose stacks the kernel can unwind: the steps that a runtime has to take.
  *
  *	perf record -g ... jit [seconds]
  *
@@ -32,7 +32,7 @@ static _Atomic(jit_fn) newest[JIT_WINDOWS];
 static atomic_ulong calls;
 static atomic_bool stop;
 
-/* What the innermost function calls */
+/* The innermost function calls this */
 static void work(void *arg)
 {
 	unsigned int i;
@@ -54,7 +54,7 @@ static void *runner(void *arg)
 	return NULL;
 }
 
-/* One more function, in the window that runners are in or will be in next */
+/* Compile one more function, in the window that runners are in or will be in next */
 static int compile(struct jit_window *win, const void *callee)
 {
 	struct jit_func func = {

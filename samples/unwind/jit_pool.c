@@ -2,11 +2,11 @@
 /*
  * Windows that are used in turn, see jit_pool.h.
  *
- * The one race that there is: a runner has read the epoch, but not yet noted it,
- * when the compiling thread looks who is inside.  So the runner looks again after
- * it has noted it, and starts over if the epoch has changed.  Both sides store
- * first and load then, in one order for all (the default of C's atomics): either
- * the runner sees the new epoch, or the compiling thread sees the runner.
+ * There is one race: a runner has read the epoch, but not stored it yet, when the
+ * compiling thread checks which runners are inside.  So the runner reads the epoch again
+ * after it has stored it, and starts over if it has changed.  Both sides store first and
+ * load then, in one order for all (the default of C's atomics): either the runner sees
+ * the new epoch, or the compiling thread sees the runner.
  */
 #include <errno.h>
 #include <sched.h>

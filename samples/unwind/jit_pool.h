@@ -2,10 +2,10 @@
 /*
  * Windows of a JIT that are used in turn, by epochs.
  *
- * One thread compiles, others run what it compiled.  In each epoch one window is
- * current.  A runner notes the epoch that it begins in, and that it is done; when
- * no runner is left in the epoch of the oldest window, nothing of it is on any
- * stack: it can be retired and used again, for other functions.
+ * One thread compiles, others run the compiled code.  In each epoch one window is
+ * current.  A runner stores the epoch in which it begins, and clears it at the end.  When
+ * no runner is left in the epoch of the oldest window, its code is on no stack: the
+ * window can be retired and used again, for other functions.
  */
 #ifndef SAMPLES_UNWIND_JIT_POOL_H
 #define SAMPLES_UNWIND_JIT_POOL_H
@@ -18,7 +18,7 @@
 #define JIT_RUNNERS_MAX	16
 
 /**
- * struct jit_pool - windows and who is in them
+ * struct jit_pool - windows and the runners in them
  * @epoch: the current one, from 1 on; its window is @win[@epoch % JIT_WINDOWS]
  * @inside: for each runner, the epoch that it is in, or 0
  * @runners: number of runners
@@ -32,24 +32,24 @@ struct jit_pool {
 };
 
 /*
- * Make the windows; 0 or -1 and errno.  Before runners may enter, the first one
- * must have been begun and published.
+ * Make the windows; 0 or -1 and errno.  Before runners may enter, the caller begins and
+ * publishes the first one.
  */
 int jit_pool_init(struct jit_pool *pool, unsigned int runners,
 		  size_t code_size, size_t table_size, bool sorted);
 void jit_pool_free(struct jit_pool *pool);
 
 /*
- * Begin the next epoch's window, when nobody is in it any more: it is empty and
+ * Begin the next epoch's window, once no runner is in it any more: it is empty and
  * registered.  NULL and errno on failure.
  */
 struct jit_window *jit_pool_begin(struct jit_pool *pool);
-/* From now on, runners enter that one */
+/* Publish that window: from now on, runners enter it */
 void jit_pool_publish(struct jit_pool *pool);
 
 /*
- * Runner @i (below the number of runners) enters the current window; its index.
- * It stays as it is, except that it may grow, until the runner leaves.
+ * Runner @i (below the number of runners) enters the current window; returns its index.
+ * Until the runner leaves, the window does not change, except that it may grow.
  */
 unsigned int jit_pool_enter(struct jit_pool *pool, unsigned int i);
 void jit_pool_leave(struct jit_pool *pool, unsigned int i);

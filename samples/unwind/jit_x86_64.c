@@ -19,8 +19,8 @@ const __s8 jit_code_fixed_ra = -8;
 #define FRAME(func)	((func)->locals + 8)
 
 /*
- * One function without its work.  All immediates are of full width, so that
- * functions which differ only in their values have the same layout.
+ * One function without its work.  All immediates are of full width, so functions
+ * that differ only in their values have the same layout.
  */
 static const __u8 template[] = {
 	0x48, 0x81, 0xec, 0, 0, 0, 0,		/* sub	$frame, %rsp */
@@ -70,7 +70,7 @@ void jit_code_emit(void *to, const struct jit_func *func, struct jit_code *code)
 	memcpy(tail + AT_CALLEE, &callee, sizeof(callee));
 	memcpy(tail + AT_ADD_IMM, &frame, sizeof(frame));
 
-	/* The call that came here has pushed the return address */
+	/* The call has pushed the return address */
 	*code = (struct jit_code){
 		.size = jit_code_size(func),
 		.ra = tail - head + AFTER_CALL,
