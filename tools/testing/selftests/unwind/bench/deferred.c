@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the deferred core costs: deferred MODULE own | deferred MODULE other
+ * Measure the cost of the deferred core: deferred MODULE own | deferred MODULE other
  *
- * Loads the module that measures it (kernel/unwind/tests/deferred_bench.c), has it
- * make each measurement many times, and prints, when all is done, lines of
+ * The program loads the module that measures (kernel/unwind/tests/deferred_bench.c) and
+ * has it make each measurement many times. At the end it prints lines of
  *
  *	CONTEXT WHAT NAME INSTRUCTIONS
  *
- * "own" measures in this task's own entries into the kernel, and needs one CPU,
- * "other" in NMIs that hit another task in user space, and needs two.
+ * "own" measures in this task's own entries into the kernel, and needs one CPU. "other"
+ * measures in NMIs that hit another task in user space, and needs two.
  *
  * The user stack that is unwound has one frame.
  */
@@ -43,8 +43,8 @@ static void fail(const char *what)
 }
 
 /*
- * A system call of a program whose stack ends where it was made, and a loop of one,
- * which an emulator that runs CPUs in turns interrupts to go on with the next
+ * Programs whose stack ends right there: a system call, and a loop. An emulator that runs
+ * CPUs in turns interrupts the loop to run the next CPU.
  */
 #ifdef __aarch64__
 static long outermost_syscall(long nr, long a, const void *b, long c)
@@ -91,7 +91,7 @@ static void outermost_loop(void)
 }
 #endif
 
-/* Take what was measured, unless @warm_up; false if nothing was */
+/* Read the measurement; keep its lines unless @warm_up. Return false if it is empty. */
 static bool take(int fd, const char *what, bool warm_up)
 {
 	char text[1024], *line, *state;
@@ -111,7 +111,7 @@ static bool take(int fd, const char *what, bool warm_up)
 	return len;
 }
 
-/* An NMI of another task may miss user space; then it is tried again */
+/* An NMI of another task may miss user space. Then try again. */
 static void measure(int fd, const char *what)
 {
 	long len = strlen(what);
@@ -141,8 +141,8 @@ static void run_on(int cpu)
 }
 
 /*
- * A child in user space, with no frame but one, on a CPU of its own; it is there
- * when this returns
+ * Start a child in user space, with a single frame, on its own CPU. It is there when this
+ * returns.
  */
 static pid_t spin_on(int cpu)
 {

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a frame costs, by the way that leads to its caller: frames MODULE KIND...
+ * Measure the cost of a frame, by how the caller is found: frames MODULE KIND...
  *
- * KIND is "fp" for functions that keep a frame pointer and have no table, or a
- * number: of functions without, in one table. A chain of calls leads through
- * them, spread over the whole table, no function twice where there are enough.
- * At its end the stack is taken
+ * KIND is "fp" for functions with a frame pointer and without a table, or the number of
+ * functions without a frame pointer in one table. A chain of calls uses functions from
+ * the whole table, each once if there are enough. At its end the stack is taken
  *
- *	deferred	by perf, its record and all, from the system call on
- *	faultable	by unwind_user() alone, where it may fault (no page is absent)
- *	inplace		by unwind_user_in_place(), where it may not, as in an NMI
+ *	deferred	by perf, from the system call to the complete record
+ *	faultable	by unwind_user() alone, which may fault (no page is absent)
+ *	inplace		by unwind_user_in_place(), which may not, as in an NMI
  *
- * cold, that is with nothing kept of what was decoded before, and warm, that is
- * once more. Pages are resident and the table is known either way. The two latter
- * are measured by a module (kernel/unwind/tests/deferred_bench.c).
+ * first cold (nothing decoded is cached), then warm. Pages are resident and the table is
+ * known both times. A module (kernel/unwind/tests/deferred_bench.c) measures the last
+ * two.
  *
- * Where it may fault, also at first touch: cold, and the table is a file in the page
- * cache of which no page is in the process's page tables. The page faults of that are
- * counted.
+ * The faultable method is also measured at first touch: cold, with a table in the page
+ * cache that no page of the process maps. The page faults are counted.
  *
- * The stack is taken at some depths: the difference is that of frames alone.
- * Prints lines of KIND, how, "cold", "warm" or "first", depth and instructions; with
- * "faults" it is their number. There are many of each.
+ * The stack is taken at several depths; their difference is the cost of frames alone. The
+ * program prints lines of KIND, method, "cold", "warm" or "first", depth and
+ * instructions; a line with "faults" has the number of faults. There are many of each.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -44,7 +42,7 @@
 #define KEY		0x2002
 #define SLOT_SIZE	64
 
-/* As many slots for functions with frame pointers */
+/* The same number of slots for functions with frame pointers */
 #define NR_FP		1000
 
 static const uint8_t code_sframe[] = LINK_SFRAME;
@@ -60,7 +58,7 @@ static const unsigned int depths[] = { 8, 40, 64, 104, DEPTH_MAX };
 
 #define NR_DEPTHS	ARRAY_SIZE(depths)
 
-/* So that perf takes the deepest, too */
+/* The limit lets perf take the deepest stack, too */
 #define MAX_STACK	"/proc/sys/kernel/perf_event_max_stack"
 
 static struct {
@@ -82,7 +80,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* Of a file, whose pages stay where they are if the process's tables lose them */
+/* Map the text from a file: its pages stay cached when the process's page tables lose them */
 static void *table_map(size_t size)
 {
 	int fd = memfd_create("table", MFD_CLOEXEC);
@@ -97,7 +95,7 @@ static void *table_map(size_t size)
 	return bench.table;
 }
 
-/* One table for all functions */
+/* Register one table for all functions */
 static void table_register(const struct links *links)
 {
 	size_t size = sizeof(struct sframe_header) +
@@ -179,8 +177,8 @@ static void touch_first(enum how how, int i)
 }
 
 /*
- * In place, stacks without tables are not taken, nor such as deep ones that make more
- * work than one sample may.
+ * The immediate method takes no stack without tables, and no stack that is so deep that
+ * it exceeds the budget of one sample.
  */
 static bool is_measured(enum how how, enum state state, unsigned int depth)
 {
@@ -223,7 +221,7 @@ static void print_counts(unsigned int which)
 				       bench.counted[which][how][state][i]);
 }
 
-/* In a process of its own: nothing else is known of its text */
+/* Run in a separate process: nothing is known of its text */
 static void bench_frames(const char *kind)
 {
 	unsigned int which;
@@ -248,7 +246,7 @@ static void bench_frames(const char *kind)
 	exit(0);
 }
 
-/* Before there is an event */
+/* Do this before there is an event */
 static void allow_depth(void)
 {
 	int fd = open(MAX_STACK, O_WRONLY | O_CLOEXEC);

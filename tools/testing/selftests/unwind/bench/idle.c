@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a process pays that is never unwound: idle DIRECTORY [OPERATION...]
+ * Measure the cost for a process that is never unwound: idle DIRECTORY [OPERATION...]
  *
- * Counts the instructions, of kernel and program together, of operations whose
- * paths in the kernel the feature touches. The same binary runs on a kernel with
- * the feature and on one without. Prints one line for each batch,
+ * The program counts the instructions, of kernel and program together, of operations
+ * whose paths in the kernel the feature touches. The same binary runs on a kernel with
+ * the feature and on one without. It prints one line for each batch,
  *
  *	OPERATION TIMES INSTRUCTIONS
  *
- * when all is done: printing wakes others. A batch is one operation, or some that
- * are short beside the time between two ticks, so that most batches have none:
- * the median does not depend on them.
+ * when everything is done, because printing wakes other tasks. A batch is one operation,
+ * or several short ones. It is short compared with the time between two ticks, so most
+ * batches contain no tick, and the median does not depend on ticks.
  *
- * Files are made in DIRECTORY, which should be a tmpfs: its pages are there, and
+ * Files are created in DIRECTORY. It should be a tmpfs: its pages are present, and
  * nothing waits for a disk.
  */
 #include <fcntl.h>
@@ -33,7 +33,7 @@
 #define WARM_UP		50
 #define PAGE		4096
 
-/* What is mapped, and executed by op_exec() */
+/* The program that is mapped, and executed by op_exec() */
 static char self[PATH_MAX];
 static int self_fd;
 
@@ -43,8 +43,8 @@ static bool op_null(void)
 }
 
 /*
- * A page of a file, which is there, but not in the page tables: the fault is short.
- * It is written to, as faults of others map what lies around, too.
+ * A page of a file that is in the page cache, but not in the page tables: the fault is
+ * short. The test writes to it, because a read fault also maps the pages around.
  */
 static char *fault_page;
 
@@ -62,7 +62,7 @@ static bool map_and_touch(int prot, int flags, int fd)
 		return false;
 	if (prot & PROT_WRITE)
 		*page = 1;
-	/* It is read, and was written before that */
+	/* Read the page; it was written before */
 	asm volatile("" : : "r"(*page) : "memory");
 	return munmap(page, PAGE) == 0;
 }
@@ -105,7 +105,7 @@ static bool op_exec(void)
 	return ended_well(pid);
 }
 
-/* @times is what one batch has of it */
+/* @times: operations in one batch */
 static const struct op {
 	const char	*name;
 	bool		(*run)(void);
@@ -148,7 +148,7 @@ static void measure(const struct op *op, uint64_t *counts)
 		batch(op, &counts[i]);
 }
 
-/* A page in @directory that faults can be made on */
+/* Map a page in @directory to fault on */
 static bool make_fault_page(const char *directory)
 {
 	char path[PATH_MAX];
@@ -163,7 +163,7 @@ static bool make_fault_page(const char *directory)
 	return fault_page != MAP_FAILED;
 }
 
-/* Among @names, if there are any? */
+/* Is it among @names, if there are any? */
 static bool chosen(const struct op *op, char **names)
 {
 	if (!*names)
@@ -174,7 +174,7 @@ static bool chosen(const struct op *op, char **names)
 	return false;
 }
 
-/* A copy of this program in @directory */
+/* Copy this program to @directory */
 static bool copy_self(const char *directory)
 {
 	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), to;
@@ -194,7 +194,7 @@ static bool copy_self(const char *directory)
 	return len == 0 && self_fd >= 0;
 }
 
-/* Addresses that differ from run to run make page tables that do */
+/* Addresses that change from run to run change the page tables, too */
 static void fix_addresses(char **argv)
 {
 	int old = personality(0xffffffff);
@@ -211,7 +211,7 @@ int main(int argc, char **argv)
 {
 	size_t op, i;
 
-	/* What op_exec() executes */
+	/* The command line that op_exec() executes */
 	if (argc < 2)
 		return 0;
 

@@ -2,14 +2,14 @@
 /*
  * Counting instructions.
  *
- * These programs run in a guest of "qemu -icount shift=0" with one CPU. There
- * each instruction, of the kernel or of a program, takes one nanosecond of the
- * guest's time, and the processor's counter counts nanoseconds: the time stamp
- * counter, or on arm64 the virtual timer's if it was told to run at 1 GHz. Read
- * directly, it is free of what a kernel takes its rate to be.
+ * These programs run in a guest of "qemu -icount shift=0" with one CPU. There each
+ * instruction, of the kernel or of a program, takes one nanosecond of the guest's time,
+ * and the processor's counter counts nanoseconds. The counter is the time stamp counter,
+ * or on arm64 the virtual timer's, which must be set to run at 1 GHz. Programs read it
+ * directly, so the rate that the kernel assumes does not matter.
  *
- * Time also passes while the CPU is idle, so nothing that is measured may wait
- * for anything but another process that runs meanwhile.
+ * Time also passes while the CPU is idle. A measured operation may therefore wait only
+ * for another process that runs meanwhile.
  */
 #ifndef SELFTEST_UNWIND_INSNS_H
 #define SELFTEST_UNWIND_INSNS_H
@@ -21,7 +21,7 @@
 #error "only x86-64 and arm64 are supported so far"
 #endif
 
-/* @n times two instructions, and few others */
+/* Execute @n times two instructions, and few others */
 static inline void loop_of_two(uint64_t n)
 {
 #ifdef __aarch64__
@@ -51,8 +51,8 @@ static inline uint64_t insns(void)
 }
 
 /*
- * Is it instructions that are counted?  A loop of a known number of them says
- * so; the second of two runs, as the first one may be interrupted.
+ * Does the counter count instructions? A loop of a known number of instructions shows it.
+ * The second of two runs counts, because the first may be interrupted.
  */
 #define INSNS_LOOPS	10000
 

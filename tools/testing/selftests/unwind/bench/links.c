@@ -27,7 +27,7 @@ void *links_map(size_t size)
 	return at;
 }
 
-/* A file's, as that of programs is: what is made at run time is trusted less */
+/* Map text from a file, like a program's: the kernel trusts code made at run time less */
 static char *map_text(size_t size)
 {
 	int fd = memfd_create("text", MFD_CLOEXEC);
@@ -81,7 +81,7 @@ void links_register(uint64_t key, const void *table, size_t table_size,
 
 #define FORGET_KEY	0x2fff
 
-/* With each change of what is registered: a range that nothing runs in */
+/* Register a range in which nothing runs, to make the kernel drop cached addresses */
 void links_forget(void)
 {
 	const struct link_table table = { .hdr = link_header(1) };
@@ -122,7 +122,7 @@ bool links_are(const struct links *links, unsigned int depth,
 	return true;
 }
 
-/* A tracepoint in a system call that nothing else here makes */
+/* Use the tracepoint of a system call that nothing else here makes */
 int links_sampler(struct ring *ring, size_t pages)
 {
 	struct perf_event_attr attr;
@@ -149,7 +149,7 @@ bool links_sampled(const struct links *links, unsigned int depth,
 	if (records_read(&recs, ring) || recs.nr != 2)
 		return false;
 	stack = records_get(&recs, PERF_RECORD_CALLCHAIN_DEFERRED, 0);
-	/* Above the chain is what took the stack */
+	/* Above the chain is the function that took the stack */
 	for (i = 1; stack && !found && i + depth <= stack->nr; i++)
 		found = links_are(links, depth, &stack->ips[i]);
 	records_free(&recs);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Chains of calls through functions that are made at run time, each of which lies
- * in a slot of its own: what "make bench" takes stacks of.
+ * Chains of calls through functions that are made at run time. "make bench" takes their
+ * stacks.
  *
- * A function calls the first of those that its argument points to, with what
- * follows.  The last one is C, and takes the stack.
+ * Each function lies in its own slot. It calls the first function that its argument
+ * points to, and passes the rest on. The last function is C, and takes the stack.
  */
 #ifndef SELFTEST_UNWIND_BENCH_LINKS_H
 #define SELFTEST_UNWIND_BENCH_LINKS_H
@@ -23,10 +23,10 @@
 typedef void (*link_fn)(const void *next);
 
 /*
- * The code of one that keeps no frame pointer, LINK_SFRAME, and of one that does, LINK_FP;
- * FN_RETURNED is the offset of the return address in both.  The table of the former:
- * struct link_rows, LINK_ROWS and LINK_NR_ROWS; LINK_ABI and LINK_FIXED_RA are what its
- * header has of the machine.
+ * The code of a function without a frame pointer, LINK_SFRAME, and of one with a frame
+ * pointer, LINK_FP. FN_RETURNED is the offset of the return address in both. struct
+ * link_rows, LINK_ROWS and LINK_NR_ROWS are the table of the former; LINK_ABI and
+ * LINK_FIXED_RA are the machine's fields in the table's header.
  */
 #if defined(__x86_64__)
 #include "links_x86_64.h"
@@ -59,10 +59,10 @@ static inline struct sframe_header link_header(unsigned int nr)
 	};
 }
 
-/* The kernel takes at most 510 frames, the program's own among them */
+/* The kernel takes at most 510 frames, including the program's own */
 #define DEPTH_MAX	500
 
-/* Functions of a chain that follow each other are this many slots apart */
+/* Successive functions of a chain are this many slots apart */
 #define LINKS_APART	7919
 
 /*
@@ -77,35 +77,35 @@ struct links {
 	unsigned int	nr;
 };
 
-/* Memory, or the end of the program */
+/* Allocate memory, or end the program */
 void *links_map(size_t size);
 
-/* Make @nr functions of @code; ends the program if that fails */
+/* Make @nr functions of @code, or end the program */
 void links_make(struct links *links, unsigned int nr, size_t slot,
 		const uint8_t *code, size_t size);
 
-/* Register a table for a range; likewise */
+/* Register a table for a range, or end the program */
 void links_register(uint64_t key, const void *table, size_t table_size,
 		    const void *text, size_t text_size);
 
-/* Have the kernel forget what it keeps of single addresses, and no more */
+/* Make the kernel drop its cached single addresses, and nothing else */
 void links_forget(void);
 
-/* The @i'th function of a chain */
+/* Return the @i'th function of a chain */
 char *links_at(const struct links *links, unsigned int i);
 
-/* Call a chain of @depth functions, and at its end @last */
+/* Call a chain of @depth functions, and @last at its end */
 void links_call(const struct links *links, unsigned int depth, link_fn last);
 
-/* Are @ips return addresses in the chain, innermost first, all of them? */
+/* Are all of @ips return addresses in the chain, innermost first? */
 bool links_are(const struct links *links, unsigned int depth,
 	       const uint64_t *ips);
 
-/* An event of the system call getppid(), with its stack; or the end */
+/* Open an event of the system call getppid() with its stack, or end the program */
 struct ring;
 int links_sampler(struct ring *ring, size_t pages);
 
-/* Is what was sampled since the last time one stack, and this chain's? */
+/* Was exactly one stack sampled since the last call, and is it this chain's? */
 bool links_sampled(const struct links *links, unsigned int depth,
 		   struct ring *ring);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What links.h has of arm64. */
+/* The parts of links.h that depend on the machine, for arm64. */
 #ifndef SELFTEST_UNWIND_BENCH_LINKS_AARCH64_H
 #define SELFTEST_UNWIND_BENCH_LINKS_AARCH64_H
 
 #include "image.h"
 
 #define LINK_ABI	2	/* AArch64, little-endian */
-#define LINK_FIXED_RA	0	/* none: rows say where it is */
+#define LINK_FIXED_RA	0	/* none: each row locates it */
 
 #define LINK_SFRAME							\
 {									\
@@ -29,7 +29,7 @@
 	0xc0, 0x03, 0x5f, 0xd6,		/* ret */			\
 }
 
-/* Offsets in them: the return address of both; in the one with a table also rows */
+/* Offsets in the functions: the return address of both, and the rows of the one with a table */
 enum {
 	FN_IN_FRAME	= 4,
 	FN_SAVED	= 8,
@@ -37,7 +37,7 @@ enum {
 	FN_LEFT		= 24,
 };
 
-/* Rows: where the CFA is, and the return address, which is the link register's in one */
+/* Rows locate the CFA and the return address, which one row finds in the link register */
 struct link_row {
 	uint8_t		start;
 	uint8_t		info;
@@ -53,7 +53,7 @@ struct link_row_saved {
 #define ROW_INFO_SAVED	0x25	/* and two */
 #define LINK_NR_ROWS	4
 
-/* What the table says of one function, beside its entry in the index */
+/* The table's data for one function, in addition to its index entry */
 struct link_rows {
 	struct sframe_attr	attr;
 	struct link_row		entry;

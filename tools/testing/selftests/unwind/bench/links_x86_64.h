@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What links.h has of x86-64. */
+/* The parts of links.h that depend on the machine, for x86-64. */
 #ifndef SELFTEST_UNWIND_BENCH_LINKS_X86_64_H
 #define SELFTEST_UNWIND_BENCH_LINKS_X86_64_H
 
@@ -8,7 +8,7 @@
 #define LINK_ABI	3	/* AMD64, little-endian */
 #define LINK_FIXED_RA	-8
 
-/* One that keeps no frame pointer, and one that does */
+/* A function without a frame pointer, and one with a frame pointer */
 #define LINK_SFRAME							\
 {									\
 	0x48, 0x83, 0xec, 0x18,		/* sub $24, %rsp */		\
@@ -28,14 +28,14 @@
 	0xc3,				/* ret */			\
 }
 
-/* Offsets in them: the return address of both; in the one with a table also rows */
+/* Offsets in the functions: the return address of both, and the rows of the one with a table */
 enum {
 	FN_IN_FRAME	= 4,
 	FN_RETURNED	= 11,
 	FN_LEFT		= 15,
 };
 
-/* Its table's rows, each of which says where the CFA is */
+/* The rows of its table; each locates the CFA */
 struct link_row {
 	uint8_t		start;
 	uint8_t		info;
@@ -46,7 +46,7 @@ struct link_row {
 
 #define LINK_NR_ROWS	3
 
-/* What the table says of one function, beside its entry in the index */
+/* The table's data for one function, in addition to its index entry */
 struct link_rows {
 	struct sframe_attr	attr;
 	struct link_row		row[LINK_NR_ROWS];

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel keeps for a process, by what became of the process: memory [MODULE]
+ * Measure the kernel's memory for a process, by the process's history: memory [MODULE]
  *
- * Many processes do the same one step after the other, and after each the memory of
- * the kernel's allocators is looked at. Prints lines of STEP and the bytes that the
- * step added, per process:
+ * Many processes make the same steps. After each step, the program reads how much memory
+ * the kernel's allocators use. It prints lines of STEP and the bytes that the step added,
+ * per process:
  *
- *	ready		it made a system call, mapped text and unmapped it: what the
- *			kernel keeps of that in any case
- *	before		once more.  Without MODULE, this is the last step, for a kernel that
- *			has none of the others.
- *	unwound		its stack was taken, with all that was found on the way
- *	again		once more: from then on, rows are kept
+ *	ready		it made a system call, mapped text and unmapped it: memory
+ *			that any process costs
+ *	before		the same again.  Without MODULE this is the last step, for a
+ *			kernel that has none of the others.
+ *	unwound		its stack was taken, and tables were found for it
+ *	again		the same again: from then on, rules are cached
  *	deferred	a stack was taken on the return to user space
  *	table		it registered a table
- *	libraries	it registered as many more as NR_LIBRARIES
+ *	libraries	it registered NR_LIBRARIES more
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -35,13 +35,13 @@
 #define NR_LIBRARIES	1000
 #define KEY		0x2004
 
-/* A range is all of the function's slot but its end: no range touches another */
+/* A range is the function's slot without its end, so no range touches another */
 #define SLOT_SIZE	128
 #define TEXT_SIZE	64
 
 static const uint8_t code[] = LINK_SFRAME;
 
-/* In each process, made before the first step: user memory is not what is counted */
+/* Each process has it before the first step: user memory is not measured */
 static struct {
 	struct links		links;
 	struct link_table	*tables;
@@ -65,7 +65,7 @@ static void register_ranges(unsigned int from, unsigned int to)
 			       &self.links.text[i * SLOT_SIZE], TEXT_SIZE);
 }
 
-/* Not getppid(), which is sampled; and what it maps it gives back */
+/* Not getppid(), which is sampled. All that it maps is unmapped again. */
 static void step_run(void)
 {
 	const size_t size = sysconf(_SC_PAGESIZE);
@@ -165,12 +165,12 @@ static void process(int go, int done, size_t nr_steps)
 		steps[i].step();
 		put(done);
 	}
-	/* What it has must not go before it is looked at */
+	/* Keep the process until its memory has been measured */
 	get(go);
 	exit(0);
 }
 
-/* KiB of all that the kernel allocated for itself */
+/* KiB that the kernel allocated for itself */
 static long kernel_kib(void)
 {
 	FILE *file = fopen("/proc/meminfo", "r");
@@ -198,7 +198,7 @@ static void load(const char *module)
 		fail(BENCH);
 }
 
-/* One more process, which waits for its first step; where to tell it of that */
+/* Fork a process that waits for its first step. Return the pipe that starts a step. */
 static int start(int done[2], size_t nr_steps)
 {
 	int go[2];

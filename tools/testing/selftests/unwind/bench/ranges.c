@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a frame costs, by the number of registered ranges: ranges N...
+ * Measure the cost of a frame, by the number of registered ranges: ranges N...
  *
- * A chain of calls leads through functions that keep no frame pointer, each of
- * which is a registered range with a table of its own, to a system call whose
- * stack is taken. Frames that follow each other lie in different ranges, spread
- * over all of them. Tables have one entry, so that nothing else grows with the
- * number of ranges. Before each stack that is counted as "cold" what is known of
- * single addresses is dropped, so that each is looked up in the tree.
+ * A chain of calls uses functions without a frame pointer. Each is a registered range
+ * with its own table. The chain ends in a system call, and its stack is taken there.
+ * Adjacent frames lie in different ranges, spread over all ranges. Each table has one
+ * entry, so nothing else grows with the number of ranges. Before each stack that counts
+ * as "cold", the kernel's cached addresses are dropped, so it looks up each address in
+ * the tree.
  *
- * The stack is taken at some depths: the difference is that of frames alone.
- * Prints, for each N,
+ * The stack is taken at several depths; their difference is the cost of frames alone. The
+ * program prints, for each N,
  *
- *	cold N DEPTH INSTRUCTIONS	the system call and its stack; once for
- *	warm N DEPTH INSTRUCTIONS	each time that it was taken
- *	memory N BYTES			what the kernel's slabs grew by
+ *	cold N DEPTH INSTRUCTIONS	the system call and its stack; one line
+ *	warm N DEPTH INSTRUCTIONS	for each time that it was taken
+ *	memory N BYTES			growth of the kernel's slabs
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@
 #define RING_PAGES	64
 #define KEY		0x2001
 
-/* A range is all of the function's slot but its end: no range touches another */
+/* A range is the function's slot without its end, so no range touches another */
 #define SLOT_SIZE	128
 #define TEXT_SIZE	64
 
@@ -58,7 +58,7 @@ static void tables_register(const struct links *links)
 			       &links->text[i * SLOT_SIZE], TEXT_SIZE);
 }
 
-/* perf takes at most 127 frames, the program's own among them */
+/* perf takes at most 127 frames, including the program's own */
 static const unsigned int depths[] = { 8, 40, 104 };
 
 #define NR_DEPTHS	ARRAY_SIZE(depths)
@@ -128,7 +128,7 @@ static long slab_bytes(void)
 	return pages ? pages * sysconf(_SC_PAGESIZE) : -1;
 }
 
-/* In a process of its own: no other ranges, and all is freed at its end */
+/* Run in a separate process: it has no other ranges, and its exit frees everything */
 static void bench_ranges(unsigned int nr)
 {
 	unsigned int i, which;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What samples cost the program that is sampled: sampling METHOD HZ...
+ * Measure the cost of samples for the program that is sampled: sampling METHOD HZ...
  *
- * METHOD is how its stack is taken:
+ * METHOD is how the stack is taken:
  *
- *	none		not at all: a sample and nothing else
+ *	none		not at all: the sample has no stack
  *	sframe		deferred, by tables
- *	fp		at the sample, by frame pointers
- *	in-place	at the sample, by tables
- *	dwarf-BYTES	that many bytes of it are copied
+ *	fp		immediate, by frame pointers
+ *	in-place	immediate, by tables
+ *	dwarf-BYTES	BYTES of the stack are copied
  *
- * The program does the same work again and again at the end of a chain of calls,
- * without being sampled and then sampled so often: what it takes longer is what
- * samples cost, from the interrupt to the last word of the record. The chain keeps
- * frame pointers for fp only; it stands on more stack than any method copies.
+ * The program repeats the same work at the end of a chain of calls, first without
+ * samples, then at the rate HZ. The additional time is the cost of samples, from the
+ * interrupt to the last word of the record. The chain keeps frame pointers for fp only.
+ * Its stack is larger than any method copies.
  *
- * What else the kernel has to do now and then is in some figures and not in others: it
- * is measured several times, for who takes the median.
+ * Other work of the kernel affects some figures and not others. Therefore each figure is
+ * measured several times, and the reader takes the median.
  *
- * Prints lines of METHOD, HZ, instructions without and with samples, samples,
+ * The program prints lines of METHOD, HZ, instructions without and with samples, samples,
  * stacks that are the chain's, bytes in the buffer, and records lost so far.
  */
 #include <alloca.h>
@@ -38,13 +38,13 @@
 #define KEY		0x2003
 #define STACK		(128 << 10)
 
-/* 256 MiB: nothing has to be read while it is measured */
+/* 256 MiB: the buffer is not read during a measurement */
 #define RING_PAGES	(64 << 10)
 
 /*
- * As many samples, and at the least as much work, as figures need to be steady: at a
- * low rate there is a tick, or what is put off until one, for each few samples.  There
- * it takes long, and is done less often.
+ * Figures are steady only with this many samples and this much work. At a low rate, every
+ * few samples share a tick, or work that is deferred until a tick. Such a measurement
+ * takes long, so it is repeated less often.
  */
 #define SAMPLES		400
 #define TIMES		5
@@ -55,7 +55,7 @@
 #define INSNS_PER_SEC	1000000000ULL
 #define INSNS_LEAST	(100ULL << 20)
 
-/* All registers that the kernel has of user space, but segments: as perf asks */
+/* All of user space's registers that the kernel has, except segments, as perf requests them */
 #ifdef __aarch64__
 #define REGS_USER	0x1ffffffffULL
 #else
@@ -85,7 +85,7 @@ static unsigned int dwarf_bytes(void)
 	return strncmp(bench.method, "dwarf-", 6) ? 0 : atoi(bench.method + 6);
 }
 
-/* One table for all functions */
+/* Register one table for all functions */
 static void table_register(const struct links *links)
 {
 	static struct {
@@ -166,7 +166,7 @@ static bool has_chain(const uint64_t *ips, uint64_t nr)
 	return false;
 }
 
-/* Where a record has its callchain, behind what SAMPLE_TYPE has before that */
+/* The callchain of a record, after the other fields of SAMPLE_TYPE */
 static bool is_whole(const struct perf_event_header *record)
 {
 	const uint64_t *words = (const void *)(record + 1);
@@ -202,7 +202,7 @@ static void measure(unsigned int samples)
 
 	if (event_enable(bench.fd))
 		fail("enable");
-	/* What the first stacks find is known from then on */
+	/* Warm up: tables that the first stacks find stay known */
 	work(SAMPLES_FIRST);
 	if (event_disable(bench.fd))
 		fail("disable");
@@ -231,7 +231,7 @@ static void bench_rate(void)
 {
 	char *stack = alloca(STACK);
 
-	/* It is there, whatever the compiler makes of it */
+	/* Keep the compiler from removing it */
 	asm volatile("" : : "r"(memset(stack, 0, STACK)) : "memory");
 	make_chain();
 	open_event();

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the topmost frame costs where no table tells of it: topmost MODULE
+ * Measure the cost of the topmost frame of code without a table: topmost MODULE
  *
- * On arm64 its caller may be in the link register, and whether it is, is known from
- * the instructions around (arch/arm64/kernel/unwind_link.c, unwind_record.c), of which is
- * kept what they tell; or by the call that led there (unwind_called.c). The stack of six
- * functions is taken, in a system call of their own:
+ * On arm64 the caller may be in the link register. The unwinder decides by the
+ * instructions around (arch/arm64/kernel/unwind_link.c, unwind_record.c), and caches the
+ * result; or by the call that led there (unwind_called.c). The stacks of six functions
+ * are taken, each in a system call of its own:
  *
- *	table	a table tells of it, and nothing is looked at
- *	near	what comes right before and after says that there is a frame record
- *	far	the nearest that say so are 110 instructions away, in both directions
+ *	table	a table describes it, so no instruction is read
+ *	near	the instructions next to the call show a frame record
+ *	far	the nearest that show it are 110 instructions away on both sides
  *	ways	likewise, with branches all the way
- *	leaf	there is no record: it returns by the link register, 60 instructions later
- *	called	likewise, 600 later, and it was called 600 instructions before
+ *	leaf	no record: it returns by the link register, 60 instructions later
+ *	called	likewise, 600 later; the function was called 600 instructions before
  *
- * and otherwise they are the same: one caller more than the function. It is taken cold,
- * that is with nothing kept of what was looked at before, and warm, that is once more.
- * Prints lines of such a name, "cold" or "warm", and instructions of unwind_user()
- * alone, where it may fault. There are many of each.
+ * Otherwise the stacks are the same: the function and one caller. Each is taken cold
+ * (nothing is cached), then warm. The program prints lines of the name, "cold" or "warm",
+ * and the instructions of unwind_user() alone, which may fault. There are many of each.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -39,8 +38,8 @@
 #define WARM_UP		5
 
 /*
- * long NAME(int fd, const void *buf, size_t len): write(). Each keeps a frame record,
- * one tells of it in a table.
+ * long NAME(int fd, const void *buf, size_t len): write(). Each function before leaf
+ * keeps a frame record; a table describes one of them.
  */
 #define ENTER	"stp	x29, x30, [sp, #-16]!\n\t"
 #define SET_FP	"mov	x29, sp\n\t"
@@ -76,7 +75,7 @@ FUNCTION(write_near, ENTER SET_FP CALL RETURN);
 FUNCTION(write_far, ENTER SET_FP FAR CALL FAR RETURN);
 FUNCTION(write_ways, ENTER SET_FP WAYS CALL WAYS RETURN);
 FUNCTION(write_leaf, CALL ADD(60) "ret\n\t");
-/* It begins with bti c, whatever the assembler is told that the processor has */
+/* It begins with bti c, even if the assembler may not assume BTI */
 FUNCTION(write_called, "hint	#34\n\t" ADD(600) CALL ADD(600) "ret\n\t");
 
 static const struct {
@@ -110,7 +109,7 @@ static int load(const char *path)
 	return module;
 }
 
-/* How many frames the stack has, and what it took to find them; 0 is a failure */
+/* Return the number of frames, or 0 on failure; @insns: the cost to find them */
 static unsigned long measure(unsigned int which, unsigned long *insns)
 {
 	unsigned long frames;
@@ -128,7 +127,7 @@ static unsigned long measure(unsigned int which, unsigned long *insns)
 	return frames;
 }
 
-/* All stacks are of the same functions, but for the topmost */
+/* All stacks have the same functions, except the topmost */
 static int measure_all(void)
 {
 	unsigned long frames = 0, now;
