@@ -88,7 +88,7 @@ struct sframe_index {
 	bool		changes;
 };
 
-/* @changes as in @sec, as a constant: whoever looks up knows which it is */
+/* @changes is the same as in @sec, but a constant: each caller knows it */
 static __always_inline struct sframe_index
 index_of(const struct sframe_section *sec, const struct sframe_limits *max,
 	 bool changes)
@@ -133,9 +133,9 @@ static __always_inline int read_func_start(const struct sframe_index *idx,
 }
 
 /*
- * An entry that is made anew while we look has its size written last, and one
- * that is taken back first: what is read before the size is at least as old, and
- * what is read after it at least as new.
+ * The writer of a new entry writes its size last, and clears the size first when it
+ * takes an entry back.  So values that are read before the size are at least as old as
+ * it, and values that are read after it at least as new.
  */
 static __always_inline int read_func_size(const struct sframe_index *idx,
 					  u64 i, u32 *size)
@@ -205,7 +205,7 @@ static __always_inline int read_func_attr_v3(const struct sframe_section *sec,
 	return ret;
 }
 
-/* What holds for every row of the function */
+/* The attributes that every row of the function has */
 static __always_inline void set_func_flags(const struct sframe_section *sec,
 					   const struct sframe_func *func,
 					   struct unwind_row *row)
@@ -373,7 +373,7 @@ static __always_inline int flex_rule(const struct sframe_section *sec,
 	return 0;
 }
 
-/* What the data words of a flexible row are about, in turn */
+/* The rules to which the data words of a flexible row belong, in turn */
 static __always_inline struct unwind_rule *
 flex_entity(struct unwind_row *row, unsigned int i)
 {

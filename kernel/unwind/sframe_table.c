@@ -174,7 +174,7 @@ static int collect_funcs(struct builder *b)
 	return set_bounds(b);
 }
 
-/* What either version says of a function */
+/* A function, from an entry of either version */
 static int read_func(const struct builder *b, const struct func_ref *ref,
 		     struct sframe_func *func)
 {
@@ -205,7 +205,7 @@ static bool read_repeats(const struct sframe_func *func, u32 *block, u32 *repeat
 
 /*
  * Count entries: at most one per row, one more where each block begins, and one where
- * the function ends.  What would exceed the bound has its rows taken away, and is bad.
+ * the function ends.  A function whose rows would exceed the bound is bad.
  */
 static int count_entries(struct builder *b)
 {
@@ -259,7 +259,7 @@ static bool saved_in_frame(const struct unwind_rule *rule)
 	return rule->base == UNWIND_RULE_CFA && rule->deref && fits(rule->offset);
 }
 
-/* An ordinary frame's rule, or that of a function without one; else 0 */
+/* The rule of an ordinary frame, or of a function without a frame; else 0 */
 static u64 pack_row(const struct unwind_row *row)
 {
 	u64 rule;

@@ -37,7 +37,7 @@ def follow(terminal, steps):
         try:
             shown += os.read(terminal, 65536)
         except OSError:
-            # Only this is the end: what was read may have no text
+            # Only this is the end: a read may return escapes without text
             log(shown)
             return
         # A warning stands before the rest

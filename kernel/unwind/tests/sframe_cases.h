@@ -212,8 +212,9 @@ unsigned int sframe_case_lookups(const struct sframe_case *c,
 
 /*
  * Build a table of the case's section and look up in it what the case does: NULL if the
- * answers are those of the case, else what is wrong.  Cases about reads of user memory
- * pass, and those of the limit set are not for tables, whose limits are others.
+ * case expects these answers, else a description of the difference.  Cases about reads
+ * of user memory pass.  The cases of the limit set are not for tables, which have other
+ * limits.
  */
 const char *sframe_case_table(const struct sframe_case *c,
 			      const struct sframe_case_variant *v);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of tables: those of the sections in sframe_cases.h give the answers that
- * the cases have.  What only a table can get wrong: tools/testing/unwind.
+ * KUnit tests of tables: a table of each section in sframe_cases.h gives the answers
+ * that the cases expect.  tools/testing/unwind has the faults that only a table can have.
  */
 
 #include <kunit/test.h>

@@ -12,7 +12,7 @@ struct diff_count {
 	unsigned long	addresses;	/* that both were asked about */
 	unsigned long	found;		/* where libsframe had a row */
 	unsigned long	differences;
-	unsigned long	section_bytes;	/* of those that a table was built for */
+	unsigned long	section_bytes;	/* of sections that have a table */
 	unsigned long	table_bytes;
 };
 

@@ -2,14 +2,14 @@
 /*
  * Fuzzing the builder of tables: any bytes as a section.
  *
- * What holds for any table must hold, and its answers must be those of the decoder.  A
+ * The invariants of tables must hold, and a table must answer as the decoder does.  A
  * section that makes no sense may have two answers for an address.  Then the table's has
  * to be what the opening comment of sframe_table.c says:
  *
  * - Of functions that overlap, the first one counts, and the rest of the other is bad.
  *   So the decoder is asked again, about a section that has only this function.
  * - Rows are bad from the first one on that does not ascend.
- * - What exceeds a bound is bad.
+ * - Functions that exceed a bound are bad.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -134,7 +134,7 @@ static void read_funcs(void)
 	qsort(funcs, num_funcs, sizeof(*funcs), compare_funcs);
 }
 
-/* Which function counts at @offset: NULL: none.  @rest: it is what one leaves of it. */
+/* The function that counts at @offset, or NULL.  @rest: another one overlaps it there. */
 static const struct func *func_at(u64 offset, bool *rest)
 {
 	u64 end = 0;

@@ -21,7 +21,7 @@ struct sframe_table *table_of(const void *section, size_t size, u64 vaddr, u8 ab
 const char *table_differs(const struct sframe_table *table, u64 vaddr, u64 ip,
 			  int ret, const struct unwind_row *row);
 
-/* What must hold for any table; NULL if it does, else what does not */
+/* Checks the invariants of tables; NULL if they hold, else the one that does not */
 const char *table_broken(const struct sframe_table *table, size_t section_size);
 
 #endif /* _UNWIND_TEST_TABLE_H */

@@ -27,8 +27,8 @@ rm -f "$dir"/*.gcda "$dir"/*.gcov
 	{ tail -n 5 "$dir/coverage.log"; exit 1; }
 
 # The summary, then counts per line: "count:number:text".  Names of sources are
-# relative to where they were compiled.  Lines of sframe_decode.h are those of the
-# decoder: what reads a copy never fails.
+# relative to where they were compiled.  Lines of sframe_decode.h are
+# counted for the decoder alone: reads of a copy never fail.
 cd "$here"
 "$gcov" -b -n -o "$dir" "$dir/sframe.o" "$dir/sframe_table.o" >"$dir/gcov.log"
 "$gcov" -t -o "$dir" "$dir/sframe.o" >"$dir/gcov.lines"

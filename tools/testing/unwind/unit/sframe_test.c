@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 		test_changing();
 		return tap_finish();
 	}
-	/* Likewise: those of tables, to the first that fails */
+	/* Likewise: the tests of tables, to the first that fails */
 	if (argc == 2 && !strcmp(argv[1], "tables")) {
 		tap_stop_at_failure();
 		test_table();

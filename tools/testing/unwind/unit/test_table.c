@@ -112,7 +112,7 @@ static void expect_three_rows(const struct sframe_table *table, u64 start, u64 e
 	expect_rules(table, start + 9, end, ORDINARY(16) | SAVED(-16) | SFRAME_RULE_CFA_FP);
 }
 
-/* Before, between and after: three functions, two of which have the same rules */
+/* Before, between and after: three functions.  Two have the same rules. */
 static void layout(u8 version, u8 flags)
 {
 	const struct sfb_func funcs[] = {
@@ -248,7 +248,7 @@ static void full_blocks(u64 start, u32 per_func, u32 num_funcs)
  * Segments
  */
 
-/* What lies where in the file, of functions that segments have or do not have in whole */
+/* Functions that lie in one segment, or straddle two */
 static void segments(void)
 {
 	static const struct sframe_segment segs[] = {
@@ -750,7 +750,7 @@ void test_table(void)
 		layout(version, 0);
 		unsorted(version, SFB_PCREL);
 		unsorted(version, 0);
-		/* What a section says of its order is not believed */
+		/* The flag of a section that says it is sorted is not believed */
 		unsorted(version, SFB_SORTED);
 		empty(version);
 		repeated(version, 16 * 20, 16);

@@ -290,7 +290,7 @@ static void claimed(u8 version)
 	table = build_text(&img);
 	expect_rules(table, 0, 16, SFRAME_RULE_BAD);
 	close_table(table);
-	/* Its size is that of all text: far too much for a table of a bad function */
+	/* It is as large as all text: far too much for a table of a bad function */
 	sfb_put(&img, sfb_fde(&img, 0) + (version == 2 ? 4 : 8), 4, 0xffffffff);
 	table = build_text(&img);
 	CHECK_EQ(PTR_ERR_OR_ZERO(table), -E2BIG);
@@ -380,7 +380,7 @@ static void too_large(void)
 }
 
 /*
- * What fails
+ * Failures
  */
 
 static void no_memory(void)
@@ -443,7 +443,7 @@ void test_table_rules(void)
 	test_table_cases();
 	for (i = 0; i < ARRAY_SIZE(rules); i++)
 		one_rule(&rules[i]);
-	/* Two rules are those of no function and of a bad one */
+	/* Two rules exist always: of no function, and of a bad one */
 	many_rules(MAX_RULES - 2, 8, MAX_RULES - 2, SFRAME_RULE_BAD);
 	many_rules(MAX_RULES - 1, 8, MAX_RULES - 2, SFRAME_RULE_BAD);
 	many_rules(6000, 8, MAX_RULES - 2, SFRAME_RULE_BAD);

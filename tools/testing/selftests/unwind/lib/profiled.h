@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What profiled.c does, and tools_test.c expects */
+/* The amount of work that profiled.c does and tools_test.c expects */
 #ifndef SELFTEST_UNWIND_PROFILED_H
 #define SELFTEST_UNWIND_PROFILED_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the profiler has profiled: a program that sleeps, spins, and ends, without a
+ * The program that the profiler profiles: it sleeps, spins, and ends, without a
  * C library, so that its stacks are its own.
  */
 #include <asm/unistd.h>

@@ -328,7 +328,7 @@ FIXTURE_VARIANT_ADD(audit, no_pie) {
 	.library = "twin_160.so",
 };
 
-/* Nor is that of its library */
+/* Its library does not begin at its load bias either */
 FIXTURE_VARIANT_ADD(audit, linked_library) {
 	.program = "audited_pie",
 	.library = "twin_linked.so",
