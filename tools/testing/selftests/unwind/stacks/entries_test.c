@@ -914,6 +914,36 @@ TEST_F(uretprobe, of_functions_left_by_longjmp_shows_the_callers)
 	EXPECT_EQ(4, remove_probes());
 }
 
+/*
+ * Their entries in the kernel's list are freed when the next probed function is called.
+ * A stack that is taken meanwhile must not read freed entries, which KASAN reports.
+ */
+TEST_F(uretprobe, freed_after_longjmp_is_not_read)
+{
+	struct perf_event_attr attr;
+	uint64_t freed = 0;
+	int fd, i;
+
+	if (tracepoint_attr(&attr, "kmem/kfree"))
+		SKIP(return, "no tracepoint kmem/kfree");
+	attr.defer_callchain = 0;
+	attr.defer_output = 0;
+	ASSERT_EQ(0, event_disable(self->sampler.fd));
+	fd = event_open(&attr, 0, -1);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, probe_return(calls_jumping));
+	ASSERT_EQ(0, probe_return(jumping));
+	ASSERT_EQ(0, probe_return(outer));
+	ASSERT_EQ(0, event_enable(fd));
+	for (i = 0; i < 10; i++)
+		whole_run(jumped_out_of, NULL, NULL);
+	ASSERT_EQ(0, event_disable(fd));
+	ASSERT_EQ(sizeof(freed), read(fd, &freed, sizeof(freed)));
+	EXPECT_LE(10, freed);
+	close(fd);
+	EXPECT_EQ(3, remove_probes());
+}
+
 #if defined(__aarch64__)
 
 /*
