@@ -3,35 +3,40 @@
  * The stack of a uretprobe's trampoline at each of its instructions, for
  * kernel/unwind/uprobe.c.
  *
- * The instructions are those at uretprobe_trampoline_entry in uprobes.c.  Programs have
- * copies of them without unwind information.  This file has the bytes that it expects.  If
- * the real ones differ, it makes no statement about them.
+ * The trampoline is at uretprobe_trampoline_entry in uprobes.c.  Programs have a copy of
+ * it without unwind information.  A label follows each of its instructions that change
+ * the stack, and the system call.
  */
 
-#include <linux/string.h>
+#include <linux/array_size.h>
 #include <linux/types.h>
-#include <asm/unistd.h>
 #include <asm/unwind_user.h>
 
 #ifdef CONFIG_UPROBES
 
+/* In uprobes.c */
+extern u8 uretprobe_trampoline_entry[];
+extern u8 uretprobe_pushed_ax[];
+extern u8 uretprobe_pushed_cx[];
+extern u8 uretprobe_pushed_r11[];
+extern u8 uretprobe_syscall_check[];
+extern u8 uretprobe_popped_r11[];
+extern u8 uretprobe_popped_cx[];
+extern u8 uretprobe_trampoline_end[];
+
+/* From each label on, the number of words that are pushed */
 static const struct {
-	u8	insns[13];
-	u8	after_call[4];
-} expected = {
-	.insns = {
-		0x50,					/* push %rax */
-		0x51,					/* push %rcx */
-		0x41, 0x53,				/* push %r11 */
-		0x48, 0xc7, 0xc0,			/* mov $nr, %rax */
-		__NR_uretprobe & 0xff, __NR_uretprobe >> 8, 0, 0,
-		0x0f, 0x05,				/* syscall */
-	},
-	.after_call = {
-		0x41, 0x5b,				/* pop %r11 */
-		0x59,					/* pop %rcx */
-		0xc3,					/* ret */
-	},
+	const u8	*label;
+	unsigned int	words;
+	bool		called;
+} states[] = {
+	{ uretprobe_popped_cx,		1, true },
+	{ uretprobe_popped_r11,		2, true },
+	{ uretprobe_syscall_check,	3, true },
+	{ uretprobe_pushed_r11,		3, false },
+	{ uretprobe_pushed_cx,		2, false },
+	{ uretprobe_pushed_ax,		1, false },
+	{ uretprobe_trampoline_entry,	0, false },
 };
 
 /**
@@ -47,21 +52,20 @@ static const struct {
 bool unwind_user_uretprobe_pushed(unsigned long offset, unsigned int *words,
 				  bool *called)
 {
-	static const u8 before[] = { 0, 1, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3 };
-	static const u8 after[] = { 3, 3, 2, 1 };
+	const u8 *insn = uretprobe_trampoline_entry + offset;
+	unsigned int i;
 
 	*words = 0;
 	*called = false;
 	/* The 32-bit trampoline is only an int3 */
 	if (!offset)
 		return true;
-	if (uretprobe_trampoline_end - uretprobe_trampoline_entry != sizeof(expected) ||
-	    memcmp(uretprobe_trampoline_entry, &expected, sizeof(expected)) ||
-	    offset >= sizeof(expected))
+	if (insn >= uretprobe_trampoline_end)
 		return false;
-
-	*called = offset >= sizeof(expected.insns);
-	*words = *called ? after[offset - sizeof(expected.insns)] : before[offset];
+	for (i = 0; insn < states[i].label; i++)
+		;
+	*words = states[i].words;
+	*called = states[i].called;
 	return true;
 }
 

@@ -145,10 +145,6 @@ static inline bool unwind_user_maybe_trampoline(u32 insns)
 	       insns == UNWIND_USER_TRAMPOLINE_MOVL;
 }
 
-/* In arch/x86/kernel/uprobes.c */
-extern u8 uretprobe_trampoline_entry[];
-extern u8 uretprobe_trampoline_end[];
-
 bool unwind_user_uretprobe_pushed(unsigned long offset, unsigned int *words,
 				  bool *called);
 bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
