@@ -1,36 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the deferred core costs, measured from within: a module for "make bench".
+ * The cost of the deferred core, measured from within: a module for "make bench".
  *
  * It is made for a guest of "qemu -icount shift=0", where the counter of bench_insns()
  * counts instructions. Everywhere else its figures are cycles of no meaning.
  *
- * To debugfs unwind_bench is written what to measure and in which context:
+ * A program writes to debugfs unwind_bench what to measure, and in which context:
  *
  *	task | irqs_off | irq | nmi | user	and
  *	requests | latency | deliver1 | deliver4 | faultable | inplace
  *
  * One write makes one measurement, in this entry of the task into the kernel. So
  * the first request is the first of an entry, and its callback comes when the
- * write returns. For "user" it is not the writer that is measured, but what runs
- * on another CPU, if the NMI hits it in user space. What is read then, in a system
- * call of its own, are lines of a name and a number of instructions. Nothing is
- * kept or worked out of more than one measurement.
- *
- * Calls.  What a function takes, from its first instruction to its return, is what
- * its call takes more than that of one whose instructions are known, from the same
- * place. To verify the unit, the first line is the same figure of another known
- * function, which has BENCH_NOPS instructions (see bench_known.h).
- *
- * Task work.  Works are run last in, first out. So one that is queued before that
- * of the core, and one that is queued after it, enclose it. What the core's takes is
- * what lies between these two, less what lies there with a work that returns at
- * once. This is done again for clients that ask when the first were served: the core
- * then has the stack, and the figure is its own work without the unwind. The callbacks
- * return at once.
- *
- * Unwinds.  unwind_user() alone, of the task's own stack: how many frames, and what
- * it took, with the reading of the counter.
+ * write returns. For "user", the module measures not the writer but the program on
+ * another CPU, if the NMI hits that in user space. A read, in a system call of its own,
+ * then returns lines of a name and a number of instructions. Nothing is stored or
+ * computed from more than one measurement.
  */
 
 #include <linux/completion.h>
@@ -78,12 +63,17 @@ static void figure(const char *name, s64 insns)
 }
 
 /*
- * What is measured: requests
+ * Measurement of requests
+ *
+ * The cost of a function, from its first instruction to its return, is the cost of its
+ * call, less the cost of calling a function with known instructions from the same
+ * place. To verify the unit, the first line is the same figure of another known function,
+ * which has BENCH_NOPS instructions (see bench_known.h).
  */
 
 typedef int (*request_fn)(struct unwind_work *work, u64 *cookie);
 
-/* One place for all calls: the compiler makes no other of it for a known @fn */
+/* One place for all calls: the compiler makes no copy of it for a known @fn */
 static noinline __noclone s64 timed(request_fn fn, struct unwind_work *work, int want)
 {
 	u64 cookie, start, end;
@@ -108,7 +98,7 @@ static void requests(void)
 	figure("other_again", timed(unwind_deferred_request, &timed_clients[1], 1) - none);
 }
 
-/* From a request, the only one, to its callback: 0 while none is measured */
+/* From the only request to its callback: 0 while none is measured */
 static u64 asked;
 static DECLARE_COMPLETION(called);
 
@@ -133,7 +123,13 @@ static void timed_callback(struct unwind_work *work,
 }
 
 /*
- * What is measured: the task work
+ * Measurement of the task work
+ *
+ * Works run last in, first out. So a work queued before the core's, and one queued after
+ * it, enclose it. Its cost is the time between the two, less the time between them around
+ * a work that returns at once. This is repeated for clients that ask when the first have
+ * been served: the stack is cached then, and the figure is the core's own work without
+ * the unwind. The callbacks return at once.
  */
 
 enum { DELIVER_NONE, DELIVER_FIRST, DELIVER_CACHED, DELIVER_STEPS };
@@ -164,7 +160,7 @@ static void before_task_work(struct callback_head *head)
 	deliver.start = bench_insns();
 }
 
-/* Clients of the second step are others than those of the first */
+/* The second step has other clients than the first */
 static void deliver_request(void)
 {
 	struct unwind_work *client = idle_clients;
@@ -225,7 +221,10 @@ static void deliver_to_4(void)
 }
 
 /*
- * What is measured: the unwind
+ * Measurement of the unwind
+ *
+ * unwind_user() alone, of the task's own stack: the number of frames, and its cost,
+ * with the reads of the counter.
  */
 
 static void unwind(enum unwind_user_access access)
@@ -314,11 +313,11 @@ static void in_own_nmi(void (*measure)(void))
 		failed = true;
 }
 
-/* If it did not hit user space, nothing is measured */
+/* If it did not hit user space, there is no measurement */
 static void in_nmi_of_user(void (*measure)(void))
 {
 	reinit_completion(&called);
-	/* Rather a failure than a guest that hangs */
+	/* A failure is better than a guest that hangs */
 	if (bench_in_nmi(true, measure) &&
 	    !wait_for_completion_timeout(&called, 10 * HZ))
 		failed = true;
@@ -424,7 +423,7 @@ static int register_clients(void)
 	unsigned int i;
 	int ret = 0;
 
-	/* None is registered yet, so all can be cancelled */
+	/* No client is registered yet, so all can be cancelled */
 	for (i = 0; i < ARRAY_SIZE(timed_clients); i++)
 		timed_clients[i].bit = -1;
 	for (i = 0; i < ARRAY_SIZE(idle_clients); i++)

@@ -2,16 +2,16 @@
 /*
  * The deferred core, compiled for the model of a task (see deferred_model.h).
  *
- * The code under test is ../deferred.c as it is.  What it uses of the kernel is
- * replaced before it is included: each access to what contexts share becomes an
- * access with a point before and after it, at which the model may have something
- * nested happen; what asks for or changes the context (locks, interrupts, task
- * work, memory) is the model's.  Something nested can be told apart only by which
- * accesses it falls between, so these points stand for every instruction.
+ * The code under test is ../deferred.c, unchanged.  This file replaces the kernel
+ * functions that it uses before it includes it.  Each access to data that contexts share
+ * becomes an access with a point before and after it, at which the model may run
+ * something nested.  Functions that ask for the context or change it (locks, interrupts,
+ * task work, memory) become the model's.  Nested events differ only in the accesses
+ * between which they fall, so these points stand for every instruction.
  *
- * Each access leaves the address of its description in a table, so that one which
- * no run comes by is noticed.  If ../deferred.c comes to use a primitive that
- * is not here, add it: with a guard() that is not known, this does not compile.
+ * Each access leaves the address of its description in a table.  So the tests notice an
+ * access that no run reaches.  If ../deferred.c comes to use a primitive that
+ * is not here, add it: with an unknown guard(), this does not compile.
  */
 
 #include <linux/bitops.h>
@@ -37,7 +37,7 @@
 #include "deferred_model.h"
 
 /*
- * The table: behind the data of this file, between two labels.  A function that
+ * The table: after the data of this file, between two labels.  A function that
  * is inlined twice is in it twice, with the same description.
  */
 extern struct model_site *copy_sites[], *copy_sites_end[];
@@ -89,7 +89,7 @@ do {									\
 #undef WRITE_ONCE
 #define WRITE_ONCE(x, val)	DO("WRITE_ONCE", __WRITE_ONCE(x, val))
 #undef smp_store_release
-/* Contexts and CPUs of the model take turns, so order is no matter */
+/* Contexts and CPUs of the model take turns, so order does not matter */
 #define smp_store_release(p, val)	DO("store_release", __WRITE_ONCE(*(p), val))
 
 /* The CPU */

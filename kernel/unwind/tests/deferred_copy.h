@@ -2,9 +2,9 @@
 /*
  * A second copy of the deferred core, compiled for the model of a task.
  *
- * deferred_copy.c includes the kernel's own ../deferred.c.  Its functions get
- * names of their own here; who includes this file and calls one by the name that
- * it has in ../deferred.c, calls the copy.
+ * deferred_copy.c includes the kernel's own ../deferred.c.  Here its functions get
+ * names of their own: a file that includes this header and calls one by its name in
+ * ../deferred.c calls the copy.
  */
 #ifndef _KERNEL_UNWIND_TESTS_DEFERRED_COPY_H
 #define _KERNEL_UNWIND_TESTS_DEFERRED_COPY_H
@@ -40,13 +40,13 @@ void unwind_task_init(struct task_struct *task);
 void unwind_task_free(struct task_struct *task);
 int unwind_user_faultable(struct unwind_stacktrace *trace);
 
-/* Set how many cookies the copy has made on a CPU */
+/* Set the number of cookies that the copy has made on a CPU */
 void copy_set_count(unsigned int cpu, unsigned long count);
 
-/* How many a CPU can make until they repeat */
+/* The number of cookies that a CPU can make until they repeat */
 u64 copy_max_count(void);
 
-/* Make every access of the copy known, also those that no run has come by */
+/* List every access of the copy, even if no run has reached it */
 void copy_add_sites(void);
 
 #endif /* _KERNEL_UNWIND_TESTS_DEFERRED_COPY_H */

@@ -2,14 +2,14 @@
 /*
  * All plans of a scenario, one run for each.
  *
- * A plan is made longer by one event at a time: the run of the shorter plan has
- * told how many points there are and what is possible at each.  An event is added
- * behind the last one only, which may be inside of what that one started.
+ * A plan grows by one event at a time: the run of the shorter plan has shown its number
+ * of points, and which events are possible at each.  A new event comes after the last
+ * one only, perhaps inside of the events that the last one started.
  *
- * The points after an access and before the next one are the same to whatever is
- * nested there.  Plans of one event take both, so that each is seen to be hit;
- * longer ones take those before an access, unless the scenario wants both, so that
- * each is hit also of the accesses that come to be made by an event only.
+ * To a nested event, the points after an access and before the next one are the same.
+ * Plans of one event take both, so that each is seen to be hit.  Longer plans take points
+ * before an access, unless the scenario wants both: then each point is hit, also at
+ * accesses that only an event makes.
  */
 
 #include <linux/mm.h>
@@ -115,7 +115,7 @@ static bool add_event(struct explorer *x, unsigned int point, enum model_kind ki
 	*event = (struct model_event){ .point = point, .kind = kind };
 	if (kind != MODEL_OTHER) {
 		for (; ok && *sets; sets++) {
-			/* Several that ask at once are left to the first event */
+			/* The first event alone tries several clients that ask at once */
 			if (n && hweight32(*sets) > 1)
 				continue;
 			event->arg = *sets;
@@ -134,7 +134,7 @@ static bool add_event(struct explorer *x, unsigned int point, enum model_kind ki
 	return ok;
 }
 
-/* Run the plan, and then all that have it as their beginning */
+/* Run the plan, and then all plans that begin with it */
 static bool explore(struct explorer *x)
 {
 	const u8 skip = x->scenario->each_side ? 0 : MODEL_AFTER;
@@ -153,7 +153,7 @@ static bool explore(struct explorer *x)
 	memcpy(can, model.can, last);
 	if (n) {
 		first = model.events[n - 1].point + 1;
-		/* Equal to the one behind it, which is extended */
+		/* Equal to the next point, whose plan is extended */
 		if (can[first - 1] & skip)
 			return true;
 	}

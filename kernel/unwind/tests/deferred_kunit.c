@@ -2,9 +2,9 @@
 /*
  * KUnit tests of the deferred core's state machine.
  *
- * A test is a kernel thread, which never returns to user space; so the steps are
- * driven one by one, on state that belongs to the test.  What happens when they are
- * interrupted is tested in deferred_points_kunit.c.
+ * A test is a kernel thread, which never returns to user space.  So the tests take the
+ * steps one by one, on state that belongs to the test.  deferred_points_kunit.c
+ * tests interruptions of the steps.
  */
 
 #include <kunit/test.h>
@@ -60,12 +60,12 @@ static void deferred_after_work(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, request(&info, CLIENT_A, &first, &queue), 0);
 	KUNIT_ASSERT_EQ(test, unwind_info_take(&info), CLIENT_A);
 
-	/* Whoever was called is done for this entry; no work, so no loop */
+	/* A client that was called is done for this entry; no work, so no loop */
 	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_A, &cookie, &queue), 1);
 	KUNIT_EXPECT_FALSE(test, queue);
 	KUNIT_EXPECT_EQ(test, cookie, first);
 
-	/* Whoever was not is called in a second run, by the same name */
+	/* A client that was not called is called in a second run, with the same cookie */
 	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_B, &cookie, &queue), 0);
 	KUNIT_EXPECT_TRUE(test, queue);
 	KUNIT_EXPECT_EQ(test, cookie, first);
@@ -89,10 +89,10 @@ static void deferred_closed(struct kunit *test)
 	atomic_long_or(UNWIND_CLOSED, &info.requests);
 	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_B, &cookie, &queue), -ESRCH);
 	KUNIT_EXPECT_FALSE(test, queue);
-	/* What was asked for before is still served */
+	/* Earlier requests are still served */
 	KUNIT_EXPECT_EQ(test, unwind_info_take(&info), CLIENT_A);
 	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_A, &cookie, &queue), -ESRCH);
-	/* Only an entry is closed, not the task */
+	/* This closes only the entry, not the task */
 	KUNIT_EXPECT_TRUE(test, unwind_info_reset(&info));
 	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_B, &cookie, &queue), 0);
 	KUNIT_EXPECT_EQ(test, unwind_info_take(&info), CLIENT_B);
@@ -138,12 +138,12 @@ static void deferred_clients(struct kunit *test)
 	for (i = 1; i < nr; i++)
 		KUNIT_EXPECT_NE(test, works[i].bit, works[i - 1].bit);
 
-	/* One that was refused, and a thread that has no user stack */
+	/* A client that was refused, and a thread that has no user stack */
 	KUNIT_EXPECT_EQ(test, unwind_deferred_request(&works[nr], &cookie), -EINVAL);
 	KUNIT_EXPECT_EQ(test, cookie, 0);
 	KUNIT_EXPECT_EQ(test, unwind_deferred_request(&works[0], &cookie), -EINVAL);
 
-	/* A place that was given back is there for the next, and only once */
+	/* A place that was given back is free for the next client, and only once */
 	unwind_deferred_cancel(&works[0]);
 	unwind_deferred_cancel(&works[0]);
 	KUNIT_EXPECT_EQ(test, unwind_deferred_init(&works[nr], never_called), 0);
@@ -153,7 +153,7 @@ static void deferred_clients(struct kunit *test)
 		unwind_deferred_cancel(&works[i]);
 }
 
-/* A kernel thread that works on an mm has not come from user space either */
+/* A kernel thread that works on an mm has not come from user space, either */
 static void deferred_borrowed_mm(struct kunit *test)
 {
 	struct unwind_stacktrace trace;

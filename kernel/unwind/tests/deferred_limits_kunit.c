@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of what bounds the deferred core: how many cookies and clients there
- * are, and for which tasks.  On the copy of the core and the model of a task (see
+ * KUnit tests of the deferred core's limits: the numbers of cookies and clients, and the
+ * tasks that it serves.  They run on the copy of the core and the model of a task (see
  * deferred_model.h), whose counters and flags can be set.
  */
 
@@ -43,7 +43,7 @@ static u64 draw(struct kunit *test, unsigned int cpu, unsigned long count)
 	return cookie;
 }
 
-/* Two CPUs, if there are, count from @start on alike: no cookie comes twice */
+/* Two CPUs, if there are two, count from the same @start on: no cookie comes twice */
 static void expect_different(struct kunit *test, unsigned long start)
 {
 	unsigned int last_cpu = nr_cpu_ids - 1, i, j;
@@ -68,7 +68,7 @@ static void deferred_cookies_wrap(struct kunit *test)
 	expect_different(test, max - 1);
 	expect_different(test, ULONG_MAX - DRAWS / 2);
 
-	/* They repeat after as many as it is said, and not after a smaller power */
+	/* Cookies repeat after the stated number, and not after a smaller power of two */
 	first = draw(test, 0, 1);
 	for (i = 0; BIT_ULL(i) < max; i++)
 		KUNIT_EXPECT_NE(test, draw(test, 0, 1 + BIT_ULL(i)), first);
@@ -77,7 +77,7 @@ static void deferred_cookies_wrap(struct kunit *test)
 	copy_set_count(nr_cpu_ids - 1, 0);
 }
 
-/* Cookies go on across the wrap where it is the core that counts */
+/* Cookies continue across the wrap when the core itself counts */
 static void deferred_cookies_count(struct kunit *test)
 {
 	struct unwind_task_info info;
@@ -168,7 +168,7 @@ static void count_call(struct unwind_work *work, struct unwind_stacktrace *trace
 	client->calls += cookie == client->cookie && trace->nr == 1;
 }
 
-/* As many clients as there can be; two are the model's own */
+/* The maximum number of clients; two are the model's own */
 #define MANY	(UNWIND_MAX_CLIENTS - 2)
 
 static void deferred_many_clients(struct kunit *test)
@@ -187,14 +187,14 @@ static void deferred_many_clients(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unwind_deferred_request(&extra->work, &extra->cookie), -EINVAL);
 	KUNIT_EXPECT_EQ(test, extra->cookie, 0);
 
-	/* All of them in one entry: no bit is in the way of another */
+	/* All of them in one entry: no bit affects another */
 	for (i = 0; i < MANY; i++) {
 		KUNIT_EXPECT_EQ(test, unwind_deferred_request(&clients[i].work,
 							      &clients[i].cookie), 0);
 		KUNIT_EXPECT_EQ(test, clients[i].cookie, clients[0].cookie);
 	}
 
-	/* One goes, the rest go on waiting; another gets its place, and must ask */
+	/* One goes, the others still wait; another gets its place, and has to ask */
 	unwind_deferred_cancel(&clients[0].work);
 	unwind_deferred_cancel(&clients[0].work);
 	KUNIT_EXPECT_TRUE(test, atomic_long_read(&model.task->unwind_info.requests) &
@@ -219,7 +219,7 @@ static void deferred_many_clients(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, !model.failed, "%s", model.failed);
 }
 
-/* All zeroes, as a static variable is: that is no client, least of all the first */
+/* All zeroes, like a static variable: that is no client, least of all the first */
 static void deferred_never_registered(struct kunit *test)
 {
 	static struct unwind_work zero;

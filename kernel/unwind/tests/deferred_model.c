@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The model of a task: points, and what happens at them.
+ * The model of a task: points, and the events at them.
  *
  * Contexts nest as on a CPU: an NMI hits wherever there is none yet, an interrupt
  * where interrupts are on; each runs to its end.  An interrupt that is raised
  * while they are off stays pending, and comes as soon as they are on.  In the
- * kernel, all that it does is to come; on a return to user space, it makes the
+ * kernel it has no further effect; on a return to user space, it makes the
  * task go through the exit path once more before the program runs.
  */
 
@@ -16,7 +16,7 @@
 struct model model;
 LIST_HEAD(model_sites);
 
-/* The first thing that goes wrong is what is reported */
+/* The first failure is the one that is reported */
 void model_fail(const char *what)
 {
 	if (model.failed)
@@ -48,7 +48,7 @@ bool model_irqs_disabled(void)
 	return model.irqs_off || model.hardirq || model.nmi;
 }
 
-/* A pending interrupt comes now, if it can. In user space it is the caller's */
+/* A pending interrupt comes now, if it can. In user space the caller handles it */
 static void take_irq(void)
 {
 	if (!model_irqs_disabled() && !model.in_user)
@@ -101,12 +101,12 @@ void model_in_irq(unsigned int clients)
 	model_leave(&model.rcu);
 	model.hardirq--;
 	model.in_user = in_user;
-	/* It ends with the exit path, if it came from user space */
+	/* If it came from user space, it ends with the exit path */
 	model.irq_pending = in_user;
 }
 
 /*
- * Read sections of the task, and who waits for their end
+ * Read sections of the task, and waits for their end
  */
 
 int model_enter(struct model_section *section)
@@ -202,7 +202,7 @@ static void fire(struct model_event *event, struct model_site *site, bool after)
 	}
 }
 
-/* Nothing but the end of this thread leads out of an endless loop */
+/* Only the end of this thread ends an endless loop */
 static void endless(void)
 {
 	model_fail("loops for ever");
@@ -238,6 +238,6 @@ void model_point(struct model_site *site, bool after)
 		if (WARN_ON_ONCE(!(model.can[nr] & BIT(event->kind))))
 			return;
 		fire(event, site, after);
-		/* Behind it is a point again: something else may follow at once */
+		/* There is a point again after it: another event may follow at once */
 	}
 }

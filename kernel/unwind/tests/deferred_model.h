@@ -3,22 +3,22 @@
  * A model of one task, for tests of the deferred core with every interleaving.
  *
  * The copy of the core (deferred_copy.c) runs on a task that is only data: thread
- * flags, task work, memory, the context that it runs in.  Before and after each
- * access of the core to what is shared, and at the steps of the model's own entry
- * and exit path, there is a point.  A run counts its points.  A plan says what
- * happens at which of them:
+ * flags, task work, memory, its current context.  There is a point before and after each
+ * access of the core to shared data, and at the steps of the model's own entry
+ * and exit path.  A run counts its points.  A plan lists events, and at which points they
+ * happen:
  *
  *   MODEL_NMI	  an NMI hits, in which some clients ask
  *   MODEL_IRQ	  an interrupt, where interrupts are on; an NMI may hit it in turn
  *   MODEL_TRACE  a tracer fires right there, in the context that it finds
- *   MODEL_OTHER  the other CPU goes on, for some accesses of its own
+ *   MODEL_OTHER  the other CPU continues, for some accesses of its own
  *
- * A run is determined by its plan.  So all plans of one event are run by taking
- * each point of the run without any, and all plans of two by taking each point
- * behind the event of each plan of one; deferred_explore.c does that.
+ * A run is determined by its plan.  deferred_explore.c runs all plans of one event by
+ * taking each point of the run without any, and all plans of two by taking each
+ * point after the event of each plan of one.
  *
- * The other CPU is a kernel thread that runs only while the task's waits for it:
- * never do both run, and none depends on time.  All locks of the core are the
+ * The other CPU is a kernel thread that runs only while the task's thread waits for
+ * it: never do both run, and nothing depends on time.  All locks of the core are the
  * model's, so the threads may change at each point.
  */
 #ifndef _KERNEL_UNWIND_TESTS_DEFERRED_MODEL_H
@@ -46,14 +46,14 @@ enum model_kind {
 /**
  * struct model_site - a place in the source that has a point before and after it
  * @func: its function
- * @op: what is done there
+ * @op: its operation
  * @line: its line
  * @core: it is in the code under test
  * @added: it is in the list of all sites
  * @list: all sites
- * @seen: how often a run came by
+ * @seen: how often a run reached it
  * @open: how often an NMI could have hit, before and after it
- * @hit: how often something nested did happen, before and after it
+ * @hit: how often a nested event did happen, before and after it
  * @nmi: how often that was an NMI
  */
 struct model_site {
@@ -81,12 +81,12 @@ do {									\
 } while (0)
 
 /**
- * struct model_event - what a plan has happen
- * @point: at which point, counted from 0
- * @kind: what
+ * struct model_event - an event of a plan
+ * @point: its point, counted from 0
+ * @kind: its kind
  * @arg: the clients that ask, a bit for each; the number of accesses for
  *	MODEL_OTHER
- * @site: where that was
+ * @site: the site of the point
  * @after: after the access
  */
 struct model_event {
@@ -111,13 +111,13 @@ struct model_client {
 };
 
 /**
- * struct model_asked - what is known about a client in an entry
+ * struct model_asked - the record of a client in an entry
  * @client: number of the client
  * @entry: number of the entry
  * @cookie: the entry's
- * @queued: how many requests were told that the callback will come
- * @known: how many were told that it had been asked for
- * @called: callbacks
+ * @queued: number of requests that returned 0: the callback will come
+ * @known: number of requests that returned 1: the client had asked before
+ * @called: number of callbacks
  */
 struct model_asked {
 	unsigned int		client;
@@ -135,13 +135,13 @@ struct model_section {
 };
 
 /**
- * struct model_scenario - what the task does, and what can happen meanwhile
+ * struct model_scenario - actions of the task, and events that can happen meanwhile
  * @name: of the test
- * @task: what the task does
- * @other: what another CPU does meanwhile
+ * @task: the task does this
+ * @other: another CPU does this meanwhile
  * @called: a client's callback does this
- * @late: a tracer does this on the way out, after the last look at the flags
- * @kinds: for the first, second, third event of a plan: which kinds are tried
+ * @late: a tracer does this on the exit path, after it last read the flags
+ * @kinds: for the first, second, third event of a plan: kinds to try
  * @sets: sets of clients that ask in an event; 1, 2 and 3 if there are none
  * @each_side: longer plans take points before and after each access
  * @no_memory: there is no memory for the task's buffer
@@ -163,18 +163,18 @@ struct model_scenario {
 };
 
 /**
- * struct model - the one task that there is, and the run under way
+ * struct model - the only task, and its current run
  * @test: for reports
- * @scenario: what is run
- * @task: the task; only what the core looks at is valid
+ * @scenario: the scenario that is run
+ * @task: the task; only members that the core reads are valid
  * @memory: for its buffer, a page
  * @clients: clients of the copy of the core
  * @events: the plan
- * @nr_events: how many it has
+ * @nr_events: number of its events
  * @can: the kinds of events that are possible at each point, and MODEL_AFTER
  * @running: points count
  *
- * What begins anew with each run:
+ * The other members begin anew with each run:
  *
  * @flags: the task's thread flags
  * @work: its task work, if it is queued
@@ -184,15 +184,15 @@ struct model_scenario {
  * @in_user: the task has left the kernel, but the program has not run
  * @hardirq: nesting of interrupts
  * @nmi: nesting of NMIs
- * @cpu: where the task runs
- * @rcu: its read sections
- * @srcu: likewise
+ * @cpu: the task's CPU
+ * @rcu: its read sections of RCU
+ * @srcu: its read sections of SRCU
  * @locked: the mutex of the core is held
  * @allocated: the task has @memory
  * @next_event: the event that comes next
  * @points: points so far
- * @asked: what was promised and kept
- * @nr_asked: how many entries that has
+ * @asked: the record of promises and callbacks
+ * @nr_asked: number of its members
  * @entry: number of the task's entry into the kernel
  * @last_requests: its requests, as last seen
  * @user_runs: how often the program ran
@@ -200,9 +200,9 @@ struct model_scenario {
  * @closing: requests may be refused
  * @closed: requests must be refused
  * @dead: the task has no mm any more
- * @failed: what went wrong first
- * @failed_at: where
- * @last_site: where the task is
+ * @failed: the first failure
+ * @failed_at: its place
+ * @last_site: the task's current site
  */
 struct model {
 	struct kunit			*test;
@@ -277,7 +277,7 @@ void model_to_user(void);
 void model_exec(void);
 void model_exit(void);
 
-/* The clients, and what they are promised */
+/* The clients, and the promises to them */
 void model_register(unsigned int client);
 void model_cancel(unsigned int client);
 void model_ask(unsigned int client);
@@ -299,7 +299,7 @@ bool model_other_done(void);
 unsigned int model_other_made(void);
 
 /**
- * struct model_counts - what was done
+ * struct model_counts - statistics
  * @runs: runs
  * @points: points of all runs
  * @events: events, by kind

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The model's clients, and the book that is kept of what they are promised.
+ * The model's clients, and the record of what the core promised them.
  *
- * An entry ends when the task's state becomes empty; this is seen after each
- * access of the core, whoever made it.  Within one entry all requests must get one
- * cookie, which is not that of any other.  For each client and entry there is one
- * request that is told that the callback will come; each other one is told that it
- * was asked for; and there is one callback, with that cookie and with the stack
- * that the program had, before the program runs again.  Only a client that is
- * cancelled may lose it, and may not get it after that.
+ * An entry ends when the task's state becomes empty.  The model checks this after each
+ * access of the core, in any context.  Within one entry all requests must get one
+ * cookie, and no other entry has it.  For each client and entry
+ *
+ *   - one request returns 0: the callback will come;
+ *   - each other one returns 1: the client has asked before;
+ *   - there is one callback, with that cookie and the program's stack, before the
+ *     program runs again.
+ *
+ * Only a client that is cancelled may lose its callback, and may not get it after that.
  */
 
 #include "deferred_copy.h"
 #include "deferred_model.h"
 
-/* What is known about @client in this entry; a place for it if nothing is */
+/* The record of @client in this entry, which may be a new one */
 static struct model_asked *find_asked(unsigned int client)
 {
 	struct model_asked *asked;
@@ -31,7 +34,7 @@ static struct model_asked *find_asked(unsigned int client)
 	return asked;
 }
 
-/* One cookie for all of an entry, and another for each other */
+/* All requests of an entry have one cookie, and no other entry has it */
 static void check_cookie(u64 cookie)
 {
 	struct model_asked *asked;
@@ -161,7 +164,7 @@ void model_ask(unsigned int nr)
 	model_expect(asked->queued <= 1, "promises two callbacks");
 }
 
-/* Has each client got what it was promised? Nothing is under way any more. */
+/* Has each client got its callbacks? Nothing is pending any more. */
 void model_check_served(void)
 {
 	struct model_asked *asked;
@@ -169,7 +172,7 @@ void model_check_served(void)
 	for (asked = model.asked; asked < model.asked + model.nr_asked; asked++) {
 		enum model_client_state state = model.clients[asked->client].state;
 
-		/* A client that is being cancelled may be forgotten */
+		/* The core may drop requests of a client that is being cancelled */
 		if (state != MODEL_REGISTERED || model.scenario->no_work)
 			continue;
 		model_expect(asked->queued, "a client that had not asked was told so, or called");
@@ -186,7 +189,7 @@ void model_check_user(void)
 	model_expect(!model.work && !test_bit(TIF_NOTIFY_RESUME, &model.flags),
 		     "runs the program with work to do");
 	model_expect(!atomic_long_read(&info->done), "runs the program with clients as called");
-	/* A request that cannot be queued may leave a name, which the next exit ends */
+	/* A request that cannot be queued may leave a name, which the next exit clears */
 	model_expect(!(requests & ~(model.scenario->no_work ? UNWIND_NAMED : 0)),
 		     "runs the program with requests");
 	model_expect(!test_bit(TIF_UNWIND, &model.flags) || model.scenario->no_work,

@@ -3,9 +3,9 @@
  * The model's other CPU: a thread that takes turns with the task's.
  *
  * One of the two always waits.  The task's thread gives the other one a number of
- * accesses to make; the turn ends when they are made, when it would have to wait
- * for something that the task holds, or at its end.  Both threads are bound to one
- * CPU, where a turn costs no more than two switches.
+ * accesses to make.  The turn ends when they are made, when it would have to wait
+ * for something that the task holds, or when the other thread is done.  Both threads are
+ * bound to one CPU, where a turn costs no more than two switches.
  */
 
 #include <linux/completion.h>
@@ -39,7 +39,7 @@ bool model_other_done(void)
 	return !model.scenario->other || other.done;
 }
 
-/* How many accesses it made in the last run */
+/* The number of its accesses in the last run */
 unsigned int model_other_made(void)
 {
 	return other.made;
@@ -64,7 +64,7 @@ void model_other_point(bool after)
 	other.accesses--;
 }
 
-/* Wait for the task, if this is the other CPU and there is one to wait for */
+/* Wait for the task, if this is the other CPU and there is a task to wait for */
 bool model_other_waits(void)
 {
 	if (!other.running || other.finish)
@@ -90,7 +90,7 @@ void model_other_run(unsigned int accesses)
 	turn();
 }
 
-/* The task has come to rest: nothing that it holds is in the way any more */
+/* The task has come to rest: it holds nothing any more that the other CPU waits for */
 void model_other_finish(void)
 {
 	if (model_other_done())
@@ -102,7 +102,7 @@ void model_other_finish(void)
 
 void model_other_reset(void)
 {
-	/* A run that was given up may have left it on its way */
+	/* A run that was given up may have left it unfinished */
 	if (other.started && !other.done)
 		model_other_finish();
 	other.started = false;

@@ -2,10 +2,9 @@
 /*
  * The model of a task: its work, memory and stack, and how it leaves the kernel.
  *
- * The exit path is that of kernel/entry/common.c: as long as there is work that
- * the flags tell of, do it with interrupts on; with interrupts off, when there is
- * none any more, end the entry.  Then comes user space, but for an interrupt that
- * was raised meanwhile.
+ * The exit path is like the one in kernel/entry/common.c: as long as the flags show
+ * work, do it with interrupts on.  When there is none any more, end the entry with
+ * interrupts off.  Then comes user space, or an interrupt that was raised meanwhile.
  */
 
 #include <linux/sched.h>
@@ -16,7 +15,7 @@
 #include "deferred_copy.h"
 #include "deferred_model.h"
 
-/* The value of an access of the model's own to what contexts share */
+/* The value of the model's own access to data that contexts share */
 #define STEP(op, expr)							\
 ({									\
 	MODEL_SITE(op, false);						\
@@ -78,7 +77,7 @@ void model_task_work_run(void)
 	run_work(false);
 }
 
-/* What sleeps or faults must be where that is possible */
+/* Code that sleeps or faults must be where that is possible */
 static void expect_may_sleep(void)
 {
 	model_expect(!model_irqs_disabled() && !model.rcu.depth, "sleeps where it must not");
@@ -103,7 +102,7 @@ void model_free(void *p)
 	model.allocated = false;
 }
 
-/* The stack tells how often the program has run, and no more */
+/* The stack shows how often the program has run, and no more */
 int model_unwind_user(struct unwind_stacktrace *trace, unsigned int max,
 		      enum unwind_user_access access)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the deferred core: something nested at each point.
+ * KUnit tests of the deferred core: an event nested at each point.
  *
- * Each test is one way through the kernel.  It is run once as it is, then once for
+ * Each test is one path through the kernel.  It runs once as it is, then once for
  * each point and each kind of event that is possible there, then for each two of
  * them.  The model (deferred_model.h) checks each run; the last test checks that
  * no access of the core was left out.
@@ -29,7 +29,7 @@
 static struct model_counts total;
 
 /*
- * Ways through the kernel
+ * Paths through the kernel
  */
 
 static void no_request(void)
@@ -121,7 +121,7 @@ static void own_unwind(void)
 	model_expect(!unwind_user_faultable(&trace), "cannot unwind");
 	model_expect(trace.nr == 1 && trace.entries[0] == model.user_runs,
 		     "not the stack of this entry");
-	/* The buffer is overwritten: what comes next takes the stack anew */
+	/* This overwrites the buffer: a later delivery takes the stack anew */
 	model.unwound = false;
 	model_ask(B);
 	model_to_user();
@@ -166,9 +166,9 @@ static void exec_and_exit(void)
 }
 
 /*
- * Work cannot be queued any more: so it is for a task that has exited, which is
+ * Work cannot be queued any more.  So it is for a task that has exited, and that is
  * closed before.  A client whose request is nested in one that fails waits in vain,
- * but nothing of it may stay behind.
+ * but nothing of it may be left.
  */
 static void cannot_queue(void)
 {
@@ -303,14 +303,14 @@ static void deferred_every_point(struct kunit *test)
 }
 
 /*
- * Was there an access that nothing hit?
+ * Was there an access that no event hit?
  */
 
 struct coverage {
 	unsigned int	points;		/* before and after each access */
 	unsigned int	open;		/* where an NMI could hit */
 	unsigned int	nmi;		/* where one did */
-	unsigned int	nested;		/* where something did */
+	unsigned int	nested;		/* where any event did */
 };
 
 static void cover(struct coverage *sum, const struct model_site *site)
