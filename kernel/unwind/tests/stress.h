@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of the stress module share; stress_main.c has the idea. */
+/* Shared declarations of the stress module; stress_main.c describes it. */
 #ifndef _KERNEL_UNWIND_TESTS_STRESS_H
 #define _KERNEL_UNWIND_TESTS_STRESS_H
 
@@ -38,12 +38,12 @@ void stress_nmi(struct pt_regs *regs);
 void stress_show_counts(struct seq_file *m);
 
 /*
- * stress_nmi_x86.c or stress_nmi_perf.c: NMIs come, once in @period nanoseconds
- * where they come by themselves, and call stress_nmi()
+ * stress_nmi_x86.c or stress_nmi_perf.c: NMIs come, once in @period nanoseconds if
+ * they come by themselves, and call stress_nmi()
  */
 int stress_nmi_start(u32 period);
 void stress_nmi_stop(void);
-/* Where they are sent: send some, from any context */
+/* If NMIs have to be sent: send some, from any context */
 void stress_send_nmis(void);
 
 #endif /* _KERNEL_UNWIND_TESTS_STRESS_H */

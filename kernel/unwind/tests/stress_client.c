@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The clients of the stress module: what they ask for, and what they are told.
+ * The clients of the stress module: their requests, and the results.
  *
  * A client can be registered again while something of its last registration
- * might, by a mistake of the core, still be around. So it has two of each, which
- * it takes in turns, and the one that is not registered has another function,
- * which logs that it should not have been called. In between, registering the
- * other one has waited for all that could have been under way.
+ * might, by a fault of the core, still be in use. So it has two structures, which it
+ * uses in turn. The one that is not registered has another function, which logs that it
+ * should not have been called. Registering the other one has waited for all requests and
+ * callbacks in between.
  *
- * Who is asked about: the tasks of one session, whose end the test program can
- * wait for; and, at times, tasks that have no user stack, to be refused.
+ * The clients ask about the tasks of one session, whose end the test program can wait
+ * for; and, at times, about tasks that have no user stack, to be refused.
  */
 #include <linux/atomic.h>
 #include <linux/cleanup.h>
@@ -43,22 +43,22 @@ static struct stress_client *live[UNWIND_STRESS_CLIENTS];
 static u16 generation[UNWIND_STRESS_CLIENTS];
 static DEFINE_MUTEX(clients_lock);
 
-/* The session whose tasks are asked about */
+/* The clients ask about the tasks of this session */
 u32 stress_session;
 
-/* How many callbacks of other tasks the sleeper waits for; 0: none */
+/* The number of other tasks' callbacks that the sleeper waits for; 0: none */
 u32 stress_hold;
 static atomic_t holder;
 static atomic_t others;
 
-/* And how many changes of the clients; 0: none */
+/* And the number of changes of the clients; 0: none */
 u32 stress_hold_changes;
 static atomic_t changes;
 static DECLARE_WAIT_QUEUE_HEAD(hold_wait);
 
 static DEFINE_PER_CPU(unsigned long, random_count);
 
-/* Anything but the same each time, from any context */
+/* Pseudo-random numbers, for any context */
 u32 stress_random(void)
 {
 	unsigned long count = this_cpu_inc_return(random_count);
@@ -89,9 +89,9 @@ static void request(struct stress_client *client, u8 context, u64 addr)
 }
 
 /*
- * The client is not registered for another time meanwhile: that would take a
- * cancellation first, which waits for those that have preemption off, as it
- * waits for callbacks, where request() is called without.
+ * The client is not registered a second time meanwhile: that would take a
+ * cancellation first. A cancellation waits for code with preemption off, and for
+ * callbacks, from which request() is called with preemption on.
  */
 static void ask(unsigned int id, u8 context, u64 addr)
 {
@@ -103,7 +103,7 @@ static void ask(unsigned int id, u8 context, u64 addr)
 
 static bool is_wanted(void)
 {
-	/* Only some: there is nothing but refusals to be had */
+	/* Only some: all of them are refused */
 	if (data_race(current->flags) & PF_KTHREAD)
 		return !(stress_random() % 8);
 	return task_session_nr_ns(current, &init_pid_ns) == stress_session;
@@ -154,9 +154,9 @@ void stress_wake_holder(void)
 }
 
 /*
- * Wait until other tasks have been served, and other clients cancelled, which they
- * must be meanwhile: as long as there are requests.  After the last one there may be
- * no other task.
+ * Wait until other tasks have been served, and other clients cancelled: this must not
+ * depend on the waiting callback.  It holds as long as there are requests.  After the last
+ * one there may be no other task.
  */
 static void hold_on(struct stress_client *client, u64 cookie)
 {
@@ -173,8 +173,8 @@ static void hold_on(struct stress_client *client, u64 cookie)
 }
 
 /*
- * Can the end of the load be the end of the wait?  Not for a task that is about to
- * exit: it has had its fatal signal, and no other would wake it.
+ * Can the end of the load end the wait?  Not for a task that is about to exit: it has had
+ * its fatal signal, and no other would wake it.
  */
 static bool can_be_killed(void)
 {
@@ -182,7 +182,7 @@ static bool can_be_killed(void)
 	       !(READ_ONCE(current->signal->flags) & SIGNAL_GROUP_EXIT);
 }
 
-/* Not in the session's leader, without whom there may be no others */
+/* Not in the session's leader: without it there may be no other tasks */
 static void sleep_at_times(struct stress_client *client, u64 cookie)
 {
 	int pid = task_pid_nr(current);
@@ -252,7 +252,7 @@ static void called(struct unwind_work *work, struct unwind_stacktrace *trace,
 }
 
 /*
- * Coming and going
+ * Registration and cancellation
  */
 
 static void log_client(struct stress_client *client, u8 type)
@@ -346,7 +346,7 @@ static int borrow(void *data)
 	kthread_complete_and_exit(&borrower->done, 0);
 }
 
-/* Have every client ask from a kernel thread that uses the caller's memory */
+/* Let every client ask from a kernel thread that uses the caller's memory */
 int stress_borrow_mm(void)
 {
 	struct borrower borrower = { .mm = current->mm };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What makes the clients of the stress module ask: NMIs, timers and tracepoints.
+ * The sources of the stress module's requests: NMIs, timers and tracepoints.
  *
- * Each CPU has a timer that asks, and may send NMIs, at random intervals. What NMIs
- * are is the machine's: stress_nmi_x86.c, stress_nmi_perf.c.
+ * Each CPU has a timer that asks, and may send NMIs, at random intervals. The source of
+ * NMIs depends on the machine: stress_nmi_x86.c, stress_nmi_perf.c.
  */
 #include <linux/cpumask.h>
 #include <linux/hrtimer.h>
@@ -49,9 +49,9 @@ void stress_nmi(struct pt_regs *regs)
  */
 
 /*
- * When a timer that has run since @start shall expire again. However slow the
- * machine is, most of the time is to be the load's; each of the CPUs sends NMIs
- * to this one, which cost about what this one's timer does.
+ * When shall a timer that has run since @start expire again? On slow machines, too, the
+ * load is to have most of the time; each of the CPUs sends NMIs to this one, which cost
+ * about as much as this CPU's timer.
  */
 static u64 interval(u64 start)
 {
@@ -125,7 +125,7 @@ static void at_exit(void *data, struct pt_regs *regs, long ret)
 static void at_switch(void *data, bool preempt, struct task_struct *prev,
 		      struct task_struct *next, unsigned int prev_state)
 {
-	/* Most of all where a task goes to sleep, with its request pending */
+	/* Above all where a task goes to sleep, with its request pending */
 	if (!(stress_random() % (prev_state ? 4 : 32)))
 		stress_ask_some(UNWIND_STRESS_SWITCH, 0);
 }
@@ -201,7 +201,7 @@ int stress_fire_start(u32 rate)
 	return 0;
 }
 
-/* After this nobody asks but from a callback, and no NMI comes */
+/* After this, only callbacks make requests, and no NMI comes */
 void stress_fire_stop(void)
 {
 	int cpu;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The log of the stress module, which events from any context, NMI included,
- * are written to.
+ * The log of the stress module, for events from any context, NMI included.
  *
  * An event takes its place by one atomic increment, so that places are in the
  * order in which events began. Nothing is lost silently: the log has room for
- * what the given number of requests can bring about. That is a callback for
- * each, and the end of a wait in it. A client that is called more often than it
- * asked would make it overflow, and then it cannot be read.
+ * all events that the given number of requests can cause: a callback for
+ * each, and the end of a wait in it. If the core called a client more often than it
+ * asked, the log would overflow, and then it cannot be read.
  *
  * It is read when nothing can write to it any more: the firing has stopped, and
  * no client is registered.
@@ -24,7 +23,7 @@
 
 #include "stress.h"
 
-/* For what clients come and go */
+/* For clients that come and go */
 #define SPARE	65536
 
 static struct unwind_stress_event *events;
@@ -84,7 +83,7 @@ static u8 task_kind(void)
 	return UNWIND_STRESS_USER;
 }
 
-/* A place in the log; NULL where there is none, which stress_log_read() tells */
+/* A place in the log; NULL if there is none, which stress_log_read() reports */
 struct unwind_stress_event *stress_log_event(u8 type)
 {
 	unsigned int i = atomic_inc_return(&used) - 1;
@@ -100,7 +99,7 @@ struct unwind_stress_event *stress_log_event(u8 type)
 	return event;
 }
 
-/* A place for a request, as long as there are some to be made */
+/* A place for a request, until the given number of them is made */
 struct unwind_stress_event *stress_log_request(void)
 {
 	int left = atomic_dec_if_positive(&requests_left);
@@ -112,7 +111,7 @@ struct unwind_stress_event *stress_log_request(void)
 	return stress_log_event(UNWIND_STRESS_REQUEST);
 }
 
-/* Are all requests made, so that nothing is to be waited for but what they bring? */
+/* Are all requests made, so that only their callbacks are left to wait for? */
 bool stress_log_complete(void)
 {
 	return !atomic_read(&requests_left);

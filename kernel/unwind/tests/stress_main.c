@@ -1,30 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stress for the deferred core: clients that ask from real NMIs, and from
- * everything else, while programs enter and leave the kernel in all ways.
+ * Stress for the deferred core: clients that ask from real NMIs, and from every other
+ * context, while programs enter and leave the kernel in all ways.
  *
- * The module makes the requests and logs each of them, and each callback; see
- * stress_uapi.h. It judges nothing: the test program makes the load, and checks
- * the log when all is over. It needs for that
+ * The module makes the requests, and logs each of them and each callback
+ * (stress_uapi.h). It judges nothing: the test program makes the load, and checks the log
+ * at the end. That requires
  *
- *   - that no event is lost, and that a request that cannot be logged is not
- *     made: stress_log.c;
- *   - that all that is logged about a task has an end. Tasks of one session are
- *     asked about, which the test program can wait for: stress_client.c;
- *   - NMIs at random points, and no others than those that were sent:
- *     stress_fire.c, stress_nmi_x86.c, stress_nmi_perf.c.
+ *   - that no event is lost: a request is not made if it cannot be logged (stress_log.c);
+ *   - that everything logged about a task has an end: requests are about tasks of one
+ *     session, for which the test program can wait (stress_client.c);
+ *   - NMIs at random points, each sent by the module (stress_fire.c, stress_nmi_*.c).
  *
- * In the directory unwind_stress of debugfs:
+ * Files in the directory unwind_stress of debugfs:
  *
- *   session, rate, requests	whom to ask about; how often each CPU brings NMIs
- *				about, per second; how many requests to make
- *   run			1: a new log, and fire; 0: stop; reading it waits
- *				until all requests are made
+ *   session, rate, requests	the tasks to ask about; roughly how many NMIs per second
+ *				on each CPU; how many requests to make
+ *   run			1: new log, fire; 0: stop; a read waits for all requests
  *   clients			a bit for each client that is to be registered
  *   borrow			any: ask from a kernel thread with a user's memory
- *   hold, hold_changes		numbers of other tasks' callbacks, and of changes of
- *				the clients, that the sleeping client waits for in
- *				its own
+ *   hold, hold_changes		numbers of other tasks' callbacks, and of changes of the
+ *				clients, that the sleeper waits for in its callback
  *   events, counts		the log; NMIs of each CPU
  */
 #include <linux/cleanup.h>
@@ -43,7 +39,7 @@ static u32 requests = 100000;
 static unsigned long client_mask;
 static bool running;
 
-/* What follows changes only under this lock */
+/* The rest changes only under this lock */
 static DEFINE_MUTEX(control);
 
 static void stop(void)
@@ -90,7 +86,7 @@ static int clients_write(void *unused, u64 value)
 	if (value >= BIT(UNWIND_STRESS_CLIENTS))
 		return -EINVAL;
 	guard(mutex)(&control);
-	/* Also if not all could be registered: there is something to cancel */
+	/* Also if not all could be registered: some may have to be cancelled */
 	client_mask = value;
 	return stress_set_clients(value);
 }
@@ -146,7 +142,7 @@ static int __init stress_init(void)
 
 static void __exit stress_exit(void)
 {
-	/* It waits for those that use the files */
+	/* This waits for users of the files */
 	debugfs_remove(dir);
 	stop();
 	stress_set_clients(0);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * NMIs of the stress module where none can be sent at will: each CPU has a counter
+ * NMIs of the stress module on machines that cannot send any: each CPU has a counter
  * of its cycles, whose overflow is an NMI. (On arm64 it is one if the kernel was
- * booted with irqchip.gicv3_pseudo_nmi=1; if it is an interrupt, nothing is asked.)
+ * booted with irqchip.gicv3_pseudo_nmi=1; if it is an interrupt, no client asks.)
  *
- * Each time, the counter is given another number of cycles to count, so that the
- * next NMI comes at any point of whatever runs then. Cycles are taken for
- * nanoseconds: no more than a rate depends on that. They are not counted while the
- * NMI is handled, and what it cost is added, so that most of the time is the
- * load's however slow the machine is.
+ * The counter gets another number of cycles each time, so that the next NMI comes at
+ * any point of the code that runs then. Cycles are taken for nanoseconds: only a rate
+ * depends on that. They are not counted while the NMI is handled, and its cost is added,
+ * so the load has most of the time, on slow machines, too.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -66,7 +65,7 @@ int stress_nmi_start(u32 period)
 	return 0;
 }
 
-/* A counter is taken from its CPU by an interrupt there: no NMI is under way */
+/* An interrupt on its CPU disables a counter: then no NMI is under way */
 void stress_nmi_stop(void)
 {
 	int cpu;

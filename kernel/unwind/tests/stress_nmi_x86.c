@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * NMIs of the stress module on x86: sent through the local APIC, from timers and
- * callbacks, to some of the CPUs. To others they come at any point of whatever
+ * callbacks, to some of the CPUs. On other CPUs they come at any point of the code that
  * runs there.
  *
- * An NMI carries no sender. So who sends one sets the target's flag @due before,
- * and sends none when it was set: as the NMI that is due is not handled yet, it
- * will serve both. The handler clears the flag, and leaves alone an NMI that
- * finds it clear. So there is one NMI for each time that a flag is set, and when
- * senders have stopped and all flags are clear, none is under way.
+ * An NMI carries no sender. So the sender sets the target's flag @due before, and sends
+ * no NMI if it was set: the NMI that is due is not handled yet, and will serve both. The
+ * handler clears the flag, and leaves alone an NMI that finds it clear. So there is one
+ * NMI for each time that a flag is set. When senders have stopped and all flags are
+ * clear, none is under way.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -71,7 +71,7 @@ int stress_nmi_start(u32 period)
 	return ret;
 }
 
-/* Those that were sent have come; no CPU is taken away meanwhile */
+/* All NMIs that were sent have come; no CPU is taken away meanwhile */
 static bool none_due(void)
 {
 	int cpu;
@@ -88,7 +88,7 @@ void stress_nmi_stop(void)
 
 	WRITE_ONCE(sending, false);
 	synchronize_rcu();
-	/* A CPU of a virtual machine may wait for its turn, for long */
+	/* A CPU of a virtual machine may wait long for its turn */
 	WARN_ON(read_poll_timeout(none_due, none, none, 10, 60 * USEC_PER_SEC,
 				  false));
 	unregister_nmi_handler(NMI_LOCAL, NMI_NAME);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * What the stress module tells the test program: a log of events, in their
+ * The stress module's output for the test program: a log of events, in their
  * order, read from the file "events" of its directory in debugfs.
  *
- * An event's place in the log is taken before what it tells of is begun, save
- * UNWIND_STRESS_CANCELLED and UNWIND_STRESS_AWAKE, which are logged when it is
- * over. So what comes after an event in the log has begun after it.
+ * An event takes its place in the log before its action begins, except
+ * UNWIND_STRESS_CANCELLED and UNWIND_STRESS_AWAKE, which are logged when the action is
+ * over. So the action of a later event in the log has begun after it.
  */
 #ifndef _KERNEL_UNWIND_TESTS_STRESS_UAPI_H
 #define _KERNEL_UNWIND_TESTS_STRESS_UAPI_H
@@ -29,7 +29,7 @@ enum unwind_stress_type {
 	UNWIND_STRESS_POISON,		/* it was called when it was none */
 };
 
-/* What a request was made from */
+/* The context of a request */
 enum unwind_stress_context {
 	UNWIND_STRESS_NMI_USER,		/* an NMI that hit the program */
 	UNWIND_STRESS_NMI_KERNEL,	/* an NMI that hit the kernel */
@@ -44,7 +44,7 @@ enum unwind_stress_context {
 	UNWIND_STRESS_CONTEXTS
 };
 
-/* What the current task was */
+/* The kind of the current task */
 enum unwind_stress_task {
 	UNWIND_STRESS_USER,
 	UNWIND_STRESS_EXITING,		/* a user task in do_exit() */
@@ -55,17 +55,17 @@ enum unwind_stress_task {
 };
 
 /**
- * struct unwind_stress_event - something that happened
- * @cookie: REQUEST: the cookie that was handed out; CALLBACK: the one that the
- *	client was called with, and of HELD and AWAKE likewise
+ * struct unwind_stress_event - an event in the log
+ * @cookie: REQUEST: the cookie that the request returned; CALLBACK, HELD and AWAKE: the
+ *	cookie with which the client was called
  * @addr: REQUEST: the address that the NMI or interrupt hit, or the cookie of
- *	the callback that it was made from; CALLBACK: the first frame's address
+ *	the callback that makes the request; CALLBACK: the first frame's address
  * @pid: the current task, by its thread's number in the initial namespace
- * @ret: what was returned
+ * @ret: returned value
  * @nr: CALLBACK: number of frames
- * @gen: which registration of the client
- * @cpu: where
- * @type: of &enum unwind_stress_type; 0 where an event is missing
+ * @gen: number of the client's registration
+ * @cpu: the CPU
+ * @type: of &enum unwind_stress_type; 0 if an event is missing
  * @client: the client's number
  * @context: REQUEST: of &enum unwind_stress_context
  * @task: of &enum unwind_stress_task
