@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the iterator at arm64's signal frames, which the tests lay out as
- * the kernel does, with the frame record above: found by the stack pointer and by
- * that record, at each instruction of the trampoline; and frames that are not what
- * they seem.
+ * KUnit tests of the frame loop at arm64's signal frames, which the tests lay out as
+ * the kernel does, with the frame record above.  They are found by the stack pointer and
+ * by that record, at each instruction of the trampoline.  Some are not what they seem.
  *
- * The record's own return address is one that no stack may have.
+ * No stack may have the return address that is in the record.
  */
 
 #include <kunit/test.h>
@@ -18,7 +17,7 @@
 #include "sframe_data.h"
 #include "user_fixture.h"
 
-/* Where in the text what is */
+/* Places in the text */
 #define TRAMPOLINE	0x400
 #define HANDLER		0x800
 #define INTERRUPTED	0x900
@@ -30,7 +29,7 @@
 #define RECORD		(FRAME + UNWIND_USER_SIGNAL_RECORD / sizeof(u64))
 #define OUTSIDE		(RECORD + 40)
 
-/* Of the trampoline */
+/* Instructions of the trampoline */
 #define INSN		sizeof(u32)
 
 static const __le32 trampoline[] = {
@@ -70,7 +69,7 @@ static void put_frame(struct kunit *test, unsigned int index,
 	KUNIT_ASSERT_EQ(test, copy_to_user(to->__reserved, &head, sizeof(head)), 0);
 }
 
-/* Registers of what was interrupted, whose caller is known by its frame record */
+/* Registers of the interrupted frame, which has a frame record for its caller */
 static struct sigcontext *interrupted(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -104,7 +103,7 @@ static void start_in_handler(struct kunit *test)
 	start(test);
 }
 
-/* By the record, for which the handler's frame need not be known */
+/* By the record: the handler's frame need not be known */
 static void signal_by_record(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -151,7 +150,7 @@ static void signal_topmost(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, ip, t->text + INTERRUPTED,
 		     t->text + CALLER);
 
-	/* Any other system call is no end of a handler: that is some function */
+	/* Any other system call is no end of a handler: it is in some function */
 	t->regs.regs[8] = 138;
 	put_word(test, RECORD, 0);
 	start(test);
@@ -160,7 +159,7 @@ static void signal_topmost(struct kunit *test)
 
 /*
  * The trampoline interrupted by another signal, at each instruction. The frames
- * overlap, but not in what is read of them.
+ * overlap, but not in the words that are read.
  */
 static void signal_nested(struct kunit *test)
 {
@@ -176,7 +175,7 @@ static void signal_nested(struct kunit *test)
 		     t->text + TRAMPOLINE, t->text + TRAMPOLINE,
 		     t->text + INTERRUPTED, t->text + CALLER);
 
-	/* What is called is in a saved register */
+	/* The system call's number is in a saved register */
 	sc->pc = t->text + TRAMPOLINE + INSN;
 	sc->regs[8] = 139;
 	put_frame(test, FRAME, sc);
@@ -203,7 +202,7 @@ static void use_funcs(struct kunit *test, const struct sfb_func *funcs, unsigned
 	sfb_free(&img);
 }
 
-/* All registers of what was interrupted are known, the link register too */
+/* All registers of the interrupted frame are known, the link register too */
 static void signal_leaf(struct kunit *test)
 {
 	static const struct sfb_row rows[] = { SFB_ROW(0, SFB_SP, 0, 0) };
@@ -229,8 +228,8 @@ static void signal_leaf(struct kunit *test)
 }
 
 /*
- * Right behind a function that has a table, whose last row is that of the address which
- * is looked up: with the function's frame there, or without
+ * Right after a function that has a table: the lookup gives the function's last rule. With
+ * the function's frame there, or without
  */
 static void signal_behind_function(struct kunit *test)
 {
@@ -254,7 +253,7 @@ static void signal_behind_function(struct kunit *test)
 			     t->text + CALLER);
 	}
 
-	/* What was interrupted is no address of a program: the function has not called it */
+	/* The interrupted address is no program's: the function has not called it */
 	sc->pc = (unsigned long)signal_behind_function;
 	put_frame(test, FRAME, sc);
 	start_in_handler(test);
@@ -262,7 +261,7 @@ static void signal_behind_function(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + HANDLER,
 		     t->text + TRAMPOLINE);
 
-	/* The function itself, in its last call: there is no frame of a signal */
+	/* The function itself, in its last call: there is no signal frame */
 	put_word(test, FRAME - 12, word_addr(t, RECORD + 2));
 	put_word(test, RECORD + 2, 0);
 	put_word(test, RECORD + 3, t->text + CALLER);
@@ -272,7 +271,7 @@ static void signal_behind_function(struct kunit *test)
 		     t->text + TRAMPOLINE, t->text + CALLER);
 }
 
-/* A signed address that was not accepted: the rest of the stack is still there */
+/* A signed address that failed authentication: the rest of the stack is still there */
 static void signal_astray(struct kunit *test)
 {
 	struct sigcontext *sc = interrupted(test);
@@ -293,13 +292,13 @@ static void signal_astray(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + INTERRUPTED, t->text + CALLER);
 }
 
-/* Frames that lie, or are not where they are looked for */
+/* Frames that lie, or are not where the unwinder looks for them */
 static void signal_hostile(struct kunit *test)
 {
 	struct sigcontext *sc = interrupted(test);
 	struct user_test *t = test->priv;
 
-	/* To have gone astray may be why there was a signal: by a jump, or by a call */
+	/* A jump or a call to nowhere may be why there was a signal */
 	sc->pc = 0x111;
 	sc->regs[30] = 0;
 	put_frame(test, FRAME, sc);
@@ -320,7 +319,7 @@ static void signal_hostile(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + HANDLER,
 		     t->text + TRAMPOLINE);
 
-	/* One that leads to itself goes on until there is no more room */
+	/* A frame that leads to itself repeats until there is no more room */
 	sc->pc = t->text + TRAMPOLINE;
 	sc->sp = word_addr(t, FRAME);
 	put_frame(test, FRAME, sc);
@@ -329,7 +328,7 @@ static void signal_hostile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->trace.nr, MAX_FRAMES);
 	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_LIMIT);
 
-	/* With extra space, the record does not tell where the frame is */
+	/* With extra space, the record does not show where the frame is */
 	put_word(test, FRAME - 12, word_addr(t, RECORD + 2));
 	put_word(test, RECORD + 2, sc->regs[29]);
 	put_word(test, RECORD + 3, sc->regs[30]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the iterator at signal frames, which the tests lay out as the
+ * KUnit tests of the frame loop at signal frames, which the tests lay out as the
  * kernel does: trampolines in all spellings, at each of their instructions, for
  * 64-bit and 32-bit handlers; and frames that are not what they seem.
  */
@@ -21,7 +21,7 @@
 #include <asm/sigframe.h>
 #include <asm/ucontext.h>
 
-/* Where in the text the trampoline is */
+/* The trampoline's place in the text */
 #define TRAMPOLINE	0x400
 /* Word of the stack at which the handler's return leaves the stack pointer */
 #define FRAME		64
@@ -49,7 +49,7 @@ static void put_text(struct kunit *test, unsigned int offset, const u8 *insns,
 					   insns, len), 0);
 }
 
-/* A 64-bit frame at a word of the stack: what a signal interrupted */
+/* A 64-bit frame at a word of the stack: the interrupted frame's registers */
 static void put_frame(struct kunit *test, unsigned int index,
 		      const struct sigcontext_64 *sc)
 {
@@ -104,7 +104,7 @@ static void signal_frame(struct kunit *test)
 	}
 }
 
-/* As start_in_handler(), where nothing may fault and all text is known */
+/* As start_in_handler(), but without faults and with all text known */
 static void start_nofault(struct kunit *test, unsigned int frame)
 {
 	struct user_test *t = test->priv;
@@ -121,8 +121,8 @@ static void start_nofault(struct kunit *test, unsigned int frame)
 }
 
 /*
- * The frame is on a page that is not there: what comes next is not to be had, and
- * the frame pointer, which leads past what was interrupted, is not to be trusted
+ * The frame is on a page that is not resident: the next frame cannot be read, and
+ * the frame pointer, which skips the interrupted frame, must not be trusted
  */
 static void frame_not_resident(struct kunit *test, unsigned int frame)
 {
@@ -157,7 +157,7 @@ static void frame_not_resident(struct kunit *test, unsigned int frame)
 	KUNIT_EXPECT_FALSE(test, t->state.unsure);
 }
 
-/* None of the registers is on a page that is there; or some are, of no use alone */
+/* No register is on a resident page; or some are, which does not help */
 static void signal_frame_not_resident(struct kunit *test)
 {
 	frame_not_resident(test, PAGE_SIZE / sizeof(u64) - 4);
@@ -234,7 +234,7 @@ static void signal_nested(struct kunit *test)
 		     t->text + TRAMPOLINE, t->text + TRAMPOLINE,
 		     t->text + 0x900);
 
-	/* At its last instruction: what is called is in a saved register */
+	/* At its last instruction: the system call's number is in a saved register */
 	sc.ip = t->text + TRAMPOLINE + movq.syscall;
 	sc.sp = word_addr(t, FRAME + 64);
 	sc.ax = 15;
@@ -253,8 +253,8 @@ static void signal_nested(struct kunit *test)
 }
 
 /*
- * What was interrupted has an exact address, and all of its registers are known:
- * at a function's first instruction, and for a row that needs one.
+ * The interrupted frame has an exact address, and all of its registers are known:
+ * at a function's first instruction, and for a rule that needs a register.
  */
 static void signal_table(struct kunit *test)
 {
@@ -287,7 +287,7 @@ static void signal_table(struct kunit *test)
 		     t->text + TEST_END_FUNC + 1);
 }
 
-/* A table's own row for a trampoline counts where there is no frame of ours */
+/* A table's own rule for a trampoline counts if the kernel's frame is not there */
 static void signal_marked_row(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -314,7 +314,7 @@ static void signal_marked_row(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->state.method, UNWIND_USER_SIGNAL);
 }
 
-/* Right behind a function that has a table, whose last row is what is looked up */
+/* Right after a function that has a table: the lookup gives that function's last rule */
 static void signal_behind_function(struct kunit *test)
 {
 	static const struct sfb_row rows[] = { SFB_ROW(0, SFB_SP, 0, 8) };
@@ -332,7 +332,7 @@ static void signal_behind_function(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, sfb_build(&img, &table), 0);
 	KUNIT_EXPECT_EQ(test, copy_to_user((void __user *)t->section, img.bytes,
 					   img.size), 0);
-	/* By the row, that would be a caller */
+	/* By the rule, this would be a caller */
 	put_word(test, FRAME, t->text + 0xb00);
 	interrupted_by(test, &movq);
 	start_in_handler(test);
@@ -340,7 +340,7 @@ static void signal_behind_function(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + 0x800,
 		     t->text + TRAMPOLINE, t->text + 0x900, t->text + 0xa00);
 
-	/* And it is one, where there is no frame of a signal */
+	/* And it is one, if there is no signal frame */
 	put_frame(test, FRAME, &none);
 	put_word(test, FRAME - 2, 0);
 	start(test);
@@ -368,14 +368,14 @@ static void signal_hostile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->trace.nr, MAX_FRAMES);
 	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_LIMIT);
 
-	/* No such code segment; below, a kernel address, and nowhere */
+	/* No such code segment; next, a kernel address, and no address */
 	sc.cs = __KERNEL_CS;
 	put_frame(test, FRAME, &sc);
 	start_in_handler(test);
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, t->text + 0x800,
 		     t->text + TRAMPOLINE);
 
-	/* To have gone astray may be why there was a signal */
+	/* A jump to nowhere may be why there was a signal */
 	sc.cs = __USER_CS;
 	sc.ip = 0x111;
 	put_frame(test, FRAME, &sc);
@@ -428,7 +428,7 @@ static void put_frame_32(struct kunit *test, const struct low_memory *low,
 	KUNIT_ASSERT_EQ(test, put_user((u32)low->text + 0x400, record + 1), 0);
 }
 
-/* Each instruction of the trampoline of sigreturn, and of that of rt_sigreturn */
+/* Each instruction of the trampolines of sigreturn and rt_sigreturn */
 static void signal_compat(struct kunit *test)
 {
 	static const u8 sigreturn[] = { 0x58, 0xb8, 119, 0, 0, 0, 0xcd, 0x80 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the iterator on arm64: return addresses that are in the link
- * register, authentication codes, tags, and frame records that do not tell where
- * their frame ends.
+ * KUnit tests of the frame loop on arm64: return addresses in the link register,
+ * authentication codes, tags, and frame records that do not show where their frame ends.
  *
  * The text has five functions of FUNC_SIZE bytes.
  *
@@ -12,9 +11,9 @@
  *	bare	has a frame of 2 words, and saves its return address there, from
  *		+8 on, but no frame pointer
  *	outer	the outermost
- *	bind	is entered with 2 words pushed, of which its rows know nothing but that
- *		the return address is the upper one; has a frame of 4 words from +8 on,
- *		and has popped all of it at +24
+ *	bind	is entered with 2 words pushed, and its rules know only that the upper
+ *		one is the return address; has a frame of 4 words from +8 on, and has
+ *		popped all of it at +24
  */
 
 #include <linux/mm.h>
@@ -102,7 +101,7 @@ static void begin(struct kunit *test, unsigned long func, unsigned int sp,
 	write_table(test);
 }
 
-/* A frame record at @index: the caller's FP, which is @fp, and where it goes on */
+/* A frame record at @index: the caller's FP, which is @fp, and the return address */
 static void put_record(struct kunit *test, unsigned int index, unsigned int fp,
 		       unsigned long ra)
 {
@@ -110,7 +109,7 @@ static void put_record(struct kunit *test, unsigned int index, unsigned int fp,
 	put_word(test, index + 1, ra);
 }
 
-/* As if signed with a key that nobody knows */
+/* As if signed with an unknown key */
 static unsigned long sign(unsigned long addr)
 {
 	return addr | ptrauth_user_pac_mask();
@@ -121,7 +120,7 @@ static unsigned long tag(unsigned long addr)
 	return addr | 0xa5UL << 56;
 }
 
-/* A leaf has a caller, although the frame record is that of the caller */
+/* A leaf has a caller, although the frame record is the caller's own */
 static void arm64_leaf(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -134,7 +133,7 @@ static void arm64_leaf(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->state.fp, word_addr(t, 20));
 }
 
-/* So has what is no function, but was called */
+/* So has an address in no function, if it was called */
 static void arm64_no_text(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -147,12 +146,12 @@ static void arm64_no_text(struct kunit *test)
 	put_word(test, 20, 0);
 	put_word(test, 21, t->text + OUTER);
 	for (i = 0; i < ARRAY_SIZE(ips); i++) {
-		/* No table is known any more once one was looked for there */
+		/* The lookup there has made the unwind forget the table */
 		begin(test, ips[i] - t->text, 10, 10, sign(t->text + MID + BODY));
 		EXPECT_STACK(test, UNWIND_STOP_END_FP, ips[i], t->text + MID + BODY,
 			     t->text + OUTER + BODY, t->text + OUTER);
 
-		/* Where it was returned to, the register tells nothing new */
+		/* If it was returned to, the register has nothing new */
 		begin(test, ips[i] - t->text, 10, 10, ips[i]);
 		EXPECT_STACK(test, UNWIND_STOP_END_FP, ips[i],
 			     t->text + OUTER + BODY, t->text + OUTER);
@@ -174,7 +173,7 @@ static void arm64_prologue(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + MID + 4,
 		     t->text + OUTER + BODY);
 
-	/* The frame is there, and what the link register has is old */
+	/* The frame is there, and the link register has an old address */
 	put_record(test, 10, 20, t->text + OUTER + BODY);
 	begin(test, MID + 8, 10, 20, t->text + LEAF + 4);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + MID + 8,
@@ -197,7 +196,7 @@ static void arm64_leaf_in_the_middle(struct kunit *test)
 		     t->text + BARE + 4);
 }
 
-/* Nothing shows that an address is signed but, perhaps, a table: strip it always */
+/* At most a table shows that an address is signed: always strip it */
 static void arm64_signed(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -206,7 +205,7 @@ static void arm64_signed(struct kunit *test)
 		kunit_skip(test, "no pointer authentication");
 	KUNIT_ASSERT_NE(test, sign(t->text), t->text);
 
-	/* In the link register; on the stack, by a row that does not say so */
+	/* In the link register; on the stack, by a rule that does not say so */
 	put_record(test, 10, 20, sign(t->text + OUTER + BODY));
 	begin(test, LEAF, 10, 10, sign(t->text + MID + BODY));
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + LEAF,
@@ -220,7 +219,7 @@ static void arm64_signed(struct kunit *test)
 		     t->text + NOWHERE + 8, t->text + OUTER + BODY);
 }
 
-/* An address of the kernel is none of user space, however many bits it loses */
+/* An address of the kernel is not in user space, however many bits it loses */
 static void arm64_signed_kernel(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -235,7 +234,7 @@ static void arm64_signed_kernel(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, t->text + NOWHERE);
 }
 
-/* Tags in registers, and in what was saved of them, do not count */
+/* Tags in registers, and in saved registers, do not count */
 static void arm64_tags(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -263,14 +262,14 @@ static void arm64_tags(struct kunit *test)
 }
 
 /*
- * A return address that lies above the CFA was pushed before the function was entered:
- * where the caller's stack is, is seen by the caller's caller
+ * A return address above the CFA was pushed before the function was entered: the
+ * caller's caller shows where the caller's stack is
  */
 static void arm64_pushed_before(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
-	/* Pushed; and what bare has saved */
+	/* The pushed address; and the one that bare has saved */
 	put_word(test, 11, t->text + BARE + BODY);
 	put_word(test, 13, t->text + OUTER + BODY);
 
@@ -285,7 +284,7 @@ static void arm64_pushed_before(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + BIND + 24,
 		     t->text + BARE + BODY, t->text + OUTER + BODY);
 
-	/* As it is while another function works for it */
+	/* As it is while a callee works for it */
 	put_record(test, 2, 30, t->text + BIND + BODY);
 	begin(test, MID + 8, 2, 30, 0);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + MID + 8, t->text + BIND + BODY,
@@ -295,10 +294,10 @@ static void arm64_pushed_before(struct kunit *test)
 }
 
 /*
- * Behind a frame record the caller's stack pointer is not known: where the frame
- * ends is not in it. A row that counts from there would take for a return address
- * whatever lies there. But it may say where in the frame the record is that the
- * frame pointer points to; from then on everything is known again.
+ * After a frame record the caller's stack pointer is not known, because the record does
+ * not show where its frame ends. A rule that counts from the stack pointer would take any
+ * word there for a return address. But the rule may give the place in the frame of the
+ * record to which the frame pointer points; from then on everything is known again.
  */
 static void arm64_record_then_table(struct kunit *test)
 {
@@ -307,7 +306,7 @@ static void arm64_record_then_table(struct kunit *test)
 
 	for (i = 0; i < 40; i++)
 		put_word(test, i, t->text + LEAF + 4);
-	/* NOWHERE has a frame of 6 words; then comes that of mid, twice */
+	/* NOWHERE has a frame of 6 words; then comes mid's frame, twice */
 	put_record(test, 10, 16, t->text + MID + BODY);
 	put_record(test, 16, 20, t->text + MID + BODY);
 	put_record(test, 20, 30, t->text + OUTER + BODY);
@@ -320,7 +319,7 @@ static void arm64_record_then_table(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->state.fp, word_addr(t, 30));
 }
 
-/* If the row has no record either, the frame pointer is that of some caller */
+/* If the rule has no record either, the frame pointer is some caller's */
 static void arm64_record_then_none(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -339,18 +338,18 @@ static void arm64_record_then_none(struct kunit *test)
 }
 
 /*
- * No table, and the frame record is that of a caller further out: the instructions
- * tell where the return address is still, or again, in the link register, and how far
- * the stack pointer has moved.
+ * There is no table, and the frame record is some outer caller's: the instructions show
+ * where the return address is still, or again, in the link register, and how far the
+ * stack pointer has moved.
  */
 
 static const struct link_code {
 	const char	*what;
 	u32		insns[14];
-	u8		at;		/* of these, the next one */
+	u8		at;		/* which of them is next */
 	u16		pushed;		/* words */
-	u16		between;	/* so many others come just before it */
-	u16		behind;		/* and just behind it */
+	u16		between;	/* number of others that come just before it */
+	u16		behind;		/* and just after it */
 } link_codes[] = {
 	{ "bti c", { 0xd503245f }, 0, 0 },
 	{ "paciasp", { 0xd503233f }, 0, 0 },
@@ -435,7 +434,7 @@ static const struct link_code {
 	{ "mov x13, x30; before bl; mov x30, x13",
 	  { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe }, 2, 0 },
 	{ "mov x13, x30 after bti c", { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe }, 1, 0 },
-	/* Ways on: the first that leads out is enough */
+	/* Paths: the first that leads out is enough */
 	{ "cbz over a call, to ret", { 0xb4000040, 0x94000040, 0xd65f03c0 }, 0, 0 },
 	{ "tbnz over a call, to ret", { 0x37000040, 0x94000040, 0xd65f03c0 }, 0, 0 },
 	{ "b.eq over a call, to add sp, sp, #64; ret",
@@ -483,7 +482,7 @@ static const struct link_code {
 	  5, 8, 254 },
 };
 
-/* Of these the return address is known, and not where the caller's frame begins */
+/* The return address is known, but not where the caller's frame begins */
 static const struct link_code no_sp_codes[] = {
 	{ "sub sp, sp, x9 before", { 0xcb2963ff, 0xa9be7bfd, 0x910003fd }, 2, 0 },
 	{ "sub sp, sp, x12; stp x29, x30, [sp]",
@@ -517,7 +516,7 @@ static const struct link_code no_sp_codes[] = {
 	  { 0xd14043ff, 0xf90003ff, 0xeb2c63ff, 0x54ffffa1, 0xa9007bfd, 0x910003fd }, 5, 0 },
 };
 
-/* Of these nothing is known, as they stand there */
+/* Nothing is known here, as the instructions stand */
 static const struct link_code no_link_codes[] = {
 	{ "br x17", { 0x8b010011, 0xd61f0220 }, 1, 0 },
 	{ "adrp x16 for something else", { 0x90000010, 0x91002210, 0xf9400200 }, 0, 0 },
@@ -581,7 +580,7 @@ static const struct link_code no_link_codes[] = {
 	{ "ret x1", { 0xd65f0020 }, 0, 0 },
 	{ "after mov x13, x30; bl; mov x30, x13 and 256 more",
 	  { 0xd503245f, 0xaa1e03ed, 0x94000040, 0xaa0d03fe, 0xd2800000 }, 4, 0, 256 },
-	/* Nor that there is a frame record: none was made, or before a call */
+	/* It is not known, either, that there is a frame record: none was made, or before a call */
 	{ "nothing", { 0xd2800000, 0xd4207d00 }, 0, 0 },
 	{ "after mov x29, sp and 64 more",
 	  { 0xa9be7bfd, 0x910003fd, 0xd2800000, 0xd4207d00 }, 2, 0, 64 },
@@ -602,7 +601,7 @@ static const struct link_code no_link_codes[] = {
 	{ "br x16 before ldp", { 0xd2800000, 0xd61f0200, 0xd503249f, 0xa8c27bfd }, 0, 0 },
 	{ "a switch of another function, before ldp",
 	  { 0xd61f0120, 0xd503245f, 0xd503249f, 0xa8c27bfd }, 0, 0 },
-	/* What was saved before, as it lies there, was not for a record */
+	/* The registers saved before, as the code lies there, were not for a record */
 	{ "before ldp, after stp x29, x30, [sp, #-32]!",
 	  { 0xa9be7bfd, 0x94000040, 0xd2800000, 0xa8c27bfd }, 2, 0 },
 	{ "before ldp, 900 after stp x29, x30, [sp, #-32]!",
@@ -620,7 +619,7 @@ static const struct link_code no_link_codes[] = {
 	{ "before a call, after bti c; stp x30, x1, [sp, #16]; and a call",
 	  { 0xd503245f, 0xa90107fe, 0x94000040, 0xd2800000, 0x94000040 }, 3, 0 },
 	{ "before ldr x29, [sp], #16; ret", { 0xd2800000, 0xf84107fd, 0xd65f03c0 }, 0, 0 },
-	/* It may be saved, or free, or a function may keep no records: a call tells nothing */
+	/* It may be saved, or free, or a function may keep no records: a call shows nothing */
 	{ "mov x9, x30 before a call", { 0xd2800000, 0xaa1e03e9, 0x94000040 }, 0, 0 },
 	{ "str x30, [sp, #8] before a call", { 0xd2800000, 0xf90007fe, 0x94000040 }, 0, 0 },
 	{ "stp x19, x30, [sp, #-32]! before a call",
@@ -653,7 +652,7 @@ static const struct link_code no_link_codes[] = {
 	{ "mov x30, x11, and nothing", { 0xaa0b03fe, 0xd4207d00 }, 0, 0 },
 };
 
-/* Of these it is seen that there is a frame record */
+/* The instructions show that there is a frame record */
 static const struct link_code record_codes[] = {
 	/* Made straight before */
 	{ "after stp x29, x30, [sp, #-32]!; mov x29, sp",
@@ -666,7 +665,7 @@ static const struct link_code record_codes[] = {
 	  { 0xa9be7bfd, 0x910003fd, 0xd2800000, 0xd4207d00 }, 2, 0, 63 },
 	{ "after mov x29, sp and stp x29, x19, [sp, #16]",
 	  { 0xa9be7bfd, 0x910003fd, 0xa9014ffd, 0xd2800000, 0xd4207d00 }, 3, 0 },
-	/* Ways to what needs it */
+	/* Paths to an instruction that needs it */
 	{ "before ldp x29, x30, [sp], #32", { 0xd2800000, 0xa8c27bfd }, 0, 0 },
 	{ "before ldp x29, x30, [sp, #32]", { 0xd2800000, 0xa9427bfd }, 0, 0 },
 	{ "before ldur x29, [sp, #-8]", { 0xd2800000, 0xf85f83fd }, 0, 0 },
@@ -682,7 +681,7 @@ static const struct link_code record_codes[] = {
 	  { 0xd61f0120, 0xd2800000, 0xd503249f, 0xa8c27bfd }, 0, 0 },
 	{ "cbz to mov x30, x1; ret, before ldp",
 	  { 0xb4000040, 0xa8c27bfd, 0xaa0103fe, 0xd65f03c0 }, 0, 0 },
-	/* Whatever else is done on them */
+	/* With any other operation on them */
 	{ "mov x9, x30 before ldp", { 0xd2800000, 0xaa1e03e9, 0xa8c27bfd }, 0, 0 },
 	{ "mov x30, x11 before ldp", { 0xaa0b03fe, 0xa8c27bfd }, 0, 0 },
 	{ "mov x30, x11; str x30, [sp, #40] before ldp",
@@ -694,7 +693,7 @@ static const struct link_code record_codes[] = {
 	{ "mov x9, x30 and a call before ldp",
 	  { 0xaa1e03e9, 0x94000040, 0xa8c27bfd }, 0, 0 },
 	{ "cbz over a call, to ldp", { 0xb4000040, 0x94000040, 0xa8c27bfd, 0xd65f03c0 }, 0, 0 },
-	/* Or of the frame pointer alone, if it was made before, as it lies there */
+	/* Or on the frame pointer alone, if the record was made before, as the code lies there */
 	{ "before ldr x29, [sp], #16, and 64 after stp; mov x29, sp",
 	  { 0xa9bf7bfd, 0x910003fd, 0xd2800000, 0xf84107fd, 0xd65f03c0 }, 2, 0, 64 },
 	{ "before ldp, and 64 after stp; mov x29, sp; ret; str x30, [sp, #16]",
@@ -742,7 +741,7 @@ static void at_code(struct kunit *test, const struct link_code *code, unsigned l
 
 	KUNIT_ASSERT_EQ(test, clear_user((void __user *)(t->text + NOWHERE),
 					 PAGE_SIZE - NOWHERE), 0);
-	/* There is no call where the link register says */
+	/* There is no call at the address in the link register */
 	put_insns(test, t->text + MID + BODY - 4, &other, 1);
 	put_insns(test, t->text + NOWHERE, code->insns, code->at);
 	for (i = 0; i < code->between; i++)
@@ -773,7 +772,7 @@ static void arm64_link_register(struct kunit *test)
 	}
 }
 
-/* Then the caller's own record tells */
+/* Then the caller's own record decides */
 static void arm64_link_register_no_sp(struct kunit *test)
 {
 	const struct link_code *code;
@@ -815,7 +814,7 @@ static void arm64_record(struct kunit *test)
 	}
 }
 
-/* For a moment it is another register that has it, while a call is made */
+/* While a call is made, another register has it for a moment */
 static void arm64_link_register_kept_in_another(struct kunit *test)
 {
 	static const struct link_code code = {
@@ -830,7 +829,7 @@ static void arm64_link_register_kept_in_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 10 + FRAME_WORDS));
 }
 
-/* What is kept of an address, if it is one of a file's text */
+/* The cached result for an address, if it is in a file's text */
 static struct unwind_kept_row kept_of(struct kunit *test, const struct link_code *code,
 				      bool from_file)
 {
@@ -844,7 +843,7 @@ static struct unwind_kept_row kept_of(struct kunit *test, const struct link_code
 	return kept;
 }
 
-/* What the instructions tell is kept, unless they may be others another time */
+/* The instructions' result is cached, unless they may be others another time */
 static void arm64_link_register_kept(struct kunit *test)
 {
 	static const struct link_code nothing = { "", { 0xd2800000, 0x14000040 }, 0, 0 };
@@ -883,7 +882,7 @@ static void expect_link_kept(struct kunit *test, const struct link_code *code, b
 		KUNIT_EXPECT_EQ(test, link.pushed, code->pushed * 8);
 }
 
-/* The same comes out of what is kept */
+/* The cached result is the same */
 static void arm64_link_register_kept_held(struct kunit *test)
 {
 	static const struct link_code held = { "", { 0x910103ff, 0xd65f03c0 }, 0, 8 };
@@ -896,7 +895,7 @@ static void arm64_link_register_kept_held(struct kunit *test)
 	expect_link_kept(test, &held, true);
 	expect_link_kept(test, &no_sp, false);
 
-	/* The instructions are not looked at again */
+	/* The instructions are not read again */
 	kept = kept_of(test, &held, true);
 	unwind_rows_init(&rows);
 	unwind_rows_alloc(&rows);
@@ -910,7 +909,7 @@ static void arm64_link_register_kept_held(struct kunit *test)
 	unwind_rows_free(&rows);
 }
 
-/* What does not fit is not kept */
+/* A result that does not fit is not cached */
 static void arm64_link_register_not_kept(struct kunit *test)
 {
 	struct unwind_user_link link = { .reg = 30, .pushed = 4 * ((1 << 19) - 1) }, out;
@@ -923,7 +922,7 @@ static void arm64_link_register_not_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unwind_rows_pack_link(&link), 0);
 }
 
-/* A row that is wrong costs no caller where the instructions tell of one */
+/* A wrong rule costs no caller if the instructions show one */
 static void arm64_link_register_bad_row(struct kunit *test)
 {
 	static const struct sfb_row rows[] = { SFB_ROW(0, SFB_SP, 0, 4) };
@@ -949,7 +948,7 @@ static void arm64_link_register_bad_row(struct kunit *test)
 		     t->text + OUTER + BODY);
 }
 
-/* What was in the register is not the program's: the frame pointer would skip the caller */
+/* The register's value is not the program's: the frame pointer would skip the caller */
 static void arm64_link_register_wrong(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -959,24 +958,24 @@ static void arm64_link_register_wrong(struct kunit *test)
 	/* Or it marks the end */
 	at_code(test, &link_codes[0], 0);
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + NOWHERE);
-	/* Of a frame that has made a call, the register is not known */
+	/* After a frame has made a call, its register is not known */
 	at_code(test, &link_codes[2], t->text + MID + BODY);
 	put_record(test, 10, 30, t->text + OUTER + BODY);
 	begin(test, LEAF, 10, 10, t->text + NOWHERE + 4);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + LEAF, t->text + NOWHERE + 4,
 		     t->text + OUTER + BODY);
-	/* Nothing is there: the last of these, as it takes the table away */
+	/* Nothing is there: the last of these tests, as it takes the table away */
 	at_code(test, &link_codes[0], 0x110);
 	EXPECT_STACK(test, UNWIND_STOP_NOT_TEXT, t->text + NOWHERE);
 }
 
 /*
- * What a way leads to cannot be read: there may be what speaks against a frame record.
- * Nothing of that is kept.
+ * The target of a path cannot be read: it may be evidence against a frame record.
+ * No such result is cached.
  */
 static void arm64_record_unread(struct kunit *test)
 {
-	/* cbz to a call, or on to the end of what is mapped */
+	/* cbz to a call, or on to the end of the mapping */
 	static const u32 insns[] = { 0xb4ffffe0, 0xd2800000 };
 	const u32 call = 0x94000040;
 	struct user_test *t = test->priv;
@@ -995,7 +994,7 @@ static void arm64_record_unread(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_AMBIGUOUS, end - 8);
 }
 
-/* Nor is anything executed where none can begin: it was called, or jumped to, by mistake */
+/* No instruction runs at an unaligned address: it was called, or jumped to, by mistake */
 static void arm64_misaligned(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -1009,14 +1008,14 @@ static void arm64_misaligned(struct kunit *test)
 }
 
 /*
- * Nor do the instructions around tell, as nothing is known of what comes behind a trap; but
- * the call that has left what the link register has there does.
+ * The instructions around do not decide, as nothing is known of the code after a trap.  But
+ * the call that has set the link register does.
  */
 
 #define TRAP		0xd4207d00	/* brk #1000 */
 #define BL		0x94000000
 #define BLR_X8		0xd63f0100
-/* Where jumps are that a call may lead to, and what a stub loads */
+/* Places of jumps that a call may lead to, and of a stub's data */
 #define JUMP		BARE
 #define SLOT		(BARE + 16)
 
@@ -1061,7 +1060,7 @@ static const struct called_code {
 	  BL, .sp_unknown = true },
 };
 
-/* Of these it is not known by what they were called, or not whether they have called */
+/* It is not known what called these, or not whether they have made a call */
 static const struct called_code no_called_codes[] = {
 	{ { "no call", { 0xd2800000, 0xd2800000, TRAP }, 1, 0 }, 0xd2800000 },
 	{ { "b to it", { 0xd2800000, 0xd2800000, TRAP }, 1, 0 }, 0x14000000 },
@@ -1163,9 +1162,9 @@ static void arm64_called_unknown(struct kunit *test)
 }
 
 /*
- * What the register has is no address of an instruction, or of none that can be read.  To
- * look for one elsewhere takes the state's table away, and another lookup does not find
- * it: that it was not is kept, so these come last.
+ * The register has no address of an instruction, or of one that cannot be read.  A lookup
+ * elsewhere takes the state's table away, and another lookup does not find it: the failure
+ * is cached, so these come last.
  */
 static void arm64_called_from_nowhere(struct kunit *test)
 {
@@ -1182,7 +1181,7 @@ static void arm64_called_from_nowhere(struct kunit *test)
 	}
 }
 
-/* Of a file's text it is kept that the instructions do not tell; the call tells as well */
+/* In a file's text, "the instructions do not decide" is cached; the call decides, too */
 static void arm64_called_kept(struct kunit *test)
 {
 	static const struct link_code before_call = {
@@ -1199,13 +1198,13 @@ static void arm64_called_kept(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_AMBIGUOUS);
 	EXPECT_STACK(test, UNWIND_STOP_END, next_insn(t, code), t->text + MID + BODY,
 		     t->text + OUTER + BODY);
-	/* Before a call there is a frame record, and that is kept */
+	/* Before a call there is a frame record, and that result is cached */
 	kept = kept_of(test, &before_call, true);
 	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_NO_LINK);
 	KUNIT_EXPECT_FALSE(test, kept.how & UNWIND_KEPT_AMBIGUOUS);
 }
 
-/* AArch32 programs have no frame that could be followed, not by tables either */
+/* AArch32 programs have no frame that could be followed, not even by tables */
 static void arm64_compat(struct kunit *test)
 {
 	struct user_test *t = test->priv;

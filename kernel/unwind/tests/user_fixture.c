@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* User memory for tests of the iterator: see user_fixture.h. */
+/* User memory for tests of the frame loop: see user_fixture.h. */
 
 #include <linux/mm.h>
 #include <linux/mman.h>
@@ -43,7 +43,7 @@ void set_regs(struct user_test *t, unsigned long ip, unsigned long sp,
 	t->regs.regs[29] = fp;
 }
 
-/* What calls has a frame record: so the frame pointer is followed, if no table tells */
+/* The caller has a frame record: the frame pointer is followed if there is no table */
 static int fill_text(struct user_test *t)
 {
 	const u32 call = 0xd63f0100;		/* blr x8 */

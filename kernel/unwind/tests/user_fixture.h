@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A stack in user memory, laid out word by word, and registers that point to it:
- * what tests of the iterator start with.
+ * A stack in user memory, laid out word by word, and registers that point to it: the
+ * start of each test of the frame loop.
  *
- * All that the tests map is executable, so that any address of it can be returned
- * to; what is to be no text lies outside.
+ * All memory that the tests map is executable, so any address in it can be returned
+ * to.  Addresses that are to be no text lie outside.
  */
 #ifndef _KERNEL_UNWIND_TESTS_USER_FIXTURE_H
 #define _KERNEL_UNWIND_TESTS_USER_FIXTURE_H
@@ -25,7 +25,7 @@
 
 /**
  * struct user_test - a test's user memory and the unwind of it
- * @text: where the table says that text is
+ * @text: start of the text that the table describes
  * @section: the table
  * @stack: two pages
  * @regs: registers to start from
@@ -52,12 +52,12 @@ void set_regs(struct user_test *t, unsigned long ip, unsigned long sp,
 	      unsigned long fp);
 void set_kernel_regs(struct user_test *t);
 void start(struct kunit *test);
-/* Frame by frame, the iterator finds what it found with its short cut (walk.c) */
+/* Frame by frame, the loop finds the frames that it found by its fast path (walk.c) */
 void expect_steps(struct kunit *test);
 
-/* The table of sframe_data.h, which is one of x86-64 whatever the architecture is */
+/* The table of sframe_data.h, which is an x86-64 table on any architecture */
 void use_table(struct kunit *test);
-/* One of @size bytes that the test has written to @section */
+/* A table of @size bytes that the test has written to @section */
 void use_table_of(struct kunit *test, size_t size, u8 abi);
 
 #define EXPECT_STACK(test, reason, ...)						\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the iterator: stacks that the test lays out in user memory,
- * walked from registers that it makes up.
+ * KUnit tests of the frame loop: unwinds of stacks that the test lays out in user
+ * memory, from registers that it makes up.
  */
 
 #include <kunit/test.h>
@@ -60,7 +60,7 @@ static void user_fp_loop(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
-	/* A record that points to itself: no way outwards */
+	/* A record that points to itself: not further out */
 	put_word(test, 10, word_addr(t, 10));
 	put_word(test, 11, t->text + 0x111);
 	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
@@ -161,8 +161,8 @@ static void user_sframe_stack(struct kunit *test)
 }
 
 /*
- * A call as the last instruction of a function returns to the first of the next:
- * it is the caller's row that counts. The topmost address is taken as it is.
+ * A call that is the last instruction of a function returns to the first of the next:
+ * the caller's rule counts. The topmost address is used as it is.
  */
 static void user_sframe_ra_minus_one(struct kunit *test)
 {
@@ -183,7 +183,7 @@ static void user_sframe_ra_minus_one(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_END_FUNC);
 }
 
-/* What a signal interrupted is an exact address */
+/* The address of an interrupted frame is exact */
 static void user_sframe_signal(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -197,7 +197,7 @@ static void user_sframe_signal(struct kunit *test)
 }
 
 #ifdef CONFIG_X86_64
-/* Per frame: a frame that the table does not describe is left by its FP */
+/* Per frame: if the table does not describe a frame, its FP leads to the caller */
 static void user_sframe_mixed(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -216,7 +216,7 @@ static void user_sframe_mixed(struct kunit *test)
 
 #endif /* CONFIG_X86_64 */
 
-/* So is one whose entry is bad; if that does not help, the entry is to blame */
+/* So it does if the entry is bad; if that does not help, the entry is to blame */
 static void user_sframe_bad_entry(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -274,7 +274,7 @@ static void user_sframe_ra_in_register(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_REG_FUNC,
 		     t->text + TEST_SP_FUNC + 5, t->text + TEST_END_FUNC + 1);
 
-	/* One that has made a call has lost the register */
+	/* A function that has made a call has lost the register */
 	put_word(test, 10, t->text + TEST_REG_FUNC + 1);
 	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 10), 1);
 	start(test);
@@ -283,7 +283,7 @@ static void user_sframe_ra_in_register(struct kunit *test)
 		     t->text + TEST_REG_FUNC + 1);
 }
 
-/* A row may not lead back, nor nowhere */
+/* A rule may lead neither back nor nowhere */
 static void user_sframe_backwards(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -295,7 +295,7 @@ static void user_sframe_backwards(struct kunit *test)
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_FLEX_FUNC);
 
-	/* A call without a link register takes a word at least */
+	/* A call without a link register takes at least a word */
 	put_word(test, 30, word_addr(t, UNWIND_USER_CFA_MIN_WORDS ? 10 : 9));
 	start(test);
 	use_table(test);
@@ -344,26 +344,26 @@ static void user_nofault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_END_FP);
 }
 
-/* What leads to no text is not believed */
+/* An address that is not in text is not believed */
 static void user_not_text(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
-	/* A frame pointer that is none */
+	/* The frame pointer points to no frame */
 	put_word(test, 10, word_addr(t, 20));
 	put_word(test, 11, 0x111);
 	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	start(test);
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000);
 
-	/* A row that is wrong, where the frame pointer does not help either */
+	/* A wrong rule, and the frame pointer does not help either */
 	put_word(test, 12, 0x111);
 	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 12), 1);
 	start(test);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_NOT_TEXT, t->text + TEST_SP_FUNC);
 
-	/* And where it does; looking 0x111 up has made the unwind forget the table */
+	/* And where it helps; the lookup of 0x111 has made the unwind forget the table */
 	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 12), word_addr(t, 14));
 	put_word(test, 14, 0);
 	put_word(test, 15, t->text + 0x222);
@@ -372,7 +372,7 @@ static void user_not_text(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + TEST_SP_FUNC,
 		     t->text + 0x222);
 
-	/* That nothing is mapped there can be seen without faults, too */
+	/* Without faults, too, the unwinder can see that nothing is mapped there */
 	if (!IS_ENABLED(CONFIG_PER_VMA_LOCK))
 		return;
 	put_word(test, 11, 0x111);
