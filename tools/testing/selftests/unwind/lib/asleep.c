@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What /proc says of a task's system call: it is known of one that does not run. */
+/* Read a task's system call from /proc, which knows it while the task does not run. */
 #include <stdio.h>
 
 #include "asleep.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where a function begins and ends: it has a section of its own, and the linker
- * defines symbols for both ends of a section whose name is an identifier.  And
- * where a label of assembly is.
+ * Bounds of a function: it has its own section, and the linker defines symbols for both
+ * ends of a section whose name is an identifier. Also, addresses of labels in assembly.
  */
 #ifndef SELFTEST_UNWIND_BOUNDS_H
 #define SELFTEST_UNWIND_BOUNDS_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * BPF programs, maps and types of the kernel, by the system calls alone.
+ * BPF programs, maps and types of the kernel, by system calls alone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +66,7 @@ int bpf_prog_make(union bpf_attr *attr, const struct bpf_insn *insns,
  * Types
  */
 
-/* The kernel's, or NULL */
+/* The kernel's types, or NULL */
 static const struct btf_header *btf_read(void)
 {
 	static const struct btf_header *btf;
@@ -101,7 +101,7 @@ static const char *btf_string(uint32_t offset)
 	return (const char *)btf + btf->hdr_len + btf->str_off + offset;
 }
 
-/* What follows a type, in bytes */
+/* Bytes that follow a type */
 static size_t btf_more(const struct btf_type *type)
 {
 	const size_t vlen = BTF_INFO_VLEN(type->info);
@@ -184,7 +184,7 @@ int bpf_ring_open(struct bpf_ring *ring, size_t size)
 	if (map == MAP_FAILED)
 		return -1;
 	ring->consumer = map;
-	/* The data twice, so that no record is in two parts */
+	/* The data is mapped twice, so each record is contiguous */
 	map = mmap(NULL, page + 2 * size, PROT_READ, MAP_SHARED, ring->fd, page);
 	if (map == MAP_FAILED)
 		return -1;
@@ -204,7 +204,7 @@ void bpf_ring_close(struct bpf_ring *ring)
 	close(ring->fd);
 }
 
-/* Is there a record? Then it is consumed; events are copied from it. */
+/* Is there a record? Then consume it; events are copied from it. */
 static bool ring_take(struct bpf_ring *ring, struct bpf_event *event)
 {
 	unsigned long pos = *ring->consumer;
@@ -261,7 +261,7 @@ static const unsigned int prog_types[] = {
 	[BPF_AT_PERF_EVENT]		= BPF_PROG_TYPE_PERF_EVENT,
 };
 
-/* For tracing: what it is attached to */
+/* Attach point of a tracing program */
 static int asker_attr(union bpf_attr *attr, const struct bpf_asker *asker)
 {
 	struct bpf_type func;
@@ -281,7 +281,7 @@ static int asker_attr(union bpf_attr *attr, const struct bpf_asker *asker)
 	return 0;
 }
 
-/* Ask, by a few words on the program's own stack */
+/* Request a stack, with a few words on the program's own stack */
 static int ask_load(union bpf_attr *attr, const struct bpf_asker *asker, int ring)
 {
 	/* From the end of the stack frame */
@@ -289,7 +289,7 @@ static int ask_load(union bpf_attr *attr, const struct bpf_asker *asker, int rin
 	const struct bpf_insn maps[] = {
 		LOAD_MAP(BPF_REG_2, asker->map), WIDE_END,
 	};
-	/* A process's number has no such bit; but that is not said anywhere */
+	/* A process's number never has this bit, but the verifier does not know that */
 	const struct bpf_insn zero[] = {
 		MOV_REG(BPF_REG_4, BPF_REG_7),
 		SHR_IMM(BPF_REG_4, 63),
@@ -339,7 +339,7 @@ static int ask_load(union bpf_attr *attr, const struct bpf_asker *asker, int rin
 	return bpf_prog_make(attr, insns, ARRAY_SIZE(insns));
 }
 
-/* Take the stack, into the ring buffer, beside a cookie for it */
+/* Take the stack into the ring buffer, with a cookie for it */
 static int take_load(union bpf_attr *attr, const struct bpf_asker *asker, int ring)
 {
 	const struct bpf_insn insns[] = {
@@ -397,7 +397,7 @@ int bpf_asker_load(struct bpf_attached *attached, const struct bpf_asker *asker,
 	return attached->prog < 0 ? -1 : 0;
 }
 
-/* An event that the program runs on */
+/* Open an event that runs the program */
 static int attach_event(int prog, struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	int fd = event_open(attr, pid, cpu);
@@ -511,7 +511,7 @@ static int deliver_load(uint32_t ops, uint64_t flags, const struct bpf_ring *rin
 	return bpf_prog_make(&attr, insns, ARRAY_SIZE(insns));
 }
 
-/* Types of ours, which a map of ops has to name, if only as such: an int */
+/* Types that a map of ops must name, if only formally: an int */
 static int load_types(void)
 {
 	static const struct {
@@ -544,7 +544,7 @@ static int load_types(void)
 	return bpf(BPF_BTF_LOAD, &attr);
 }
 
-/* A map with the only set of ops, which has the program */
+/* Create a map with a single set of ops, which has the program */
 static int deliver_map(const struct bpf_type *value, int prog)
 {
 	union bpf_attr attr = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * BPF programs of a few instructions, written as such, and what they need: so
- * that the tests need neither a compiler for BPF nor libbpf.
+ * BPF programs of a few instructions, written as instructions, and their maps and events.
+ * So the tests need neither a compiler for BPF nor libbpf.
  *
- * Programs tell what they do in a ring buffer, as struct bpf_event.
+ * Programs report their actions in a ring buffer, as struct bpf_event.
  */
 #ifndef SELFTEST_UNWIND_BPF_H
 #define SELFTEST_UNWIND_BPF_H
@@ -33,7 +33,7 @@
 #define JNE_IMM(d, i, o) INSN(BPF_JMP | BPF_JNE | BPF_K, d, 0, o, i)
 #define JGE_IMM(d, i, o) INSN(BPF_JMP | BPF_JGE | BPF_K, d, 0, o, i)
 #define JEQ_IMM(d, i, o) INSN(BPF_JMP | BPF_JEQ | BPF_K, d, 0, o, i)
-/* These are two instructions long, the second of which is WIDE_END or WIDE_HIGH */
+/* These take two instructions; WIDE_END or WIDE_HIGH is the second */
 #define LOAD_MAP(d, fd)	INSN(BPF_LD | BPF_DW | BPF_IMM, d, BPF_PSEUDO_MAP_FD, 0, fd)
 #define LOAD_WIDE(d, v)	INSN(BPF_LD | BPF_DW | BPF_IMM, d, 0, 0, (uint32_t)(v))
 #define LOAD_VALUE(d, fd) INSN(BPF_LD | BPF_DW | BPF_IMM, d, BPF_PSEUDO_MAP_VALUE, 0, fd)
@@ -43,14 +43,14 @@
 #define CALL_KERNEL(id)	INSN(BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_KFUNC_CALL, 0, id)
 #define EXIT		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
-/* What a program did */
+/* The program's action */
 enum bpf_event_kind {
-	BPF_ASKED,	/* for a stack; @ret is what the helper returned */
-	BPF_DELIVERED,	/* was given one; @ret is its size in bytes */
-	BPF_TAKEN,	/* has taken one itself, likewise */
+	BPF_ASKED,	/* It requested a stack; @ret is the helper's return value */
+	BPF_DELIVERED,	/* It was given a stack; @ret is its size in bytes */
+	BPF_TAKEN,	/* It took a stack itself; @ret is its size in bytes */
 };
 
-/* As many bytes as a whole number of struct bpf_stack_build_id have */
+/* A multiple of the size of struct bpf_stack_build_id */
 #define BPF_IPS_MAX	124
 
 struct bpf_event {
@@ -58,9 +58,9 @@ struct bpf_event {
 	uint32_t	tid;
 	int64_t		ret;
 	uint64_t	cookie;
-	/* Of what was asked: whatever the program was given for it */
+	/* Identifies the request: the program copies it from its parameters */
 	uint64_t	tag;
-	/* Not there if it was only asked */
+	/* Absent if the program only requested */
 	uint64_t	ips[BPF_IPS_MAX];
 };
 
@@ -75,13 +75,13 @@ int bpf(int cmd, union bpf_attr *attr);
 int bpf_map_make(unsigned int type, unsigned int key_size,
 		 unsigned int value_size, unsigned int max_entries,
 		 unsigned int flags);
-/* The same; says why the verifier refuses it, unless errno is ENOSPC */
+/* The same. It prints the verifier's reason for a refusal, unless errno is ENOSPC. */
 int bpf_prog_make(union bpf_attr *attr, const struct bpf_insn *insns,
 		  unsigned int nr);
 
 /*
- * Types of the kernel: the id of one by its kind (BTF_KIND_...) and name, or 0; its
- * size, and where a member is in it
+ * Types of the kernel: the id of a type by kind (BTF_KIND_...) and name, or 0; its size;
+ * and the offset of a member
  */
 struct bpf_type {
 	uint32_t	id;
@@ -107,14 +107,14 @@ struct bpf_ring {
 
 int bpf_ring_open(struct bpf_ring *ring, size_t size);
 void bpf_ring_close(struct bpf_ring *ring);
-/* The next event, copied; @wait for it a minute at most. Is there one? */
+/* Copy the next event; @wait for it a minute at most. Is there one? */
 bool bpf_ring_next(struct bpf_ring *ring, struct bpf_event *event, bool wait);
 
 /*
  * Programs
  */
 
-/* Where a program is to ask, and for what */
+/* Where a program requests a stack, and which stack */
 struct bpf_asker {
 	enum {
 		BPF_AT_KPROBE,
@@ -124,24 +124,25 @@ struct bpf_asker {
 		BPF_AT_FENTRY_SLEEPABLE,
 		BPF_AT_PERF_EVENT,
 	}		at;
-	/* A function, a tracepoint (category/name, but for BPF_AT_RAW_TP) */
+	/* A function, or a tracepoint (category/name; name only for BPF_AT_RAW_TP) */
 	const char	*where;
 	/*
-	 * Or an event; only if it is about an address of these bytes, as there may be
-	 * others at any time: a program does not know when its pages are looked for
+	 * Or an event. The program acts only if it is about an address in these bytes,
+	 * because there may be others at any time: a program does not know when its pages
+	 * are searched.
 	 */
 	struct perf_event_attr *event;
 	const void	*about;
 	uint32_t	about_bytes;
-	/* Only in this process; at a system call's entry, only this one if not 0 */
+	/* Only in this process; at a system call's entry, only this call unless 0 */
 	pid_t		tgid;
 	unsigned int	syscall;
 	uint64_t	flags;
-	/* Ask with flags of which the verifier does not know whether they are set */
+	/* Request with flags that the verifier cannot know */
 	bool		hide_flags;
-	/* A stack map to ask for an id in, or 0 for a cookie */
+	/* A stack map in which to request an id, or 0 for a cookie */
 	int		map;
-	/* Take the stack, as the flags say, instead of asking */
+	/* Take the stack, as the flags say, instead of requesting one */
 	bool		take;
 	uint32_t	tag;
 };
@@ -151,12 +152,12 @@ struct bpf_attached {
 	int	link;
 };
 
-/* Load it; or load and attach it; 0, or -1 and errno */
+/* Load it, or load and attach it; 0, or -1 and errno */
 int bpf_asker_load(struct bpf_attached *attached, const struct bpf_asker *asker,
 		   const struct bpf_ring *ring);
 int bpf_asker_open(struct bpf_attached *attached, const struct bpf_asker *asker,
 		   const struct bpf_ring *ring);
-/* Attach the program that gets the stacks, with flags of bpf_unwind_stack() */
+/* Attach the program that receives the stacks, with flags of bpf_unwind_stack() */
 int bpf_deliver_open(struct bpf_attached *attached, uint64_t flags,
 		     const struct bpf_ring *ring);
 void bpf_attached_close(struct bpf_attached *attached);

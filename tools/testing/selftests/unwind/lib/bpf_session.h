@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A session of deferred stacks for BPF: a program asks about this process, or one
- * of its children, and another one is given the stacks. Both tell it in one ring
- * buffer.
+ * A session of deferred stacks for BPF: one program requests stacks of this process or of
+ * its children, another receives the stacks. Both report to one ring buffer.
  */
 #ifndef SELFTEST_UNWIND_BPF_SESSION_H
 #define SELFTEST_UNWIND_BPF_SESSION_H
@@ -19,20 +18,17 @@ struct session {
 	struct bpf_attached	deliver;
 };
 
-/* With the program that is given stacks; 0 or -1 */
+/* Open it, with the program that receives stacks; 0 or -1 */
 int session_open(struct session *session);
 void session_close(struct session *session);
 
-/* For whole_run(): calls getppid(), from a stack that it notes */
+/* For whole_run(): call getppid(), from a stack that it notes */
 void call_getppid(void *arg);
 
-/* Is it what this process has just noted? */
+/* Is it the stack that this process has just noted? */
 bool is_noted(const struct bpf_event *event);
 
-/*
- * One request, and its delivery with the stack that was noted. Returns the cookie,
- * or 0.
- */
+/* One request, and the delivery of the noted stack. Return the cookie, or 0. */
 uint64_t asked_once(struct session *session);
 
 #endif /* SELFTEST_UNWIND_BPF_SESSION_H */

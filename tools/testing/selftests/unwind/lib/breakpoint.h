@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Stacks from one instruction: hardware breakpoints.
+ * Stacks at one instruction, by hardware breakpoints.
  */
 #ifndef SELFTEST_UNWIND_BREAKPOINT_H
 #define SELFTEST_UNWIND_BREAKPOINT_H
@@ -12,8 +12,8 @@
 bool breakpoints_work(void);
 
 /*
- * Sample the first hit of a breakpoint while @fn runs; 0, or -1 with errno. If
- * there was none, the stack is empty.
+ * Sample the first hit of a breakpoint while @fn runs; 0, or -1 with errno. Without a hit
+ * the stack is empty.
  */
 int sample_at(unsigned long ip, void (*fn)(void), struct stack *stack);
 

@@ -2,10 +2,9 @@
 /*
  * System calls at known addresses.
  *
- * A stack is compared with what the program itself knows of it: each function
- * notes its return address, and the innermost one the address at which it will
- * come back from the kernel.  So nothing depends on how the compiler laid out
- * the code.
+ * A test compares a stack with the program's own record: each function notes its return
+ * address, and the innermost one the address to which it will return from the kernel. So
+ * nothing depends on how the compiler laid out the code.
  */
 #ifndef SELFTEST_UNWIND_CALL_H
 #define SELFTEST_UNWIND_CALL_H
@@ -13,9 +12,8 @@
 #include <linux/compiler.h>
 
 /*
- * syscall0_at(): a system call without arguments; *@ip is where it returns to.
- * syscall3_at(), syscall4_at(): with so many arguments; *@ip is written before the
- * call.
+ * syscall0_at(): a system call without arguments; *@ip is its return address.
+ * syscall3_at(), syscall4_at(): with 3 or 4 arguments; *@ip is written before the call.
  */
 
 #if defined(__x86_64__)

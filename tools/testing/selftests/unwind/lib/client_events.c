@@ -114,7 +114,7 @@ int client_events_enable(struct client_events *events, bool enable)
 			  enable ? "1" : "0");
 }
 
-/* "{0x1,0x2}", or without the brace at the end, if it is cut there */
+/* "{0x1,0x2}"; without the closing brace if it is cut there */
 static bool parse_stack(struct client_event *event, const char *text)
 {
 	char *end;
@@ -135,7 +135,7 @@ static bool parse_stack(struct client_event *event, const char *text)
 
 /*
  * "            comm-1234    [001] d.Z1.   100.000001: unwind_client_NAME: FIELDS"
- * where comm may be anything; but the events' names are not in one.
+ * comm may be any text, but contains no event's name.
  */
 static bool parse(struct client_event *event, const char *line)
 {
@@ -165,7 +165,7 @@ static bool parse(struct client_event *event, const char *line)
 	       parse_stack(event, name + len);
 }
 
-/* More text; as client_events_next() */
+/* Read more text; returns as client_events_next() does */
 static int read_more(struct client_events *events, bool wait)
 {
 	struct pollfd pollfd = { .fd = events->fd, .events = POLLIN };

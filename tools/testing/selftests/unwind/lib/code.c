@@ -12,11 +12,9 @@
 #include "code.h"
 #include "image.h"
 
-/*
- * What depends on the architecture: the function, and its rows
- */
+/* Parts that depend on the architecture: the function, and its rows */
 
-/* Rows of one table entry: offset of the first instruction, and up to three values */
+/* A row of one table entry: offset of the first instruction, and up to three values */
 struct row {
 	uint8_t		start;
 	uint8_t		info;
@@ -27,7 +25,7 @@ struct row {
 #define ROW_WORDS(n)	((n) << 1)
 #define ROW_WORDS_OF_2	0x20
 
-/* Offsets in struct notes, which assembly cannot ask for */
+/* Offsets in struct notes, as literals for assembly */
 #define NR	"0"
 #define RA	"8"
 #define NR_NEXT	"136"
@@ -41,7 +39,7 @@ _Static_assert(offsetof(struct notes, next) == 144, "NEXT");
 #define CODE_ABI	3	/* AMD64, little-endian */
 #define CODE_FIXED_RA	-8
 
-/* The frame is to be filled in, in "sub $frame, %rsp" and "add $frame, %rsp" */
+/* The frame size is filled in, in "sub $frame, %rsp" and "add $frame, %rsp" */
 asm(".pushsection .rodata\n"
 	"fn_begin:\n"
 	"	push	%rbp\n"
@@ -75,8 +73,8 @@ static void set_frame(char *code, unsigned int frame)
 }
 
 /*
- * Values are of the CFA and of the frame pointer. Where that is still, or again, the
- * caller's, nothing is said of it.
+ * Values are the CFA's and the frame pointer's. A row has no value for a frame pointer
+ * that is still, or again, the caller's.
  */
 #define NR_VALUES	2
 #define AT_BEGIN	{ 8 }
@@ -126,7 +124,7 @@ static void set_frame(char *code, unsigned int frame)
 	*add |= frame << 10;
 }
 
-/* Values are of the CFA, of the return address and of the frame pointer */
+/* Values are the CFA's, the return address's and the frame pointer's */
 #define NR_VALUES	3
 #define AT_BEGIN	{ 0 }
 #define PUSHED		{ 16, -8, -16 }
@@ -339,9 +337,7 @@ int code_register(const struct code *code, uint64_t key)
 	return unwind_table_add(&attr);
 }
 
-/*
- * Stacks: the system call, what called it, the function, and who called that
- */
+/* Stacks: the system call, the function that made it, the generated function, its caller */
 
 #define IN_FUNCTION	2
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Code that is made at run time, its table, and how the kernel is told of it.
+ * Code that is made at run time, its table, and the registration of the table.
  *
- * There is one function, as bytes. It notes its return address and calls what
- * comes next, as the functions of a chain do (see chain.h), but it keeps no frame
- * pointer: while it calls, that register holds 1. So a stack goes on beyond it
- * only by a table that knows its frame, whose size can be chosen.
+ * There is one function, as bytes. It notes its return address and calls the next item,
+ * as the functions of a chain do (see chain.h), but it keeps no frame pointer: during the
+ * call, that register holds 1. So a stack continues beyond the function only by a table
+ * that has its frame size, which the test chooses.
  *
- * What depends on the architecture is at the top of code.c.
+ * The parts that depend on the architecture are at the top of code.c.
  */
 #ifndef SELFTEST_UNWIND_CODE_H
 #define SELFTEST_UNWIND_CODE_H
@@ -26,31 +26,28 @@ static inline size_t page_size(void)
 	return sysconf(_SC_PAGESIZE);
 }
 
-/* The function, as it lies in this program; the labels are those of code.c */
+/* The function, as it lies in this program; code.c defines the labels */
 extern const char fn_begin[], fn_pushed[], fn_frame[], fn_in_frame[];
 extern const char fn_frame_again[], fn_left[], fn_popped[], fn_end[];
 
 /* Functions lie this far apart */
 #define CODE_STRIDE		128
 
-/* Two sizes of frames: each table is wrong for functions of the other */
+/* Two sizes of frames: a table for one size is wrong for functions of the other */
 #define CODE_FRAME		64
 #define CODE_FRAME_OTHER	96
 
 /* Write the function, at most CODE_STRIDE bytes */
 void code_write(void *to, unsigned int frame);
 
-/* Bytes of the table of so many functions */
+/* Bytes of the table of @nr functions */
 size_t code_table_size(unsigned int nr);
 
-/*
- * Write a table that is to lie at @table and describes functions at @fn[], in
- * ascending order.
- */
+/* Write a table that will lie at @table and describes functions at @fn[], in ascending order. */
 void code_table_write(void *to, uint64_t table, const uint64_t *fn,
 		      unsigned int nr, unsigned int frame);
 
-/* Functions in anonymous memory, and their table in other anonymous memory */
+/* Functions in anonymous memory, and their table in separate anonymous memory */
 struct code {
 	unsigned int	nr;
 	char		*text;
@@ -62,8 +59,8 @@ struct code {
 };
 
 /*
- * Map @nr functions, whose table claims frames of @frame_table bytes; 0, or -1
- * with errno. With @at, the mappings are made there again, where nothing may be.
+ * Map @nr functions, whose table claims frames of @frame_table bytes; 0, or -1 with
+ * errno. With @at, the mappings are made there again, where nothing may be mapped.
  */
 int code_map_at(struct code *code, unsigned int nr, unsigned int frame,
 		unsigned int frame_table, const struct code *at);
@@ -72,32 +69,32 @@ void code_unmap(struct code *code);
 
 chain_fn code_fn(const struct code *code, unsigned int i);
 
-/* What registers all of the code, or one function of it */
+/* Fill in the attributes to register all of the code, or one function */
 void code_attr(struct unwind_table_attr *attr, const struct code *code,
 	       uint64_t key);
 void code_attr_fn(struct unwind_table_attr *attr, const struct code *code,
 		  unsigned int i, uint64_t key);
 
-/* prctl(PR_UNWIND_TABLE, ...): what it returns, or -errno */
+/* prctl(PR_UNWIND_TABLE, ...); its return value, or -errno */
 int unwind_table(unsigned long op, const void *attr, size_t size);
 int unwind_table_add(const struct unwind_table_attr *attr);
 int unwind_table_del(uint64_t key);
 
-/* Register all of it */
+/* Register all of the code */
 int code_register(const struct code *code, uint64_t key);
 
 /*
- * Where does a stack go that leads through a function?  Anything else, as a
- * wrong frame, is printed.
+ * Where does a stack go that passes a function? Any other result, such as a wrong frame,
+ * is printed.
  */
 enum through {
 	THROUGH_ERROR,
-	THROUGH_NOT,	/* it ends there: no table, and no frame pointer */
+	THROUGH_NOT,	/* it stops there: no table, and no frame pointer */
 	THROUGH,
 };
 
 enum through code_through(struct sampler *sampler, chain_fn fn);
-/* In a process that has no sampler */
+/* The same, in a process without a sampler */
 enum through code_through_here(const struct code *code, unsigned int i);
 
 #endif /* SELFTEST_UNWIND_CODE_H */

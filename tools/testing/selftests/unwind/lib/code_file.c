@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ELF files as tests want them, see code_file.h.
+ * ELF files as tests need them, see code_file.h.
  */
 #include <stdio.h>
 #include <string.h>
@@ -142,7 +142,7 @@ int code_image_map(struct code_image *image, const struct code_file *file,
 	for (i = 0; i < file->nr_texts; i++)
 		if (image->size < file->text[i].vaddr + PAGE_MAX)
 			image->size = file->text[i].vaddr + PAGE_MAX;
-	/* Replaces what is at @where, all at once */
+	/* This replaces the mappings at @where, all at once */
 	image->base = mmap(where, image->size, PROT_NONE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
 			   (where ? MAP_FIXED : 0), -1, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ELF files made of the function of code.h, laid out as a test wants: several
- * executable segments, a table before or after them, at offsets and addresses
- * that no linker would choose.
+ * ELF files made of the function of code.h, laid out by the test: several executable
+ * segments, and a table before or after them, at offsets and addresses that no linker
+ * would choose.
  */
 #ifndef SELFTEST_UNWIND_CODE_FILE_H
 #define SELFTEST_UNWIND_CODE_FILE_H
@@ -25,7 +25,7 @@ struct code_segment {
 /*
  * @text: executable segments in ascending order of @vaddr, @nr_texts of them
  * @table: the segment of the table
- * @frame, @frame_table: frame of the functions, and what the table says
+ * @frame, @frame_table: frame size of the functions, and the size in the table
  */
 struct code_file {
 	unsigned int		nr_texts;
@@ -38,7 +38,7 @@ struct code_file {
 /* One executable segment, then its table, which is right */
 extern const struct code_file code_file_usual;
 
-/* Write it all; 0, or -1 with errno */
+/* Write the whole file; 0, or -1 with errno */
 int code_file_write(const struct code_file *file, int fd);
 int code_file_memfd(const struct code_file *file);
 
@@ -48,7 +48,7 @@ struct code_image {
 	size_t			size;
 };
 
-/* Map the segments of @fd, at @where if not NULL, over what is there */
+/* Map the segments of @fd; at @where, over existing mappings, if not NULL */
 int code_image_map(struct code_image *image, const struct code_file *file,
 		   int fd, void *where);
 void code_image_unmap(struct code_image *image);
@@ -56,7 +56,7 @@ void code_image_unmap(struct code_image *image);
 /* Functions of an executable segment, all the same */
 chain_fn code_image_fn(const struct code_image *image, unsigned int text,
 		       unsigned int i);
-/* How events name an executable segment, "text=... " */
+/* The name of an executable segment in events, "text=... " */
 void code_image_text(const struct code_image *image, unsigned int text,
 		     char *buf, size_t size);
 

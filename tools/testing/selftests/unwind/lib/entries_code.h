@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What enters the kernel, in assembly (see entries.c): each function has changed its
- * stack by then.  And what tests need know of the machine's instructions.
+ * Assembly functions that enter the kernel (see entries.c): each has changed its stack
+ * before it does. And properties of the machine's instructions that tests need.
  */
 #ifndef SELFTEST_UNWIND_ENTRIES_CODE_H
 #define SELFTEST_UNWIND_ENTRIES_CODE_H
@@ -23,7 +23,7 @@ ASM_LABEL(spin_at);
 ASM_LABEL(spin_end);
 ASM_LABEL(other_at);
 
-/* IN_FRAME(): a function whose stack is not that of its first instruction any more */
+/* IN_FRAME(): a function that has changed its stack since its first instruction */
 #if defined(__x86_64__)
 
 #define IN_FRAME(name, insns)						\
@@ -43,7 +43,7 @@ ASM_LABEL(vsyscall_at);
 ASM_LABEL(divide_at);
 ASM_LABEL(step_at);
 
-/* Where it goes on after a system call, of a number and with an argument */
+/* A system call, by number and with an argument; execution continues after it */
 IN_FRAME(system_call,
 	 "	movq	(%rdi), %rax\n"
 	 "	movq	8(%rdi), %rsi\n"
@@ -77,14 +77,14 @@ IN_FRAME(breakpoint,
 IN_FRAME(invalid,
 	 "invalid_at:\n"
 	 "	ud2\n");
-/* Until the clock has ticked, or for long enough */
+/* Spin until the clock has ticked, or for long enough */
 IN_FRAME(spin,
 	 "	movq	$50000000, %rbx\n"
 	 "spin_at:\n"
 	 "	decq	%rbx\n"
 	 "	jnz	spin_at\n"
 	 "spin_end:\n");
-/* Steps one instruction, with a number of bytes on the stack */
+/* Step one instruction, with a number of bytes on the stack */
 IN_FRAME(step,
 	 "	pushfq\n"
 	 "	.cfi_adjust_cfa_offset 8\n"
@@ -99,7 +99,7 @@ IN_FRAME(step,
 	 "	popfq\n"
 	 "	.cfi_adjust_cfa_offset -8\n");
 
-/* Bytes of the instruction, and how many to skip to go on after one */
+/* Bytes of the instruction, and the bytes to skip to continue after it */
 #define SYSTEM_CALL_BYTES	2
 #define SKIP_BREAKPOINT		0
 #define SKIP_INVALID		2
@@ -109,7 +109,7 @@ static inline void skip_bytes(ucontext_t *context, unsigned int bytes)
 	context->uc_mcontext.gregs[REG_RIP] += bytes;
 }
 
-/* Where a stopped task goes on, and the number of the system call that it is in */
+/* Where a stopped task continues, and the number of its current system call */
 static inline int tracee_ip(pid_t pid, unsigned long *ip, unsigned long *nr)
 {
 	struct user_regs_struct regs;
@@ -157,7 +157,7 @@ IN_FRAME(system_call,
 IN_FRAME(page_fault,
 	 "page_fault_at:\n"
 	 "	strb	wzr, [x0]\n");
-/* Its address is that of the instruction itself */
+/* The reported address is the instruction's own */
 IN_FRAME(breakpoint,
 	 "breakpoint_at:\n"
 	 "	brk	#0\n");
@@ -212,7 +212,7 @@ static inline int tracee_set_ip(pid_t pid, const char *ip)
 
 #endif
 
-/* Another function of the same frame */
+/* Another function with the same frame */
 IN_FRAME(other,
 	 "	nop\n"
 	 "other_at:\n");

@@ -93,9 +93,7 @@ int ftrace_event(const struct ftrace *ft, const char *event, pid_t pid)
 	return ret ?: ftrace_set(ft, file, "1");
 }
 
-/*
- * What is printed
- */
+/* Parse the printed trace */
 
 /* "path+0xoffset [build-id] <address>" */
 static void parse_frame(char *text, struct ftrace_frame *frame)
@@ -225,7 +223,7 @@ const struct ftrace_record *ftrace_stack(const struct ftrace_log *log,
 	return found;
 }
 
-/* How many of a type have this cookie, before record @end */
+/* Number of records of a type with this cookie, before record @end */
 static size_t count_cookie(const struct ftrace_log *log, size_t end,
 			   enum ftrace_type type, uint64_t cookie)
 {
@@ -249,7 +247,7 @@ bool ftrace_pairs(const struct ftrace_log *log, size_t *late)
 			count = count_cookie(log, log->nr, FTRACE_STACK, rec->cookie);
 			after += !!count_cookie(log, i, FTRACE_STACK, rec->cookie);
 		} else if (rec->type == FTRACE_STACK) {
-			/* Somebody has asked for it, and before it came */
+			/* It was requested, before it arrived */
 			count = !!count_cookie(log, i, FTRACE_COOKIE, rec->cookie);
 		}
 		if (count == 1)
@@ -267,9 +265,7 @@ bool ftrace_pairs(const struct ftrace_log *log, size_t *late)
 	return right;
 }
 
-/*
- * What is right
- */
+/* The expected stack */
 
 bool ftrace_place(unsigned long ip, struct ftrace_frame *frame)
 {
@@ -287,7 +283,7 @@ bool ftrace_place(unsigned long ip, struct ftrace_frame *frame)
 	if (maps)
 		fclose(maps);
 	frame->ip = ip;
-	/* What is no file has no offset in the list */
+	/* The list has an offset only for files */
 	frame->offset = ip - start + (frame->path[0] == '/' ? offset : 0);
 	return found;
 }

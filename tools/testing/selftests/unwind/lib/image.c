@@ -78,7 +78,7 @@ struct elf64_hdr *elf_ehdr(const struct elf *elf)
 	return (struct elf64_hdr *)elf->data;
 }
 
-/* By index in the original, so that what was changed is found again */
+/* By index in the original file, so that changed headers are found again */
 static const struct elf64_phdr *orig_phdr(const struct elf *elf, int i)
 {
 	const struct elf64_hdr *ehdr = (const struct elf64_hdr *)elf->orig;
@@ -217,7 +217,7 @@ int image_map(struct image *image, const struct elf *elf, int fd, void *where)
 			image->size = phdr->p_vaddr + phdr->p_memsz;
 	image->size = (image->size + page - 1) & -page;
 
-	/* Replaces what is at @where, all at once */
+	/* This replaces the mappings at @where, all at once */
 	image->base = mmap(where, image->size, PROT_NONE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
 			   (where ? MAP_FIXED : 0), -1, 0);

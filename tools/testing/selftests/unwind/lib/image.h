@@ -2,9 +2,9 @@
 /*
  * ELF files as bytes that a test may change, and as mappings that it makes.
  *
- * Neither the kernel's nor libc's loader would map a file whose program headers
- * are nonsense, but a process can map what it likes.  So the segments are mapped
- * here, by the headers that the file had before it was changed.
+ * Neither the kernel's nor libc's loader maps a file whose program headers are nonsense,
+ * but a process can map anything. So the segments are mapped here, by the headers that
+ * the file had before the test changed it.
  */
 #ifndef SELFTEST_UNWIND_IMAGE_H
 #define SELFTEST_UNWIND_IMAGE_H
@@ -18,10 +18,7 @@
 #define PT_GNU_SFRAME	0x6474e554
 #endif
 
-/*
- * The SFrame format, version 3 (see "The SFrame Format" in binutils), as far as
- * tests look into it.
- */
+/* The SFrame format, version 3 (see "The SFrame Format" in binutils), as far as tests need it. */
 #define SFRAME_MAGIC		0xdee2
 #define SFRAME_F_FDE_SORTED	0x1
 
@@ -53,14 +50,14 @@ struct sframe_attr {
 	uint8_t		rep_size;
 } __packed;
 
-/* A file's bytes; what it was before a test changed them is kept in @orig */
+/* A file's bytes; @orig has the bytes before a test changed them */
 struct elf {
 	unsigned char	*data;
 	unsigned char	*orig;
 	size_t		size;
 };
 
-/* 0, or -1 with errno; @name stands in the directory of the test program */
+/* 0, or -1 with errno; @name is a file in the directory of the test program */
 int elf_read(struct elf *elf, const char *name);
 void elf_free(struct elf *elf);
 void elf_restore(struct elf *elf);
@@ -69,19 +66,19 @@ struct elf64_hdr *elf_ehdr(const struct elf *elf);
 /* The first program header of a type, with all of @flags, or NULL */
 struct elf64_phdr *elf_phdr(const struct elf *elf, uint32_t type, uint32_t flags);
 
-/* Parts of the table; what they describe must not have been changed */
+/* Parts of the table; the fields that locate them must be unchanged */
 struct sframe_header *elf_sframe(const struct elf *elf);
 struct sframe_fde *elf_fde(const struct elf *elf, unsigned int i);
 struct sframe_attr *elf_fde_attr(const struct elf *elf, unsigned int i);
 
-/* The bytes as an unnamed file */
+/* Write the bytes to an unnamed file */
 int elf_memfd(const struct elf *elf);
-/* The bytes as a program file, whose name is written to @path */
+/* Write the bytes to a program file; @path receives its name */
 int elf_program(const struct elf *elf, char *path, size_t size);
 
 /*
- * A mapped image.  @text is where its executable segment is mapped, @entry where
- * its entry point came to lie.
+ * A mapped image. @text is the address of its executable segment, @entry the address of
+ * its entry point.
  */
 struct image {
 	char		*base;
@@ -91,10 +88,10 @@ struct image {
 	void		*entry;
 };
 
-/* Map the segments of @fd as @elf originally had them, at @where if not NULL */
+/* Map the segments of @fd by the original headers of @elf, at @where if not NULL */
 int image_map(struct image *image, const struct elf *elf, int fd, void *where);
 void image_unmap(struct image *image);
-/* Map a file as it is; its entry point, or NULL */
+/* Map an unchanged file; return its entry point, or NULL */
 void *image_load(struct image *image, const char *name);
 
 #endif /* SELFTEST_UNWIND_IMAGE_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stacks in place: settings and counts, see in_place_counts.h.
+ * Immediate stacks: settings and counts, see in_place_counts.h.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Stacks in place: the sysctl, and how the kernel counts what became of them.
+ * Immediate stacks: the sysctl, and the kernel's counts of their results.
  */
 #ifndef SELFTEST_UNWIND_IN_PLACE_COUNTS_H
 #define SELFTEST_UNWIND_IN_PLACE_COUNTS_H
@@ -21,10 +21,10 @@ enum count {
 	NR_COUNTS
 };
 
-/* How often it came out like this so far; -1 where there are no counts */
+/* The kernel's count of each result so far; -1 where there are no counts */
 void read_counts(long counts[NR_COUNTS]);
 
-/* Does the kernel unwind by tables, and nevertheless lacks all of this? */
+/* Does the kernel unwind by tables, but lack all of this? */
 bool in_place_missing(void);
 
 /* -1 on failure */

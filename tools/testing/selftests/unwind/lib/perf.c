@@ -2,11 +2,11 @@
 /*
  * Opening events, and reading their buffers.
  *
- * The kernel writes records one after another and wraps around at the end of
- * the buffer, in the middle of a record if need be; data_head is moved after a
- * record is complete.  So a record is there if it lies before data_head (read
- * with acquire semantics), and may be overwritten once data_tail has moved past
- * it (written with release semantics, after the copy).
+ * The kernel writes records one after another, and wraps around at the end of the buffer,
+ * even in the middle of a record. It moves data_head after a record is complete. So a
+ * record is complete if it lies before data_head (read with acquire semantics). It may be
+ * overwritten once data_tail has moved past it (written with release semantics, after the
+ * copy).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -146,7 +146,7 @@ struct perf_event_header *ring_next(struct ring *ring)
 	if (ring_head(ring) == tail)
 		return NULL;
 	ring_copy(ring, &header, tail, sizeof(header));
-	/* One word of zeroes, so that a parser may look at an empty record */
+	/* One word of zeroes, so that a parser may read an empty record */
 	rec = calloc(1, header.size + sizeof(uint64_t));
 	if (!rec)
 		return NULL;
@@ -160,7 +160,7 @@ struct perf_event_header *ring_next(struct ring *ring)
  * Records
  */
 
-/* Words of the sample_id trailer that SAMPLE_TYPE yields */
+/* Words of the sample_id trailer for SAMPLE_TYPE */
 #define TRAILER_WORDS	4
 
 static const char *parse_trailer(struct record *rec, const uint64_t *word,
@@ -342,7 +342,7 @@ size_t records_with_cookie(const struct records *recs, uint32_t type,
  * Matching
  */
 
-/* Each task's records one after another, as it made them */
+/* Sort by task; each task's records stay in their order */
 static int by_task(const void *a, const void *b)
 {
 	const struct record *x = a, *y = b;
@@ -359,7 +359,7 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* All records of a task with one cookie; what is wrong with them? */
+/* Check all records of a task with one cookie */
 static const char *match_entry(const struct record *rec, size_t nr,
 			       size_t *late)
 {
@@ -386,7 +386,7 @@ static const char *match_entry(const struct record *rec, size_t nr,
 
 static void complain(const struct record *rec, const char *wrong, size_t *bad)
 {
-	/* A handful says as much as thousands */
+	/* A handful of messages is enough */
 	if ((*bad)++ < 8)
 		printf("# cookie %#llx (type %u tid %u ip %#llx) %s\n",
 		       (unsigned long long)rec->cookie, rec->type, rec->tid,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Perf events as these tests use them: events with one fixed sample_type, whose
- * buffers are read into arrays of parsed records.
+ * Perf events as these tests use them: events with one fixed sample_type, whose buffers
+ * are read into arrays of parsed records.
  *
- * A record that does not have exactly the size that its contents imply fails to
- * parse, so every test that reads a buffer checks the layout of all records in
- * it. Lost records are an error as well: no test here may overrun its buffer,
- * or "each sample has its record" could not be told.
+ * A record whose size differs from the size of its contents fails to parse. So every test
+ * that reads a buffer checks the layout of all records in it. Lost records are an error
+ * as well: no test may overrun its buffer, because then it could not check that each
+ * sample has its record.
  */
 #ifndef SELFTEST_UNWIND_PERF_H
 #define SELFTEST_UNWIND_PERF_H
@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What event_attr() asks for, and all that records_read() can parse */
+/* The sample type of event_attr(), and the only one that records_read() can parse */
 #define SAMPLE_TYPE							\
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |	\
 	 PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN)
@@ -29,10 +29,10 @@ struct ring {
 };
 
 /*
- * A sample, a deferred callchain, or any other record of which only the trailer
- * is looked at.  @ips is the callchain as it stands there: of a sample with contexts,
- * of a deferred callchain addresses alone;
- * @cookie is what follows the marker of a sample, or 0 without a marker.
+ * A sample, a deferred callchain, or any other record; the latter has its trailer parsed
+ * only. @ips is the callchain as the record has it: with contexts in a sample, addresses
+ * alone in a deferred callchain. @cookie follows the marker of a sample; it is 0 without
+ * a marker.
  */
 struct record {
 	struct perf_event_header	*raw;
@@ -55,16 +55,16 @@ struct records {
 	size_t		max;
 };
 
-/* An event that defers its callchains and gets their records */
+/* An event that defers its callchains and receives their records */
 void event_attr(struct perf_event_attr *attr, uint32_t type, uint64_t config);
 
-/* The same for a tracepoint; -1 without tracefs or without such a tracepoint */
+/* The same for a tracepoint; -1 without tracefs or without the tracepoint */
 int tracepoint_attr(struct perf_event_attr *attr, const char *name);
 
 /* File descriptor, or -1 and errno */
 int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu);
 
-/* Only system call @nr, for events of system call tracepoints; 0 or -1 */
+/* Filter for system call @nr, for events of system call tracepoints; 0 or -1 */
 int event_filter_syscall(int fd, long nr);
 
 int event_enable(int fd);
@@ -75,13 +75,10 @@ int ring_map(struct ring *ring, int fd, size_t pages);
 void ring_unmap(struct ring *ring);
 bool ring_empty(const struct ring *ring);
 
-/* The next record, to be freed, or NULL */
+/* The next record, which the caller frees, or NULL */
 struct perf_event_header *ring_next(struct ring *ring);
 
-/*
- * Append all that is in the buffer; 0, or -1 after printing what is wrong with
- * a record.
- */
+/* Append all records in the buffer; 0, or -1 after printing the fault of a record. */
 int records_read(struct records *recs, struct ring *ring);
 void records_free(struct records *recs);
 
@@ -91,20 +88,20 @@ const struct record *records_get(const struct records *recs, uint32_t type,
 				 size_t i);
 /* The deferred callchain with a cookie, or NULL */
 const struct record *records_stack(const struct records *recs, uint64_t cookie);
-/* Records of a type that have the cookie */
+/* Number of records of a type with the cookie */
 size_t records_with_cookie(const struct records *recs, uint32_t type,
 			   uint64_t cookie);
 
 /*
- * Is there exactly one deferred callchain for each cookie in the samples, from
- * the same task, and none that no sample asked for?  Is what has one cookie one
- * entry into the kernel: nothing of the task in between that has another cookie,
- * and no sample from user space after the callchain?  Prints what is wrong.
- * Records of several buffers may be mixed, in any order.
+ * Does each cookie in the samples have exactly one deferred callchain, from the same
+ * task, and is there no other? Does each cookie stand for one entry into the kernel? That
+ * is, no record of the task in between has another cookie, and no sample from user space
+ * follows the callchain. Print the failures. Records of several buffers may be mixed, in
+ * any order.
  *
- * @late: number of samples that follow the deferred callchain that they refer
- * to; if NULL, there must be none.  An interrupt that hits a task between its
- * deferred callchain and user space makes such a sample.
+ * @late: number of samples that follow the deferred callchain to which they refer; if
+ * NULL, there must be none. An interrupt that hits a task between its deferred callchain
+ * and user space makes such a sample.
  */
 bool records_match(const struct records *recs, size_t *late);
 

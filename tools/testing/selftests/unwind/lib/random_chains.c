@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random stacks, see random_chains.h.  The same ones in each run.
+ * Random stacks, see random_chains.h. They are the same in each run.
  */
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What runs begin and end with, see run.h.
+ * Start and end of runs, see run.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,13 +73,13 @@ _Static_assert(SYS_getppid == 173, "run_probe() calls getppid()");
 
 #endif
 
-/* Before main(), in each program and after each exec that has runs */
+/* Run before main(), in each program and after each exec that has runs */
 static void __attribute__((constructor)) map_decoy(void)
 {
 	long page = sysconf(_SC_PAGESIZE);
 	void *at = (void *)(RUN_DECOY - page);
 
-	/* A return address counts as that of the instruction before */
+	/* The unwinder looks up the byte before a return address */
 	if (mmap(at, 2 * page, PROT_READ | PROT_EXEC,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != at) {
 		perror("mmap of the decoy");
@@ -96,7 +96,7 @@ void __section("text_leaf") run_leaf(struct run *run)
 	unsigned long i, ip;
 	unsigned int j;
 
-	/* It calls nobody, but shall have a frame pointer all the same */
+	/* The function calls nobody, but must have a frame pointer */
 	asm volatile("" : : "r"(__builtin_frame_address(0)));
 	for (i = 0; i < run->rounds; i++) {
 		syscall0_at(SYS_getppid, &ip);

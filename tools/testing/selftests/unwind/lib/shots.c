@@ -10,7 +10,7 @@
 
 #include "shots.h"
 
-/* An event at the system call that ends a chain, which defers nothing */
+/* Open an event at the system call that ends a chain; it defers nothing */
 static int open_now(struct sampler *sampler)
 {
 	struct perf_event_attr attr;
@@ -60,8 +60,8 @@ static int take(struct subject *subject, struct shot *shot)
 }
 
 /*
- * Pages that were not touched since the fork may be as good as not there where reads
- * must not fault: up to what the program was started with
+ * Touch all pages of the stack, up to the environment. Pages untouched since the fork may
+ * be absent for the kernel where its reads must not fault.
  */
 static void touch_stack(void)
 {

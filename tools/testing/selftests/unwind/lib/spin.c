@@ -17,7 +17,7 @@ static void spin(struct notes *notes)
 {
 	notes->ra[notes->nr++] = (unsigned long)__builtin_return_address(0);
 	*spin_notes = *notes;
-	/* The other one reads it last */
+	/* The reader reads this one last */
 	spin_notes->nr_next = 0;
 	__atomic_store_n(&spin_notes->nr_next, 1, __ATOMIC_RELEASE);
 

@@ -31,7 +31,7 @@ static int trace_write(const struct trace *trace, const char *name,
 	return len == (ssize_t)strlen(value) ? 0 : -1;
 }
 
-/* A filter, as set_event_pid would put probes into the scheduler */
+/* Use a filter: set_event_pid would put probes into the scheduler */
 int trace_of(struct trace *trace, pid_t pid)
 {
 	char filter[48];
@@ -136,7 +136,7 @@ int klog_open(void)
 	return fd;
 }
 
-/* What a slow machine says of its own interrupts is not about the tests */
+/* Ignore a slow machine's messages about its own interrupts */
 static bool about_slowness(const char *line)
 {
 	return strstr(line, "hrtimer: interrupt took") ||

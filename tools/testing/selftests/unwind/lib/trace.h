@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the unwinder says about itself (tracepoints unwind:*), and whether the
- * kernel log got something that it should not have.
+ * The unwinder's own tracepoints (unwind:*), and a check that the kernel log stays
+ * silent.
  */
 #ifndef SELFTEST_UNWIND_TRACE_H
 #define SELFTEST_UNWIND_TRACE_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* A trace instance of its own, with the events of one task */
+/* A separate trace instance, with the events of one task */
 struct trace {
 	char	dir[96];
 	char	*text;
@@ -20,15 +20,15 @@ struct trace {
 int trace_start(struct trace *trace);
 /* The task is the current one, unless changed */
 int trace_of(struct trace *trace, pid_t pid);
-/* From here on, only what is new */
+/* Drop all events so far */
 int trace_clear(struct trace *trace);
-/* Take over what was traced; to be called before the events are looked at */
+/* Read the trace; call it before looking at the events */
 int trace_read(struct trace *trace);
 void trace_stop(struct trace *trace);
 
 /*
- * How many events "unwind_<name>: ..." contain @what (if not NULL); the
- * message of the first (all of its fields) is copied to @message, if not NULL.
+ * Number of events "unwind_<name>: ..." that contain @what (if not NULL). @message, if
+ * not NULL, receives all fields of the first.
  */
 size_t trace_count(const struct trace *trace, const char *name,
 		   const char *what, char *message, size_t size);
@@ -36,9 +36,9 @@ size_t trace_count(const struct trace *trace, const char *name,
 /* The value of "field=..." in a message, or 0 */
 long trace_field(const char *message, const char *field);
 
-/* The kernel log from now on; file descriptor or -1 */
+/* Open the kernel log at its end; file descriptor or -1 */
 int klog_open(void);
-/* Is it as it was when it was opened?  Prints what is new. */
+/* Is the log still silent? Print new messages. */
 bool klog_silent(int fd);
 
 #endif /* SELFTEST_UNWIND_TRACE_H */

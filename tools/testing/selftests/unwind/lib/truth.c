@@ -41,7 +41,7 @@ static const struct truth_func *find(const struct truth *truth,
 	return NULL;
 }
 
-/* In one piece, as several threads may judge */
+/* In one piece, because several threads may judge */
 static void print_wrong(const uint64_t *ip, uint64_t nr, uint64_t at,
 			const struct truth_func *func)
 {
@@ -66,7 +66,10 @@ void truth_judge(const struct truth *truth, const uint64_t *ip, uint64_t nr,
 		tally->probes++;
 		return;
 	}
-	/* From one of the functions, or from what it calls, which has a frame */
+	/*
+	 * It comes from one of the functions, or from a function that it calls, which has
+	 * a frame
+	 */
 	func = nr ? find(truth, ip[0]) : NULL;
 	if (!func && nr > 1 && run_in_leaf(ip[0]))
 		func = find(truth, ip[++i] - 1);
@@ -84,7 +87,7 @@ void truth_judge(const struct truth *truth, const uint64_t *ip, uint64_t nr,
 				print_wrong(ip, nr, i, func);
 			return;
 		}
-		/* It may belong to the next function already */
+		/* The address may already belong to the next function */
 		func = find(truth, ip[i] - 1);
 	}
 	tally->right++;
@@ -208,8 +211,8 @@ int watch_disable(struct watch *watch)
 }
 
 /*
- * Unlike records_read() this takes any number of records, and loses some if it
- * must: each stack is judged for itself.
+ * Unlike records_read() this takes any number of records, and may lose some: each stack
+ * is judged by itself.
  */
 bool watch_judge(struct watch *watch, const struct truth *truth,
 		 struct tally *tally)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Two processes that take turns, and what one of them finds wrong.
+ * Two processes that take turns, and the result of the child's checks.
  */
 #ifndef SELFTEST_UNWIND_TURNS_H
 #define SELFTEST_UNWIND_TURNS_H
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Whose turn it is after turn_over(), and who waits in turn_await() */
+/* The process whose turn begins with turn_over(), or that waits in turn_await() */
 enum turn {
 	TURN_CHILD,
 	TURN_PARENT,
@@ -44,7 +44,7 @@ static inline int wait_for(pid_t pid)
 	return waitpid(pid, &status, 0) == pid ? status : -1;
 }
 
-/* Ends a child of a test: what it expected is the test's result as well */
+/* End a child of a test: a failed expectation in it fails the test */
 #define CHILD_EXIT()	_exit(!__test_passed(_metadata))
 
 #endif /* SELFTEST_UNWIND_TURNS_H */

@@ -46,7 +46,7 @@ run_fn twins_map(const struct twins *twins, unsigned int i,
 	return (run_fn)image->entry;
 }
 
-/* Page after page, the last first, so that the table precedes its text */
+/* Move it page by page, the last first, so that the table precedes its text */
 run_fn twins_move(struct image *image, void *to)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);

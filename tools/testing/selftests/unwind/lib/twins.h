@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The libraries that differ in their frames only (see twin.c), and places to map
- * them at.
+ * Libraries that differ in their frame sizes only (see twin.c), and addresses to map
+ * them.
  */
 #ifndef SELFTEST_UNWIND_TWINS_H
 #define SELFTEST_UNWIND_TWINS_H
@@ -12,10 +12,7 @@
 
 #define TWINS		3
 
-/*
- * Far from where the kernel maps anything by itself: such an address belongs to
- * no other code, in no program.
- */
+/* Far from the kernel's own choices: such an address belongs to no other code, in any program. */
 #define PLACE(i)	((void *)(0x1000000000UL + 0x1000000UL * (i)))
 
 struct twins {
@@ -29,20 +26,20 @@ extern const char * const twin_names[TWINS];
 int twins_open(struct twins *twins);
 void twins_close(struct twins *twins);
 
-/* Map one at a place, over what is there; where its code begins, or NULL */
+/* Map a twin at @where, over existing mappings; return where its code begins, or NULL */
 run_fn twins_map(const struct twins *twins, unsigned int i,
 		 struct image *image, void *where);
 
-/* Move it as a whole, over what is there; where its code begins, or NULL */
+/* Move it as a whole, over existing mappings; return where its code begins, or NULL */
 run_fn twins_move(struct image *image, void *to);
 
 /*
- * The functions of a twin at @where, which it is mapped at for that, and what
- * they return to; -1 if that is not the same for all of them.
+ * Map a twin at @where, and find its functions and their return addresses; -1 if these
+ * are not the same for all twins.
  */
 int twins_truth(const struct twins *twins, void *where, struct truth *truth);
 
-/* Call @fn @rounds times; what it notes is in @run, if not NULL */
+/* Call @fn @rounds times; @run, if not NULL, receives its notes */
 void twins_run(struct run *run, run_fn fn, unsigned long rounds);
 
 #endif /* SELFTEST_UNWIND_TWINS_H */

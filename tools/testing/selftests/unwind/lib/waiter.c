@@ -18,7 +18,7 @@
 
 struct waiter_shared {
 	struct notes		notes;
-	/* Where it returns to from its system call */
+	/* The return address of its system call */
 	unsigned long		ip;
 	struct waiter_call	call;
 	int			turn;
@@ -114,7 +114,7 @@ int waiter_start(struct waiter *waiter, const struct waiter_call *call)
 	return waiter->pid > 0 ? 0 : -1;
 }
 
-/* Is it blocked?  There is no other place where it could be. */
+/* Is the child blocked? It blocks in no other place. */
 static bool has_state(pid_t pid, char wanted)
 {
 	char path[32], state = 0;

@@ -15,8 +15,8 @@
 #define SA_RESTORER	0x04000000
 
 /*
- * After so many, the rest runs at full speed.  Code that reads a clock begins
- * anew when that ticks: if steps are slow, it would for ever.
+ * After this number of steps, the rest runs at full speed. Code that reads a clock starts
+ * again when the clock ticks, so slow steps would never finish it.
  */
 #define STEPS_MAX	10000
 
@@ -43,7 +43,7 @@ int walk_handler(int sig, void *handler, unsigned long flags,
 	struct sigaction libc = { .sa_handler = handler };
 	struct kernel_sigaction action;
 
-	/* What libc has as its restorer is known to the kernel from then on */
+	/* From now on the kernel knows libc's restorer */
 	if (sigaction(sig, &libc, NULL) || rt_sigaction(sig, NULL, &action))
 		return -1;
 	action.flags = flags | SA_RESTORER;
@@ -60,9 +60,7 @@ unsigned long walk_restorer(int sig)
 	return (unsigned long)action.restorer;
 }
 
-/*
- * What is known
- */
+/* The known stack */
 
 struct call {
 	unsigned long	sp;	/* where the return address lies */

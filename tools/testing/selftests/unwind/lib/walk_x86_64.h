@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A signal at every instruction: code that is stepped through, and its stacks.
+ * A signal at every instruction: the test steps through code, and checks its stacks.
  *
- * The trap flag has the kernel send SIGTRAP after each instruction. The handler
- * knows the stack of what was interrupted, as it has seen each call and return:
- * a call leaves an address right behind itself at the new top of the stack; a
- * return address is gone once the stack pointer lies above it.
+ * With the trap flag the kernel sends SIGTRAP after each instruction. The handler knows
+ * the interrupted stack, because it has seen each call and return: a call leaves the
+ * address of the next instruction at the new top of the stack; a return address is gone
+ * once the stack pointer lies above it.
  */
 #ifndef SELFTEST_UNWIND_WALK_H
 #define SELFTEST_UNWIND_WALK_H
@@ -13,15 +13,15 @@
 #include "sampled.h"
 
 /*
- * Called from the handler. @stack: what was interrupted, whole; @handler: where
- * the visitor's caller, the handler, returns to.
+ * Called from the handler. @stack: the whole interrupted stack; @handler: the return
+ * address of the handler, which calls the visitor.
  */
 typedef void (*walk_visit)(const struct stack *stack, unsigned long handler);
 
 /*
- * Call @fn as whole_call() does, and @visit at each of its instructions, and
- * those of what it calls. @restorer: where the handler returns to, or NULL: to
- * libc. Return 0, or -1 with errno.
+ * Call @fn as whole_call() does, and @visit at each instruction of @fn and of its
+ * callees. @restorer: the return address of the handler, or NULL for libc's. Return 0, or
+ * -1 with errno.
  */
 int walk(void (*fn)(void *arg), void *arg, void (*restorer)(void),
 	 walk_visit visit);

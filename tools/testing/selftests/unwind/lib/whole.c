@@ -102,7 +102,7 @@ bool stack_is(const struct stack *stack, const struct stack *expected)
 {
 	struct stack longer = *expected;
 
-	/* What is too much is printed, too */
+	/* Print surplus frames, too */
 	if (stack->nr > expected->nr)
 		longer.ip[longer.nr++] = 0;
 	return stack_begins_with(stack, &longer);
@@ -113,7 +113,7 @@ bool whole_is_right(struct sampler *sampler)
 	struct stack stack, expected;
 
 	expect_chain(&expected, &whole);
-	/* Of what nothing is known, nothing can be right */
+	/* A stack without notes cannot be judged right */
 	return expected.nr && !sampler_stack(sampler, &stack) &&
 	       stack_is(&stack, &expected);
 }
