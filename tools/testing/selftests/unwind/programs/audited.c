@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * loader_test runs this with the audit library and without. It loads and unloads
- * a library, and asks the kernel which keys are registered.
+ * loader_test runs this with the audit library and without. It loads and unloads a
+ * library, and asks the kernel which keys are registered.
  *
  *	audited LIBRARY yes|no
  *
- * Writes the keys to standard output: of the program, and of the library when it
- * was loaded first and second.  The exit status is the number of the first step
- * that went wrong, or 0.
+ * It writes the keys to standard output: the program's, and the library's from the first
+ * and the second load. The exit status is the number of the first step that failed, or 0.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,7 +18,7 @@
 #include <unistd.h>
 #include <linux/unwind.h>
 
-/* Was it registered?  It is not any more, then. */
+/* Was the key registered? The check unregisters it. */
 static bool was_registered(void *key)
 {
 	struct unwind_table_attr attr = { .key = (uintptr_t)key };
@@ -40,7 +39,7 @@ int main(int argc, char **argv)
 	key[1] = dlopen(argv[1], RTLD_NOW);
 	if (!key[0] || !key[1] || dlclose(key[1]))
 		return 2;
-	/* Unloaded: unregistered */
+	/* Unloading unregisters */
 	if (was_registered(key[1]))
 		return 3;
 	key[2] = dlopen(argv[1], RTLD_NOW);
@@ -48,7 +47,7 @@ int main(int argc, char **argv)
 		return 4;
 	if (was_registered(key[2]) != audited)
 		return 5;
-	/* What was taken away does not trouble the audit library */
+	/* The check has unregistered the key: the audit library must accept that */
 	if (dlclose(key[2]))
 		return 6;
 	if (was_registered(key[0]) != audited)

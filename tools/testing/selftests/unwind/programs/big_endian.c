@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * User stacks on a big-endian kernel, and behind addresses of more than 48 bits.
+ * User stacks on a big-endian kernel, and at addresses of more than 48 bits.
  *
- * There is no C library for such a machine: this is /init of an initramfs, built
- * with nolibc, and prints TAP on the console. What it calls are chains (chain.h),
- * which are part of it, or are mapped from files. arm64's instructions have one
- * endianness on all kernels, so the code of a little-endian file runs; but its
- * table is not this kernel's, and must not be used.
+ * There is no C library for such a machine. So this is /init of an initramfs, is built
+ * with nolibc, and prints TAP on the console. It calls chains (chain.h), which are part
+ * of it or are mapped from files. arm64's instructions have the same endianness on all
+ * kernels, so the code of a little-endian file runs; but its table has the wrong
+ * endianness, and must not be used.
  *
- * The sample is that of a page fault at a known instruction.
+ * The sample is a page fault's, at a known instruction.
  */
 #include <stdbool.h>
 #include <linux/auxvec.h>
@@ -23,7 +23,7 @@
 #define PAGE		4096UL
 #define PT_SFRAME	0x6474e554
 
-/* An address that takes 52 bits, which is only given to who asks */
+/* An address of 52 bits; the kernel gives it only to a program that requests it */
 #define HIGH		0x4000000000000UL
 
 ASM_LABEL(touches_at);
@@ -73,14 +73,14 @@ static int sampler_open(void)
 	return ring == MAP_FAILED ? -1 : 0;
 }
 
-/* The cookie of the newest sample from touches_at, and the stack that has it */
+/* The cookie of the newest sample from touches_at, and its stack */
 static bool find_stack(uint64_t from, struct stack *stack)
 {
 	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
 	const char *data = (const char *)ring + ring->data_offset;
 	uint64_t cookie = 0;
 
-	/* No test has as many records as the buffer has room for */
+	/* Each test has fewer records than the buffer has room for */
 	for (; from < head;) {
 		const struct perf_event_header *record = (void *)(data + from);
 		const uint64_t *word = (void *)(record + 1);
@@ -143,7 +143,7 @@ static bool is_whole(chain_fn fn)
  * Files
  */
 
-/* What is needed of headers, which may be of the other endianness */
+/* The required fields of headers, which may have the other endianness */
 
 static Elf64_Ehdr read_ehdr(const char *at, bool swap)
 {
@@ -221,7 +221,7 @@ static void test_files(void)
 	result((unsigned long)fn >= HIGH && is_whole(fn),
 	       "file beyond 48 bits: its table is found");
 
-	/* Its first function is on the stack, and nothing leads on from there */
+	/* Its first function is on the stack, and nothing continues the stack */
 	fn = map_file("/chain_little.so", 0, true);
 	result(fn && stack_of(fn, &notes, &stack) && notes.nr == 5 &&
 	       right(&stack, &notes) == 2 && stack.nr == 2,
@@ -262,7 +262,7 @@ static void test_registration(void)
 	result(add_table(copy, phdr->p_memsz, text) == 0,
 	       "registration: a table of this endianness");
 
-	/* The first word, by which a table tells its endianness */
+	/* The first word of a table indicates its endianness */
 	copy[0] = copy[1];
 	copy[1] = *(char *)phdr->p_vaddr;
 	munmap(text, PAGE);

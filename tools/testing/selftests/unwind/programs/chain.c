@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A chain, see chain.h.  FRAME is the number of bytes of locals: two chains that
- * differ in nothing else have tables of the same size that are wrong for each
- * other.
+ * A chain, see chain.h. FRAME is the number of bytes of locals. Two chains that differ
+ * only in FRAME have tables of the same size, and each table is wrong for the other
+ * chain.
  */
 #include "chain.h"
 
@@ -11,15 +11,15 @@
 #endif
 
 /*
- * The locals are used before and after the call, so the frame cannot be smaller
- * and the call cannot become a jump.
+ * The locals are used before and after the call, so the frame cannot be smaller and the
+ * call cannot become a jump.
  */
 #define FUNCTION(name, callee)						\
 void name(struct notes *notes)	\
 {									\
 	char locals[FRAME];						\
 									\
-	/* In use, so that they have to be somewhere */			\
+	/* Used, so that they need memory */				\
 	asm volatile("" : : "r"(locals) : "memory");			\
 	notes->ra[notes->nr++] =					\
 		(unsigned long)__builtin_return_address(0);		\

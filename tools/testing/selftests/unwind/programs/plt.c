@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A library that calls through its PLT what the test program has.
+ * A library that calls functions of the test program through its PLT.
  */
 #include "chain.h"
 

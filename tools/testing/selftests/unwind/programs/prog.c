@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program without libc: a chain, at its end getppid(), then exit(0).
+ * A program without libc: a chain, getppid() at its end, then exit(0).
  *
- * With an argument it writes to its standard output what it knows of the stack
- * at that system call: addresses as 64-bit numbers, innermost first. Its first
- * frame is marked as the last of the stack in both ways: the frame pointer is
- * zero, and a table says that there is no return address.
+ * With an argument it writes the expected stack at that system call to its standard
+ * output: addresses as 64-bit numbers, innermost first. Its first frame is marked as the
+ * last of the stack in both ways: the frame pointer is zero, and a table says that there
+ * is no return address.
  */
 #include <linux/compiler.h>
 
@@ -98,7 +98,7 @@ sys3(long nr, long a, long b, long c, unsigned long *ip)
 {
 	long ret;
 
-	/* The kernel returns to behind the instruction, as there is no vDSO here */
+	/* The kernel returns to the next instruction, because there is no vDSO here */
 	asm volatile("movl $1f, %[ip]\n\t"
 		     "int $0x80\n"
 		     "1:"
@@ -118,7 +118,7 @@ static void end(struct notes *notes)
 	notes->ra[notes->nr++] = ip;
 }
 
-/* Not static, as it is called from above */
+/* Not static, because the assembly above calls it */
 void __noreturn prog(unsigned long argc)
 {
 	unsigned long long out[NOTES_MAX];

@@ -2,12 +2,12 @@
 /*
  * A 32-bit program without libc: a signal, getppid() in its handler, then exit.
  *
- * Its argument says how the handler comes back: from a frame of either kind, for
- * sigreturn (s) or rt_sigreturn (r), through the vDSO; or the same through what
- * the program itself has for it (S, R).
+ * Its argument says how the handler returns: from either kind of frame, for sigreturn (s)
+ * or rt_sigreturn (r), through the vDSO; or likewise through the program's own restorer
+ * (S, R).
  *
- * It writes to its standard output what it knows of the stack at that system
- * call: addresses as 64-bit numbers, innermost first.
+ * It writes the expected stack at that system call to its standard output: addresses as
+ * 64-bit numbers, innermost first.
  */
 #include <linux/compiler.h>
 
@@ -26,7 +26,7 @@
 #define SA_SIGINFO		0x4
 #define SA_RESTORER		0x04000000
 
-/* struct sigcontext: registers, of which this is the instruction pointer */
+/* struct sigcontext: registers; this one is the instruction pointer */
 #define SIGCONTEXT_EIP		14
 /* struct ucontext: flags, link, stack, then a sigcontext */
 #define UCONTEXT_EIP		(5 + SIGCONTEXT_EIP)
@@ -68,7 +68,7 @@ static void note(unsigned long ip)
 	notes.ra[notes.nr++] = ip;
 }
 
-/* *@ip is where it comes back to; there is no vDSO in between */
+/* @ip is the return address; there is no vDSO in between */
 static __always_inline long
 sys4(long nr, long a, long b, long c, long d, unsigned long *ip)
 {
@@ -92,7 +92,7 @@ static __always_inline void sample(void)
 	note(ip);
 }
 
-/* The frame holds the registers where further arguments would be */
+/* The frame holds the registers in place of further arguments */
 static void handler(int sig, struct sigcontext_32 sigcontext)
 {
 	note(sigcontext.reg[SIGCONTEXT_EIP]);
@@ -115,7 +115,7 @@ static void raise(void)
 	sys4(NR_tgkill, pid, tid, SIGUSR1, 0, &ip);
 }
 
-/* Not static, as it is called from above */
+/* Not static, because the assembly above calls it */
 void __noreturn prog(const char *how)
 {
 	const int own = *how == 'S' || *how == 'R';

@@ -2,9 +2,9 @@
 /*
  * All that a compiler does with a stack, in a program without a C library.
  *
- * It is compiled in many ways, each of which is stepped through from the first
- * instruction to the last.  Everything runs at several depths of recursion, as
- * a stack differs with all that lies further out.
+ * It is compiled in many ways. The test steps through each variant, from the first
+ * instruction to the last. Every function runs at several depths of recursion, because a
+ * stack differs with each frame further out.
  */
 #include <linux/compiler.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "step_calls.h"
 
-/* Not known to the compiler: other files could change them */
+/* Unknown to the compiler: other files could change them */
 long sink;
 int one = 1;
 
@@ -68,7 +68,7 @@ long with_alloca(long n)
 	return sum;
 }
 
-/* More alignment than the caller gives */
+/* More alignment than the caller guarantees */
 long realigned(long n)
 {
 	char bytes[96] __aligned(64);
@@ -78,7 +78,7 @@ long realigned(long n)
 	return leaf(bytes[n], (long)bytes & 63);
 }
 
-/* With arguments on the stack, which are no longer found by the stack pointer */
+/* Arguments on the stack, which the stack pointer no longer locates */
 long realigned_arguments(long a, long b, long c, long d, long e, long f, long g,
 			 long h)
 {
@@ -208,7 +208,7 @@ long switched(long n)
 	}
 }
 
-/* Two calls of itself at each level, each of which makes a stack of its own */
+/* Two calls of itself at each level; each makes a stack of its own */
 long tree(long n)
 {
 	if (n < 2)
@@ -254,7 +254,7 @@ long all(long n)
 	return sum;
 }
 
-/* All of it, again at each level */
+/* Call everything, at each level again */
 long deeper(long n)
 {
 	long sum = all(n);
@@ -290,14 +290,14 @@ void __noreturn noreturn_call(long n)
 	leave(0);
 }
 
-/* As the compiler makes calls of these */
+/* The form in which the compiler calls these */
 void *memset(void *to, int c, size_t size)
 {
 	char *bytes = to;
 
 	while (size--) {
 		*bytes++ = c;
-		/* Or it would be made a call of itself */
+		/* Otherwise the compiler would make it a call of itself */
 		asm volatile("" : : : "memory");
 	}
 	return to;
@@ -323,7 +323,7 @@ int run(void)
 	return 0;
 }
 
-/* Where there is no frame further out, and nothing in the frame pointer */
+/* A function without a frame further out, and with an empty frame pointer */
 #if defined(__x86_64__)
 
 asm(".text\n"

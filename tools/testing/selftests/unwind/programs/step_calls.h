@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the program "calls" know of each other, see calls.c.
+ * Declarations that the parts of the program "calls" share, see calls.c.
  */
 #ifndef SELFTEST_UNWIND_STEPS_CALLS_H
 #define SELFTEST_UNWIND_STEPS_CALLS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions of "calls" that are written by hand, with CFI and without.  Each calls
- * leaf(n, 5) and gives back what that does.
+ * Functions of "calls" that are written by hand, with CFI and without. Each calls leaf(n,
+ * 5) and returns its result.
  */
 	.text
 
-/* Pushes and pops, the frame pointer used for something else */
+/* Pushes and pops, with the frame pointer used for something else */
 	.globl	asm_pushes
 	.type	asm_pushes, @function
 asm_pushes:
@@ -48,7 +48,7 @@ asm_frame:
 	.cfi_endproc
 	.size	asm_frame, . - asm_frame
 
-/* The CFA in a register that is neither, while nothing is called */
+/* The CFA in neither SP nor FP, while nothing is called */
 	.globl	asm_elsewhere
 	.type	asm_elsewhere, @function
 asm_elsewhere:
@@ -70,7 +70,7 @@ asm_elsewhere:
 	.cfi_endproc
 	.size	asm_elsewhere, . - asm_elsewhere
 
-/* Code follows the first end, where the frame still is */
+/* Code follows the first exit, and still has the frame */
 	.globl	asm_two_ends
 	.type	asm_two_ends, @function
 asm_two_ends:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions of "calls" that may be compiled in another way than the others: they
- * are called by them and call back into them.
+ * Functions of "calls" that may be compiled in another way than the others, which call
+ * them and are called back.
  */
 #include "step_calls.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Coroutines: stacks that a program switches between by itself.  They lie as far
- * apart as step_shadow.h asks for.
+ * Coroutines: stacks that a program switches by itself. They lie as far apart as
+ * step_shadow.h requires.
  */
 #include <stdio.h>
 #include <sys/mman.h>
@@ -47,7 +47,7 @@ int main(void)
 		coroutine[i].uc_link = &home;
 		makecontext(&coroutine[i], (void (*)(void))run, 1, i);
 	}
-	/* Each turn of the first gives one to the second; it ends last */
+	/* Each turn of the first starts one of the second, which ends last */
 	for (i = 0; i < 4; i++)
 		swapcontext(&home, &coroutine[0]);
 	return turns[0] == 3 && turns[1] == 3 ? 0 : 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads a library, calls it, unloads it, and does so again.
+ * Load a library, call it, unload it, and repeat that.
  */
 #include <dlfcn.h>
 #include <limits.h>

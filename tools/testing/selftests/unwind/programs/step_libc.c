@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Through the C library and back, by way of lazily bound PLT entries, the dynamic
+ * Calls into the C library and back, through lazily bound PLT entries, the dynamic
  * linker, IFUNCs, callbacks, longjmp() and the vDSO.
  */
 #include <ctype.h>
@@ -184,7 +184,7 @@ static long (*resolve(void))(long n)
 	return __builtin_cpu_supports("sse2") ? plain : other;
 }
 #elif defined(__aarch64__)
-/* The dynamic linker says what the processor has */
+/* The dynamic linker passes the processor's features */
 static long (*resolve(unsigned long hwcap))(long n)
 {
 	return hwcap & HWCAP_ASIMD ? plain : other;

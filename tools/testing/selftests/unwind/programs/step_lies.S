@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A function whose CFI is wrong on purpose: after the push it says that nothing
- * was pushed, so what was pushed is taken for the return address.  And one whose
- * CFI says nothing of a push that is undone before anything is called.
+ * A function whose CFI is wrong on purpose: after the push it says that nothing was
+ * pushed, so the pushed word is taken for the return address. And a function whose CFI
+ * omits a push that is undone before the next call.
  */
 	.text
 
@@ -29,7 +29,7 @@ lies:
 	.cfi_startproc
 	leaq	callee(%rip), %rax
 	pushq	%rax
-	/* Here ".cfi_adjust_cfa_offset 8" is missing */
+	/* ".cfi_adjust_cfa_offset 8" is missing here */
 	call	callee
 	nop
 	popq	%rax
@@ -69,7 +69,7 @@ lies:
 	adr	x9, callee
 	stp	x9, x30, [sp, #-16]!
 	.cfi_def_cfa_offset 16
-	/* Here "-8" would be right */
+	/* "-8" would be right here */
 	.cfi_offset x30, -16
 	bl	callee
 	nop

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What "dl" loads: calls back through its PLT, which is bound lazily.
+ * The library that "dl" loads: it calls back through its PLT, which is bound lazily.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ __attribute__((destructor)) static void unloaded(void)
 
 long plugin(long n)
 {
-	/* Both as a call and as a pointer: then the linker makes .plt.got */
+	/* Used both as a call and as a pointer: then the linker makes .plt.got */
 	long (*by_pointer)(long n) = from_program;
 	long sum;
 

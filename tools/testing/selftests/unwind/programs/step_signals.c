@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Signal handlers on this stack and on another, in handlers, and left by a jump.
+ * Signal handlers on this stack and on another, nested handlers, and handlers left by a
+ * jump.
  *
  * The test sends signals, at each instruction of this program and of its PLT.
  */
@@ -16,7 +17,7 @@
 #define STACK_SIZE	0x100000UL
 
 int handled[NSIG];
-/* Not known to the compiler: another file could change it */
+/* Unknown to the compiler: another file could change it */
 int one = 1;
 static sigjmp_buf away;
 

@@ -2,12 +2,12 @@
 /*
  * Three functions that call each other, for runs (see run.h).
  *
- * Built several times, with FRAME bytes of locals: libraries that differ in
- * nothing but the size of their frames.  Mapped at the same address their code
- * lies at the same addresses, and so do their tables, of the same size; each is
- * wrong for the others' frames.
+ * The file is built several times, with FRAME bytes of locals: libraries that differ only
+ * in the size of their frames. Mapped at the same address, their code lies at the same
+ * addresses, and so do their tables, of the same size. Each table is wrong for the
+ * others' frames.
  *
- * They need no relocation and no library, so that a test may map them itself.
+ * The libraries need no relocation and no other library, so a test can map them itself.
  */
 #include <linux/compiler.h>
 
@@ -18,14 +18,14 @@
 #error "FRAME must be the number of bytes of locals"
 #endif
 
-/* Computed, and not a constant in memory that would have to be relocated */
+/* Computed, because a constant in memory would need a relocation */
 static __always_inline unsigned long value(const char *symbol)
 {
 	asm("" : "+r"(symbol));
 	return (unsigned long)symbol;
 }
 
-/* A section of its own, so that the linker says where the function ends */
+/* A separate section, so that the linker defines the function's end */
 #define FUNCTION(scope, name, call)					\
 SECTION_BOUNDS(text_##name);						\
 scope void __section("text_" #name) name(struct run *run)		\
@@ -34,7 +34,7 @@ scope void __section("text_" #name) name(struct run *run)		\
 	struct truth_func *func = &run->func[run->nr++];		\
 	unsigned long i, nr = FRAME / sizeof(long);			\
 									\
-	/* Not to be unrolled, or the code would differ */		\
+	/* Not unrolled, so that the code is the same */		\
 	asm volatile("" : "+r"(nr));					\
 	for (i = 0; i < nr; i++)					\
 		locals[i] = RUN_DECOY;					\
