@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AArch32 programs: ARM and Thumb code agree on no frame record, so their stack is
- * where they are, and nothing that was guessed.
+ * AArch32 programs: ARM and Thumb code share no frame record. So the stack has one
+ * address, the current instruction, and no guessed ones.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define ARM_GETPPID	64
 #define NO_FRAME	"reason='no table and no frame pointer'"
 
-/* What such a program is, as a file */
+/* The file of such a program */
 struct program {
 	struct elf32_hdr	ehdr;
 	struct elf32_phdr	phdr;
@@ -37,7 +37,7 @@ FIXTURE_VARIANT(aarch32)
 	uint32_t	call;
 };
 
-/* The registers that may be a frame pointer point to what can be read: the code */
+/* The possible frame pointer registers point to readable memory: the code */
 FIXTURE_VARIANT_ADD(aarch32, arm) {
 	.code = {
 		0xe24fb008,	/* sub fp, pc, #8: the first instruction */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * 32-bit code: words of 4 bytes, frame pointers, signal frames of its own kinds,
- * and never a table, as these describe 64-bit code only.
+ * 32-bit code: words of 4 bytes, frame pointers, its own kinds of signal frames, and
+ * never a table, because tables describe 64-bit code only.
  */
 #include <errno.h>
 #include <string.h>
@@ -98,7 +98,7 @@ TEST_F(signal_32, frame_is_crossed)
 		expected.ip[expected.nr] = ip[expected.nr];
 		expected.nr++;
 	}
-	/* The call, the restorer, what was interrupted, and two callers */
+	/* The call, the restorer, the interrupted address, and two callers */
 	ASSERT_EQ(5, expected.nr);
 	ASSERT_EQ(0, sampler_stack(&sampler, &stack));
 	EXPECT_TRUE(stack_is(&stack, &expected));
@@ -124,8 +124,8 @@ ASM_LABEL(code_32_from);
 
 asm(".pushsection .rodata\n"
 	/*
-	 * To be copied to where 32 bits reach. rdi is code_32_from there, rsi
-	 * the end of a stack. Far jumps, as QEMU fails at far returns.
+	 * This code is copied to an address of 32 bits. rdi is its copy of code_32, rsi
+	 * the end of a stack. It uses far jumps, because QEMU fails at far returns.
 	 */
 	"code_32:\n"
 	"	pushq	%rbx\n"
@@ -142,7 +142,7 @@ asm(".pushsection .rodata\n"
 	"	xorl	%ebp, %ebp\n"
 	"	call	3f\n"
 	"code_32_entry_ra:\n"
-	/* Of the data segments, the stack's is the only one that is set up */
+	/* The stack's data segment is the only one that is set up */
 	"	ljmp	*%ss:(%edi)\n"
 	"2:	pushl	%ebp\n"
 	"	movl	%esp, %ebp\n"
@@ -171,7 +171,7 @@ asm(".pushsection .rodata\n"
 	"	ret\n"
 	"code_32_saved:\n"
 	"	.quad	0\n"
-	/* Far pointers, to be filled in */
+	/* Far pointers, filled in later */
 	"code_32_to:\n"
 	"	.long	0, 0x23\n"
 	"code_32_from:\n"
@@ -224,7 +224,7 @@ TEST_F(mode_32, uses_no_table)
 	expected.ip[expected.nr++] = LOW(code_32_outer_ra);
 	expected.ip[expected.nr++] = LOW(code_32_entry_ra);
 
-	/* Without the table, and with one that says other things of it */
+	/* Without the table, and with a table that contradicts the stack */
 	for (i = 0; i < 2; i++) {
 		((void (*)(unsigned long, char *))text)(LOW(code_32_from),
 							low + LOW_SIZE - 16);

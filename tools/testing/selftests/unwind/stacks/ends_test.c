@@ -16,14 +16,13 @@
 #include "../../kselftest_harness.h"
 
 /*
- * Stop reasons: code that is made for it provokes each of them once. The tracepoint
- * reports the reason, the last frame, its file and the offset there; the reason's count
- * goes up.
+ * Stop reasons: code made for each reason provokes it once. The tracepoint reports the
+ * reason, the last frame, its file and the offset there; the reason's count rises.
  */
 
 #define COUNTS		"/sys/kernel/debug/unwind/stops"
 
-/* More than there is room for, and no more than fit on a stack */
+/* More frames than a record has room for, and no more than fit on a stack */
 #define TOO_DEEP	2000
 
 /* Count of a reason, or -1 */
@@ -42,7 +41,7 @@ static long count_of(const char *reason)
 	return found;
 }
 
-/* "file+0xoffset" of an address, as the tracepoint has it */
+/* "file+0xoffset" of an address, as the tracepoint prints it */
 static void name_of(unsigned long ip, char *name, size_t size)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -88,8 +87,8 @@ FIXTURE_TEARDOWN(stop_reason)
 }
 
 /*
- * Run @fn, whose system call is sampled: does the unwind end for this reason,
- * with @nr_frames frames, the last of them at @at?
+ * Run @fn, whose system call is sampled. Does the stack stop for this reason, with
+ * @nr_frames frames, the last at @at?
  */
 #define expect_end(reason, nr_frames, at, fn, arg, stack)			\
 do {									\
@@ -119,7 +118,7 @@ do {									\
  * Explicit ends
  */
 
-/* Not static, as it is called from below in assembly, too */
+/* Not static, because assembly below calls it, too */
 void samples(void *arg)
 {
 	whole_note_ra();
@@ -158,7 +157,7 @@ asm(".pushsection .text\n"
 asm(".pushsection .text\n"
 	"without_table:\n"
 	"	stp	x29, x30, [sp, #-16]!\n"
-	/* By the instructions, there is a record */
+	/* These instructions show a frame record */
 	"	mov	x29, sp\n"
 	"	mov	x29, x0\n"
 	"	mov	x8, #173\n"
@@ -186,8 +185,8 @@ TEST_F(stop_reason, no_table_and_no_frame_pointer)
 #if defined(__aarch64__)
 
 /*
- * Is the return address in the register, or in a frame record?  By the
- * instructions it may be either, and x29 points to the record of the caller's caller.
+ * The instructions do not show whether the return address is in the register or in a
+ * frame record. x29 points to the record of the caller's caller.
  */
 void without_hint(void *arg);
 ASM_LABEL(without_hint_at);
@@ -210,7 +209,7 @@ TEST_F(stop_reason, link_register_or_frame_record)
 
 #endif
 
-/* What looks like a frame record, but leads to data, is none either */
+/* A frame record that leads to data is not accepted either */
 TEST_F(stop_reason, no_frame_record)
 {
 	unsigned long *stack = whole_stack();
@@ -234,9 +233,7 @@ TEST_F(stop_reason, unreadable_memory)
 		   stack, stack);
 }
 
-/*
- * Tables that say what is not so
- */
+/* Tables that contradict the code */
 
 ASM_LABEL(bad_frame_at);
 ASM_LABEL(not_text_at);
@@ -255,14 +252,14 @@ ASM_FUNCTION(bad_frame,
 	     "bad_frame_at:\n"
 	     "	popq	%rbp\n"
 	     "	.cfi_def_cfa %rsp, 8\n");
-/* What it pushes is where a return address should be */
+/* The pushed word stands where the table has the return address */
 ASM_FUNCTION(not_text,
 	     "	pushq	%rdi\n"
 	     "	movl	$110, %eax\n"
 	     "	syscall\n"
 	     "not_text_at:\n"
 	     "	popq	%rdi\n");
-/* Its frame is found by a register that is its caller's after the call */
+/* The table locates the frame by a register that the callee does not preserve */
 ASM_FUNCTION(needs_register,
 	     "	leaq	8(%rsp), %r10\n"
 	     "	.cfi_def_cfa %r10, 0\n"
@@ -297,8 +294,8 @@ ASM_FUNCTION(bad_frame,
 	     "	.cfi_restore 30\n"
 	     "	.cfi_def_cfa sp, 0\n");
 /*
- * What it pushes is where a return address should be. That is elsewhere, and by the
- * instructions the register need not have it any more.
+ * The pushed word stands where the table has the return address. The real one is
+ * elsewhere, and the instructions do not show that the register still has it.
  */
 ASM_FUNCTION(not_text,
 	     "	stp	x29, x0, [sp, #-32]!\n"
@@ -356,7 +353,7 @@ TEST_F(stop_reason, bad_table)
 	ASSERT_EQ(0, image_map(&image, &elf, fd, NULL));
 	close(fd);
 	elf_free(&elf);
-	/* Where sampled_call() was called from, and that from the chain */
+	/* The return addresses of sampled_call(), and of its caller in the chain */
 	expect_end("bad table", 2, in_chain.ra[CHAIN_FRAMES], run_chain,
 		   image.entry, NULL);
 }
@@ -389,7 +386,7 @@ TEST_F(stop_reason, limit)
 	ASSERT_EQ(0, trace_read(&self->trace));
 	ASSERT_EQ(1, trace_count(&self->trace, "stop", "reason='limit'",
 				 message, sizeof(message)));
-	/* All of them are the same call */
+	/* All frames are the same call */
 	nr = trace_field(message, "nr");
 	EXPECT_EQ(deep_ra, trace_field(message, "ip"));
 	EXPECT_LE(127, nr);
@@ -397,7 +394,7 @@ TEST_F(stop_reason, limit)
 	ASSERT_EQ(0, trace_clear(&self->trace));
 	left = TOO_DEEP;
 	expect_end("limit", nr, deep_ra, deep, &left, NULL);
-	/* One less is all of them: the call, the rest, and whole_end */
+	/* With one frame less, the stack is whole: the call, the rest, and whole_end */
 	ASSERT_EQ(0, trace_clear(&self->trace));
 	left = nr - 1;
 	expect_end("end of stack", nr, whole_end, deep, &left, NULL);
@@ -406,10 +403,10 @@ TEST_F(stop_reason, limit)
 /*
  * Programs that switch stacks by themselves.
  *
- * A coroutine's stack ends where the coroutine does. The stack that switched to it is as
- * it was before, after the switch back. The unwinder follows a call onto another stack by
- * its table if that stack lies below: a caller's frame lies further out. Otherwise the
- * stack ends there, with a reason.
+ * A coroutine's stack stops where the coroutine does. After the switch back, the stack
+ * that switched to it is as before. The unwinder follows a call onto another stack by its
+ * table if that stack lies below, because a caller's frame lies further out. Otherwise
+ * the stack stops there, with a reason.
  */
 
 FIXTURE(coroutine)
@@ -432,7 +429,7 @@ FIXTURE_TEARDOWN(coroutine)
 	trace_stop(&self->trace);
 }
 
-/* Did the only unwind since the last time end for a reason that begins like this? */
+/* Did the only unwind since the last check stop for a reason with this prefix? */
 static bool ended_by(struct trace *trace, const char *reason)
 {
 	char message[256] = "", what[64];
@@ -447,14 +444,12 @@ static bool ended_by(struct trace *trace, const char *reason)
 	return !trace_clear(trace);
 }
 
-/*
- * By libc: the first frame of its coroutines has no table that continues the stack
- */
+/* By libc: the first frame of its coroutines has no table that continues the stack */
 
 #if defined(__x86_64__)
 #define ENDS_BY		"no table and no frame pointer\""
 #else
-/* Its makecontext() clears the frame pointer; and if it has a table, that says so */
+/* libc's makecontext() clears the frame pointer; its table, if any, says so */
 #define ENDS_BY		"end of stack"
 #endif
 
@@ -515,9 +510,7 @@ TEST_F(coroutine, by_libc_has_its_own_stack)
 	EXPECT_EQ(6, right);
 }
 
-/*
- * By hand: between stacks that do not know of each other
- */
+/* By hand: between stacks that are independent of each other */
 
 void switch_stack(void **from, void *to);
 ASM_LABEL(switch_before);
@@ -571,7 +564,7 @@ asm(".pushsection .text\n"
 	"coroutine_start:\n"
 	"	.cfi_startproc\n"
 	"	.cfi_undefined rip\n"
-	/* The entry is returned to, and looked up as what is before it */
+	/* A return goes to the entry, and the unwinder looks up the byte before it */
 	"	nop\n"
 	"coroutine_entry:\n"
 	"	call	switched_to\n"
@@ -583,7 +576,7 @@ asm(".pushsection .text\n"
 
 #define SAVED_REGS	6
 
-/* The call of switched_to() is to find the stack aligned */
+/* switched_to() must be called with an aligned stack */
 static void *begin_stack(unsigned long *top)
 {
 	top -= 2;
@@ -640,7 +633,7 @@ asm(".pushsection .text\n"
 	"coroutine_start:\n"
 	"	.cfi_startproc\n"
 	"	.cfi_undefined x30\n"
-	/* The entry is returned to, and looked up as what is before it */
+	/* A return goes to the entry, and the unwinder looks up the byte before it */
 	"	nop\n"
 	"coroutine_entry:\n"
 	"	bl	switched_to\n"
@@ -650,7 +643,7 @@ asm(".pushsection .text\n"
 	".size coroutine_start, . - coroutine_start\n"
 	".popsection\n");
 
-/* What switch_stack() saves, in its order: x29, x30, others */
+/* The registers that switch_stack() saves, in its order: x29, x30, others */
 #define SAVED_REGS	12
 
 static void *begin_stack(unsigned long *top)
@@ -730,19 +723,19 @@ static void run_switches(void)
 	whole_run(switches, NULL, NULL);
 }
 
-/* One instruction before the stack pointer is changed, and one after */
+/* One instruction before the stack pointer changes, and one after */
 TEST_F(coroutine, in_the_middle_of_a_switch_has_one_of_the_stacks)
 {
 	struct stack stack, before = {}, after = {};
 
 	if (!breakpoints_work())
 		SKIP(return, "no hardware breakpoints");
-	/* Or its stacks would be in the buffer as well */
+	/* Its stacks would be in the buffer as well */
 	ASSERT_EQ(0, event_disable(self->sampler.fd));
 	sampler = NULL;
 	ASSERT_EQ(0, sample_at((unsigned long)switch_before, run_switches,
 			       &stack));
-	/* The last switch was the other way, from the coroutine */
+	/* The last switch was from the coroutine back */
 	before.ip[0] = (unsigned long)switch_before;
 	before.ip[1] = stack.nr > 1 ? stack.ip[1] : 0;
 	before.ip[2] = (unsigned long)whole_end;
@@ -757,9 +750,7 @@ TEST_F(coroutine, in_the_middle_of_a_switch_has_one_of_the_stacks)
 	EXPECT_TRUE(stack_is(&stack, &after));
 }
 
-/*
- * A call on another stack, as of a runtime that lets stacks grow in pieces
- */
+/* A call on another stack, as in a runtime with segmented stacks */
 
 void call_on(void (*fn)(void *arg), void *arg, void *stack);
 ASM_LABEL(call_on_ra);
@@ -770,7 +761,7 @@ asm(".pushsection .text\n"
 	".type call_on, @function\n"
 	"call_on:\n"
 	"	.cfi_startproc\n"
-	/* Notes its return address in @whole */
+	/* Note the return address in @whole */
 	"	movq	(%rsp), %rax\n"
 	"	leaq	whole(%rip), %r8\n"
 	"	movq	(%r8), %rcx\n"
@@ -800,7 +791,7 @@ asm(".pushsection .text\n"
 	".type call_on, @function\n"
 	"call_on:\n"
 	"	.cfi_startproc\n"
-	/* Notes its return address in @whole */
+	/* Note the return address in @whole */
 	"	adrp	x9, whole\n"
 	"	add	x9, x9, :lo12:whole\n"
 	"	ldr	x10, [x9]\n"
@@ -844,7 +835,7 @@ static void calls_on(void *arg)
 	call_on(innermost, NULL, arg);
 }
 
-/* Two stacks, one above the other: their ends */
+/* Allocate two stacks, one above the other, and return their ends */
 static bool two_stacks(void **low, void **high)
 {
 	char *stacks = mmap(NULL, 2 * WHOLE_STACK, PROT_READ | PROT_WRITE,
@@ -873,7 +864,7 @@ TEST_F(coroutine, called_on_a_stack_above_ends_there)
 	ASSERT_TRUE(two_stacks(&low, &high));
 	whole_run(calls_on, high, low);
 	ASSERT_EQ(4, whole.nr);
-	/* The system call, and who called that function: there it changes stacks */
+	/* The system call, and the caller of its function: there the stack changes */
 	EXPECT_EQ((unsigned long)call_on_ra, whole.ra[2]);
 	memmove(whole.ra, whole.ra + 2, 2 * sizeof(*whole.ra));
 	whole_forget(2);

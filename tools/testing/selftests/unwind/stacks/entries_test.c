@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ways into the kernel: the topmost frame is the program's, at the instruction where it
- * will continue, and its caller is right.
+ * Entries into the kernel: the topmost frame is the program's, at the instruction where
+ * it will continue, and its caller is right.
  *
- * Each entry happens in a function that has already changed its stack, so the unwinder
+ * Each entry happens in a function that has already changed its stack. So the unwinder
  * finds the caller only with both the right instruction and the right stack pointer.
  */
 #include <errno.h>
@@ -42,7 +42,7 @@ static bool is_at(struct sampler *sampler, const char *at)
 	return !sampler_stack(sampler, &stack) && stack_is(&stack, &expected);
 }
 
-/* Is that so while @fn runs?  Closes the sampler. */
+/* Does this hold while @fn runs? Closes the sampler. */
 static bool goes_on_at(struct sampler *sampler, void (*fn)(void *arg),
 		       void *arg, const char *at)
 {
@@ -93,7 +93,7 @@ static bool vsyscall_page(void)
 	return found;
 }
 
-/* A fault at an address of the kernel; it then has returned to the caller */
+/* A fault at a kernel address; it returns to the caller */
 TEST(entry_by_vsyscall_has_right_stack)
 {
 	struct sampler sampler;
@@ -117,18 +117,18 @@ TEST(entry_by_page_fault_has_right_stack)
 	page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, page);
-	/* All else that is used has been touched */
+	/* All other memory has been touched */
 	whole_run(page_fault, &attr, NULL);
 	event_attr(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
-	/* The unwind itself may have to fault memory in */
+	/* The unwinder itself may have to fault memory in */
 	attr.exclude_kernel = 1;
 	ASSERT_EQ(0, sampler_open_attr(&sampler, &attr, 0, NULL));
 	EXPECT_TRUE(goes_on_at(&sampler, page_fault, page, page_fault_at));
 }
 
 /*
- * Exceptions that are signals: the event is that a signal is sent, in the same
- * entry. A handler goes on after the instruction.
+ * Exceptions that become signals: the event is the generation of the signal, in the same
+ * entry. The handler continues after the instruction.
  */
 
 static unsigned int skip;
@@ -189,7 +189,7 @@ static void step_handler(int sig)
 	steps++;
 }
 
-/* A trap after each instruction from the first that begins with the flag set */
+/* A trap after each instruction, starting with the first one with the flag set */
 TEST(entry_by_single_step_has_right_stack)
 {
 	/* nop, pushfq, andl, popfq */
@@ -255,10 +255,10 @@ TEST(entry_by_timer_interrupt_has_right_stack)
 }
 
 /*
- * A system call that a signal interrupts, and that is then made again: the first
- * time the program would go on after it (where the kernel has not yet made up its
- * mind, as arm64's has when it looks for signals); at the return from the handler, with
- * the instruction itself; then after it again.
+ * A system call that a signal interrupts, and that is then repeated. The stack is taken
+ * three times: where the program would continue after the call (arm64 has already moved
+ * it back when it looks for signals); at the return from the handler, at the call's
+ * instruction itself; then after it again.
  */
 
 static int pipes[2];
@@ -326,8 +326,8 @@ TEST(restarted_entry_has_right_stack)
 }
 
 /*
- * A tracer stops the program at the end of the system call and moves it elsewhere.
- * The stack has been taken before that: it is of where the call was made.
+ * A tracer stops the program at the end of the system call and moves it elsewhere. The
+ * stack was taken before, so it shows the address of the call.
  */
 TEST(entry_changed_by_a_tracer_has_right_stack)
 {
@@ -356,7 +356,7 @@ TEST(entry_changed_by_a_tracer_has_right_stack)
 	ASSERT_EQ(1, write(go[1], "", 1));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_TRUE(WIFSTOPPED(status));
-	/* To the stop before the system call that is known, and after it */
+	/* Continue to the stop before the known system call, and after it */
 	do {
 		ASSERT_EQ(0, ptrace(PTRACE_SYSCALL, pid, NULL, NULL));
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
@@ -366,7 +366,7 @@ TEST(entry_changed_by_a_tracer_has_right_stack)
 	ASSERT_EQ(SYS_getppid, in_call);
 	ASSERT_EQ(0, ptrace(PTRACE_SYSCALL, pid, NULL, NULL));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	/* Into a function of the same frame */
+	/* Move it into a function with the same frame */
 	ASSERT_EQ(0, tracee_set_ip(pid, other_at));
 	ASSERT_EQ(0, ptrace(PTRACE_CONT, pid, NULL, NULL));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
@@ -376,14 +376,14 @@ TEST(entry_changed_by_a_tracer_has_right_stack)
 }
 
 /*
- * Uprobes and uretprobes change the program's stack and where it executes. The stacks
- * that the kernel takes show none of that.
+ * Uprobes and uretprobes change the program's stack and where it executes. The kernel's
+ * stacks show no such change.
  *
  * A uprobe's instruction is emulated, or executed in a copy elsewhere. When the kernel
- * takes the stack, on the way back, it has already executed an emulated one.
+ * takes the stack, on the return, it has already executed an emulated one.
  *
- * A uretprobe replaces a return address by a trampoline's, which the program sees, too.
- * A run of the same code without probes therefore gives the expected stack.
+ * A uretprobe replaces a return address by the trampoline's, and the program sees that,
+ * too. So a run of the same code without probes gives the expected stack.
  */
 
 #define UPROBE_TYPE	"/sys/bus/event_source/devices/uprobe/type"
@@ -450,7 +450,7 @@ static int probe_return(void (*fn)(void *arg))
 	return 0;
 }
 
-/* How often the probes were hit: a probe that was not has tested nothing */
+/* Number of hits: a probe without hits has tested nothing */
 static uint64_t remove_probes(void)
 {
 	uint64_t count, sum = 0;
@@ -536,7 +536,7 @@ ASM_LABEL(first_jump_next);
 ASM_LABEL(first_branch_next);
 ASM_LABEL(first_record_next);
 
-/* The instructions show that the return address is in its register */
+/* The instructions show that the register has the return address */
 ASM_FUNCTION_NO_TABLE(first_record,
 		      "	stp	x29, x30, [sp, #-16]!\n"
 		      "first_record_next:\n"
@@ -596,7 +596,7 @@ FIXTURE_VARIANT(uprobe_at_first)
 {
 	void (*fn)(void *arg);
 	const char *next;
-	/* Where the function called is, which the instruction has called */
+	/* The called function, if the instruction is a call */
 	void (*called)(void *arg);
 };
 
@@ -670,7 +670,7 @@ FIXTURE_TEARDOWN(uprobe_at_first)
 	sampler_close(&self->sampler);
 }
 
-/* Before the instruction, or after it where it was emulated; never elsewhere */
+/* The address is the instruction, or the next if it was emulated; never elsewhere */
 TEST_F(uprobe_at_first, instruction_keeps_the_caller)
 {
 	struct stack stack, before = {}, after = {};
@@ -688,7 +688,7 @@ TEST_F(uprobe_at_first, instruction_keeps_the_caller)
 								  &after));
 }
 
-/* In the probe's handler, before the instruction; once the tables were found */
+/* In the probe's handler, before the instruction, once the tables are known */
 TEST_F(uprobe_at_first, instruction_keeps_the_caller_in_immediate_stack)
 {
 	const struct record *last = NULL;
@@ -756,7 +756,7 @@ static void outer(void *arg)
 	middle(arg);
 }
 
-/* What the function's stack is without probes, as it itself says */
+/* The function's own record of its stack without probes */
 static bool without_probes(struct sampler *sampler, void (*fn)(void *arg),
 			   struct stack *expected)
 {
@@ -767,7 +767,7 @@ static bool without_probes(struct sampler *sampler, void (*fn)(void *arg),
 	return !sampler_stack(sampler, &stack) && stack_is(&stack, expected);
 }
 
-/* The same with them; how many return addresses had been replaced? */
+/* The same with probes; return the number of replaced return addresses */
 static int with_probes(struct sampler *sampler, void (*fn)(void *arg),
 		       const struct stack *expected)
 {
@@ -791,7 +791,7 @@ TEST_F(uretprobe, of_one_function_shows_the_caller)
 	ASSERT_EQ(0, probe_return(middle));
 	EXPECT_EQ(1, with_probes(&self->sampler, outer, &expected));
 	EXPECT_EQ(1, remove_probes());
-	/* Nothing is left */
+	/* No probe is left */
 	EXPECT_EQ(0, with_probes(&self->sampler, outer, &expected));
 }
 
@@ -838,7 +838,7 @@ TEST_F(uretprobe, of_a_recursive_function_shows_the_callers)
 	EXPECT_EQ(DEPTH, remove_probes());
 }
 
-/* Ends with a jump to a function, which returns in its place */
+/* A function that ends with a jump to another, which returns in its place */
 #if defined(__x86_64__)
 #define JUMP	"jmp"
 #elif defined(__aarch64__)
@@ -888,7 +888,7 @@ static void calls_jumping(void *arg)
 	asm volatile("" : : : "memory");
 }
 
-/* Leave probed functions by a jump, more than once, and call others then */
+/* Jump out of probed functions more than once, then call others */
 static void jumped_out_of(void *arg)
 {
 	whole_note_ra();
@@ -909,7 +909,7 @@ TEST_F(uretprobe, of_functions_left_by_longjmp_shows_the_callers)
 	ASSERT_EQ(0, probe_return(outer));
 	ASSERT_EQ(0, probe_return(inner));
 	EXPECT_EQ(2, with_probes(&self->sampler, jumped_out_of, &expected));
-	/* And again, over what has been left behind */
+	/* And again, over the records that the jumps have left */
 	EXPECT_EQ(2, with_probes(&self->sampler, jumped_out_of, &expected));
 	EXPECT_EQ(4, remove_probes());
 }
@@ -947,8 +947,8 @@ TEST_F(uretprobe, freed_after_longjmp_is_not_read)
 #if defined(__aarch64__)
 
 /*
- * A function without a table, and with a frame record that does not say where its
- * frame ends; a uretprobe is known by that.
+ * A function without a table, and with a frame record that does not locate the end of its
+ * frame. The unwinder identifies a uretprobe by that end.
  */
 void with_record(void *arg);
 asm(".pushsection .text\n"
@@ -970,7 +970,7 @@ void called_with_record(void *arg, unsigned long returns_to)
 	inner(arg);
 }
 
-/* Its own record continues from there */
+/* The caller's own frame record continues the stack */
 __attribute__((optimize("no-omit-frame-pointer")))
 static void calls_with_record(void *arg)
 {
@@ -1000,14 +1000,14 @@ TEST_F(uretprobe, sampled_shows_the_callers)
 	struct sampler probe;
 
 	ASSERT_TRUE(without_probes(&self->sampler, outer, &expected));
-	/* Or its stacks would be in the buffer as well */
+	/* Its stacks would be in the buffer as well */
 	ASSERT_EQ(0, event_disable(self->sampler.fd));
 	ASSERT_EQ(0, probe_attr(&attr, (unsigned long)inner, URETPROBE));
 	ASSERT_EQ(0, sampler_open_attr(&probe, &attr, 0, NULL));
 	ASSERT_EQ(0, probe_return(middle));
 	whole_run(outer, NULL, NULL);
 	ASSERT_EQ(0, sampler_stack(&probe, &stack));
-	/* All but the system call in the function */
+	/* All frames but the system call in the function */
 	expected.nr--;
 	memmove(expected.ip, expected.ip + 1,
 		expected.nr * sizeof(*expected.ip));
@@ -1019,8 +1019,8 @@ TEST_F(uretprobe, sampled_shows_the_callers)
 #if defined(__x86_64__)
 
 /*
- * The trampoline, interrupted by a signal at each of its instructions. It is no
- * function of the program: the caller is whom the probed one returns to.
+ * A signal interrupts the trampoline at each of its instructions. The trampoline is not a
+ * function of the program: its caller is the caller of the probed function.
  */
 
 #define TRAP_FLAG	0x100
@@ -1068,7 +1068,7 @@ static void trampoline_handler(int sig, siginfo_t *info, void *context)
 		trampoline.wrong++;
 }
 
-/* It lies at the start of the mapping for copies of probed instructions */
+/* The trampoline starts the mapping for copies of probed instructions */
 static bool find_trampoline(void)
 {
 	unsigned long start;
@@ -1094,7 +1094,7 @@ TEST_F(uretprobe, interrupted_in_the_trampoline_shows_the_callers)
 	};
 
 	ASSERT_EQ(0, sigaction(SIGTRAP, &act, NULL));
-	/* Once for the mapping to be there */
+	/* The first call creates the mapping */
 	trampoline.start = 0;
 	trampoline.end = 0;
 	ASSERT_EQ(0, probe_return(stepped));
@@ -1107,7 +1107,7 @@ TEST_F(uretprobe, interrupted_in_the_trampoline_shows_the_callers)
 	whole_run(calls_stepped, NULL, NULL);
 	EXPECT_EQ(2, remove_probes());
 	EXPECT_EQ(0, trampoline.wrong);
-	/* At the first, before the system call, and when it has returned */
+	/* At the first instruction, before the system call, and after it */
 	EXPECT_NE(0, trampoline.seen & 1);
 	EXPECT_LE(6, __builtin_popcountll(trampoline.seen))
 		TH_LOG("seen at offsets %#llx",

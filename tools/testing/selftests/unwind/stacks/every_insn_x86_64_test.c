@@ -2,11 +2,10 @@
 /*
  * The stack at every instruction.
  *
- * Frame pointers are wrong in the first and last instructions of a function, in
- * PLT entries, and in code that keeps none. Tables are right everywhere, so a
- * hardware breakpoint is put on one instruction after another, and each must
- * give the stack that is known. Which instructions there are is found out by
- * stepping through the code once.
+ * Frame pointers are wrong in the first and last instructions of a function, in PLT
+ * entries, and in code that keeps none. Tables are right everywhere. So the test puts a
+ * hardware breakpoint on one instruction after another, and each must give the known
+ * stack. To find the instructions, it first steps through the code once.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -26,9 +25,7 @@
 #define MAX_INSNS	1024
 #define TRAP_FLAG	0x100
 
-/*
- * Which instructions?
- */
+/* Finding the instructions */
 
 static struct {
 	unsigned long	start;
@@ -58,7 +55,7 @@ static __always_inline void set_trap_flag(int on)
 					    flags & ~TRAP_FLAG);
 }
 
-/* All instructions of a range that a call of @fn executes; their number */
+/* Find all instructions of a range that a call of @fn executes; return their number */
 static unsigned int step(void (*fn)(void), unsigned long start,
 			 unsigned long end)
 {
@@ -90,7 +87,7 @@ static void end_of_chain(struct notes *n)
 	n->ra[n->nr++] = (unsigned long)__builtin_return_address(0);
 }
 
-/* The return address of the chain is here, as everything else is inlined */
+/* The chain's return address is here, because all else is inlined */
 static void run_chain(void)
 {
 	notes = (struct notes){ .next = { end_of_chain } };
@@ -98,7 +95,7 @@ static void run_chain(void)
 	asm volatile("");
 }
 
-/* First address and end of the function that @ip is in, by the table */
+/* Start and end of the function that contains @ip, by the table */
 static bool function_at(const struct elf *elf, unsigned long ip,
 			unsigned long *start, unsigned long *end)
 {
@@ -155,7 +152,7 @@ FIXTURE_TEARDOWN(insns)
 }
 
 /*
- * notes.ra[i] is where the i'th function of the chain returns to; it lies in the
+ * notes.ra[i] is the return address of the i'th function of the chain. It lies in the
  * function before it, and notes.ra[0] in run_chain().
  */
 TEST_F_TIMEOUT(insns, have_right_stacks, 60)
@@ -192,7 +189,7 @@ TEST_F_TIMEOUT(insns, have_right_stacks, 60)
 
 static chain_fn through_plt;
 
-/* Called through the library's PLT; its address is what the linker has bound */
+/* Called through the library's PLT, by the address that the linker has bound */
 void plt_end(struct notes *n)
 {
 	n->ra[n->nr++] = (unsigned long)__builtin_return_address(0);
@@ -205,7 +202,7 @@ static void run_plt(void)
 	asm volatile("");
 }
 
-/* A fresh copy of the library, in which nothing is bound yet */
+/* Load a fresh copy of the library, without any bound entry */
 static void *load_plt(void)
 {
 	char exe[PATH_MAX] = "", path[2 * PATH_MAX];
@@ -222,9 +219,9 @@ static void *load_plt(void)
 }
 
 /*
- * The library is loaded for each instruction anew, so each call is bound anew
- * and runs through all of the entry and the head of the PLT. It lands at the
- * same address each time, as nothing else is mapped meanwhile.
+ * The library is loaded again for each instruction, so each call is bound again and runs
+ * through all of the entry and the head of the PLT. It gets the same address each time,
+ * because nothing else is mapped meanwhile.
  */
 TEST(plt_entries_have_right_stacks)
 {
@@ -245,7 +242,7 @@ TEST(plt_entries_have_right_stacks)
 	start = end & -page;
 	nr = step(run_plt, start, end);
 	memcpy(ip, steps.ip, sizeof(ip));
-	/* At least the entry's jump, push, and jump, and the head's two */
+	/* At least three instructions of the entry (jump, push, jump), and two of the head */
 	ASSERT_LE(5, nr);
 	for (i = 0; i < nr; i++) {
 		struct stack expected = { .ip = { ip[i] }, .nr = 1 };
@@ -255,7 +252,7 @@ TEST(plt_entries_have_right_stacks)
 		ASSERT_NE(NULL, lib);
 		ASSERT_EQ(end, (unsigned long)through_plt);
 		ASSERT_EQ(0, sample_at(ip[i], run_plt, &stack));
-		/* Where plt_end() returned to, then where through_plt() did */
+		/* The return addresses of plt_end(), then of through_plt() */
 		expected.ip[expected.nr++] = notes.ra[1];
 		expected.ip[expected.nr++] = notes.ra[0];
 		EXPECT_TRUE(stack_begins_with(&stack, &expected))

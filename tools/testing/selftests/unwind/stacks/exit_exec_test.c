@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stacks of tasks that do not return to user space: they exit, are killed, or
- * execute another program.
+ * Stacks of tasks that do not return to user space: they exit, are killed, or execute
+ * another program.
  *
- * The last samples of a task refer to a stack as all others do, so it must be
- * delivered while it is still there: before the mm goes, and on exec before the
- * new program takes its place. A sample that is pending while a task sleeps is
- * made by the event that counts its context switches.
+ * The last samples of a task refer to a stack like all others. So the stack must be
+ * delivered while it still exists: before the mm goes, and on exec before the new program
+ * takes its place. The event that counts context switches makes the sample that is
+ * pending while a task sleeps.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,9 +34,9 @@
 #define MAX_CPUS	64
 #define PF_KTHREAD	0x00200000
 
-/* What the child reports to its parent */
+/* The child's report to its parent */
 struct shared {
-	/* Where the system call returns to that it is about to make */
+	/* The return address of the next system call */
 	unsigned long	ip;
 	atomic_int		tid;
 	int			go[2];
@@ -81,7 +81,7 @@ FIXTURE_TEARDOWN(task)
 	elf_free(&self->elf);
 }
 
-/* A child that does its part when it is let go; it does not come back */
+/* Start a child that runs @fn when it is released, and does not return */
 static pid_t start(struct shared *shared, void (*part)(struct shared *))
 {
 	pid_t pid = fork();
@@ -99,7 +99,7 @@ static int let_go(struct shared *shared)
 	return write(shared->go[1], "", 1) == 1 ? 0 : -1;
 }
 
-/* An event of the child; the first has the buffer, others write to it, too */
+/* Open an event of the child; the first has the buffer, others write to it, too */
 static int watch(struct _test_data_task *self, struct perf_event_attr *attr,
 		 pid_t tid)
 {
@@ -117,7 +117,7 @@ static int watch(struct _test_data_task *self, struct perf_event_attr *attr,
 		if (ring_map(&self->ring, fd, PAGES))
 			return -1;
 	}
-	/* Not before: samples without a buffer have stacks as well */
+	/* Not earlier: samples without a buffer have stacks as well */
 	return event_enable(fd);
 }
 
@@ -141,7 +141,7 @@ static int watch_software(struct _test_data_task *self, uint64_t config,
 	return watch(self, &attr, tid);
 }
 
-/* Wait for the child's end, and take what was recorded until then */
+/* Wait for the child's end, and read all records until then */
 static int finish(struct _test_data_task *self)
 {
 	int status;
@@ -154,7 +154,7 @@ static int finish(struct _test_data_task *self)
 	return status;
 }
 
-/* The stack that begins where the child said that it would be */
+/* The stack that begins at the address that the child reported */
 static const struct record *stack_at(const struct records *recs,
 				     unsigned long ip)
 {
@@ -223,7 +223,7 @@ TEST_F(task, exit_group_delivers_last_stack)
 	expect_last_stack(_metadata, self);
 }
 
-/* Threads that live shortly, on all CPUs */
+/* Short-lived threads, on all CPUs */
 #define SHORT_THREADS	64
 #define SHORT_CALLS	4
 
@@ -268,7 +268,7 @@ TEST_F(task, exiting_threads_deliver_their_stacks)
 		fd = event_open(&attr, self->pid, cpu);
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, ring_map(&ring[cpu], fd, 4 * PAGES));
-		/* Or a sample from before would lack, but not its stack */
+		/* Otherwise an earlier sample would be missing, but not its stack */
 		ASSERT_EQ(0, event_enable(fd));
 	}
 	ASSERT_EQ(0, let_go(self->shared));
@@ -280,7 +280,7 @@ TEST_F(task, exiting_threads_deliver_their_stacks)
 		ring_unmap(&ring[cpu]);
 	}
 	EXPECT_TRUE(records_match(&self->recs, NULL));
-	/* Beside what libc calls, there are those of each thread and its exit */
+	/* In addition to libc's calls, each thread makes its own, and exits */
 	for (i = 0; i < self->recs.nr; i++)
 		calls += self->recs.rec[i].type == PERF_RECORD_SAMPLE &&
 			 self->recs.rec[i].tid != self->recs.rec[i].pid;
@@ -319,7 +319,7 @@ static bool wait_pending(struct _test_data_task *self, pid_t tid)
 		sample = last_sample(&self->recs);
 		if (sample && !records_stack(&self->recs, sample->cookie))
 			return true;
-		/* It slept elsewhere, before */
+		/* It slept elsewhere, earlier */
 		sched_yield();
 	}
 }
@@ -332,8 +332,8 @@ static void sleep_in_read(struct shared *shared)
 }
 
 /*
- * Where a task is killed that sleeps in a system call: arm64 has it go back to the
- * call, to be restarted, before it looks at the signal.
+ * The address where a task is killed that sleeps in a system call: arm64 moves it back to
+ * the call, to restart it, before it looks at the signal.
  */
 static unsigned long killed_at(unsigned long ip)
 {
@@ -345,8 +345,8 @@ static unsigned long killed_at(unsigned long ip)
 }
 
 /*
- * Samples of context switches may follow their stack: a task can be preempted on its
- * way from there to user space.
+ * Samples of context switches may follow their stack: a task can be preempted between its
+ * stack and user space.
  */
 TEST_F(task, killed_asleep_delivers_its_stack)
 {
@@ -393,7 +393,7 @@ TEST_F(task, sleeping_thread_of_exiting_process_delivers_its_stack)
 	self->pid = start(self->shared, exit_with_sleeper);
 	ASSERT_LE(0, self->pid);
 	ASSERT_EQ(0, let_go(self->shared));
-	/* It sleeps already when the event comes; a signal wakes it once */
+	/* It already sleeps when the event is opened; a signal wakes it once */
 	while (!(tid = atomic_load(&self->shared->tid)) ||
 	       !self->shared->ip || task_state(tid) != 'S')
 		sched_yield();
@@ -413,7 +413,7 @@ static void stop_itself(struct shared *shared)
 	syscall3_at(SYS_kill, getpid(), SIGSTOP, 0, &shared->ip);
 }
 
-/* It stops on its way back to user space, and switches there */
+/* It stops on its return to user space, and switches there */
 TEST_F(task, killed_while_stopped_delivers_its_stack)
 {
 	size_t late;
@@ -504,7 +504,7 @@ static void call_execve(struct shared *shared)
 {
 	syscall3_at(SYS_execve, (long)shared->path, (long)exec_argv, 0,
 		    &shared->ip);
-	/* It failed: one more call, that has a stack of its own */
+	/* It failed: one more call, which has a stack of its own */
 	syscall(SYS_getppid);
 	_exit(5);
 }
@@ -526,8 +526,8 @@ static bool in_program(const struct elf *elf, uint64_t ip)
 }
 
 /*
- * Stacks up to the call of execve() are the old program's, and all others the
- * new one's, from its first instruction on.
+ * Stacks up to the call of execve() are the old program's. All others are the new
+ * program's, from its first instruction on.
  */
 static void expect_two_programs(struct __test_metadata *_metadata,
 				struct _test_data_task *self)
@@ -593,7 +593,7 @@ static void exec_from_thread(struct shared *shared)
 	pthread_join(thread, NULL);
 }
 
-/* The thread takes over the process's ID on the way; its stack keeps its own */
+/* The thread takes over the process's ID during exec; its stack keeps its own */
 TEST_F(task, exec_by_thread_delivers_stacks_of_both_programs)
 {
 	pid_t tid;
@@ -613,7 +613,7 @@ TEST_F(task, exec_by_thread_delivers_stacks_of_both_programs)
 	expect_two_programs(_metadata, self);
 }
 
-/* Nothing is special about an exec that does not come about */
+/* An exec that fails is not special */
 TEST_F(task, failed_exec_delivers_its_stack)
 {
 	const struct record *stack;
@@ -632,7 +632,7 @@ TEST_F(task, failed_exec_delivers_its_stack)
 					 stack->cookie));
 }
 
-/* Too late to go back: the old program is gone and the new one cannot run */
+/* Exec fails too late: the old program is gone and the new one cannot run */
 TEST_F(task, exec_that_kills_delivers_its_stack)
 {
 	struct rlimit none = {};
@@ -651,12 +651,12 @@ TEST_F(task, exec_that_kills_delivers_its_stack)
 	EXPECT_NE(NULL, stack_at(&self->recs, self->shared->ip));
 }
 
-/* The parent sleeps in vfork() while its child lives in its memory, and execs */
+/* The parent sleeps in vfork() while its child runs in its memory, and executes a program */
 static void call_vfork(struct shared *shared)
 {
 	unsigned long ip;
 
-	/* arm64 has no system call of its own for it */
+	/* arm64 has no system call for it */
 	if (!syscall3_at(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0,
 			 &shared->ip)) {
 		syscall3_at(SYS_execve, (long)shared->path, (long)exec_argv, 0,
@@ -687,7 +687,7 @@ TEST_F(task, parent_in_vfork_delivers_its_stack)
  * Kernel threads
  */
 
-/* As the kernel sees it: a sample's thread may have come and gone */
+/* By the kernel's flags; a sample's thread may have exited since */
 static bool is_kthread(pid_t tid)
 {
 	unsigned long flags = 0;
@@ -708,8 +708,8 @@ static bool is_kthread(pid_t tid)
 }
 
 /*
- * Events of a CPU count kernel threads as well, which have no user stack.  A
- * grace period of RCU makes at least one of them run.
+ * Events of a CPU count kernel threads as well, which have no user stack. An RCU grace
+ * period makes at least one of them run.
  */
 TEST_F(task, kernel_threads_have_no_stacks)
 {

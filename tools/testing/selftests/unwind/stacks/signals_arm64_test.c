@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Signals and the vDSO on arm64: from the handler across the signal frame to the very
+ * Signals and the vDSO on arm64: from the handler across the signal frame to the exact
  * instruction that was interrupted, and on to the end of the stack.
  *
- * A handler returns to the vDSO or to the program's restorer. A handler with a table says
- * where its frame ends; one with a frame record alone does not: then the record above the
- * signal frame continues the stack. In an interrupted function the return address may be
- * in the link register, and signed.
+ * A handler returns to the vDSO or to the program's restorer. A table locates the end of
+ * the handler's frame; a frame record alone does not. Then the record above the signal
+ * frame continues the stack. In an interrupted function the return address may be in the
+ * link register, and signed.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -30,16 +30,13 @@
 
 #define INSN		4
 
-/* Vector registers of this many bytes do not fit into the frame, with all others */
+/* Vector registers of this size do not fit into the frame with all others */
 #define VL_LONG		128
 #define VL_LONGEST	256
 
 static struct sampler sampler;
 
-/*
- * Handlers note what they have interrupted, where they return to, and where they
- * call what they do.
- */
+/* Handlers note the interrupted address, their return address, and the address of their call. */
 
 static void (*body)(int sig, ucontext_t *context);
 
@@ -48,7 +45,7 @@ static unsigned long restorer;
 static __always_inline void note_signal(ucontext_t *context,
 					unsigned long returns_to)
 {
-	/* A function in assembly has noted nothing */
+	/* A function in assembly has no notes */
 	if (!whole.nr)
 		whole_note((unsigned long)whole_end);
 	whole_note(context->uc_mcontext.pc);
@@ -62,7 +59,7 @@ static void handler_with_table(int sig, siginfo_t *info, void *context)
 	body(sig, context);
 }
 
-/* No table, and a record at the bottom of its frame, in which there is more */
+/* No table, and a record at the bottom of its frame, with other data above */
 ASM_LABEL(handler_with_record);
 asm(".pushsection .text\n"
 	".type handler_with_record, %function\n"
@@ -84,7 +81,7 @@ void called_with_record(int sig, siginfo_t *info, void *context,
 	body(sig, context);
 }
 
-/* As C libraries have it that bring their own */
+/* The restorer of C libraries that have their own */
 ASM_LABEL(own_restorer);
 asm(".pushsection .text\n"
 	"	nop\n"
@@ -93,7 +90,7 @@ asm(".pushsection .text\n"
 	"	svc	#0\n"
 	".popsection\n");
 
-/* The same, right after a function that has a table */
+/* The same, right after a function with a table */
 ASM_LABEL(restorer_behind);
 asm(".pushsection .text\n"
 	".type before_restorer, %function\n"
@@ -176,9 +173,7 @@ static int install(int sig, const void *handler, const void *returns_to,
 	return syscall(SYS_rt_sigaction, sig, &action, NULL, sizeof(action.mask));
 }
 
-/*
- * Signals that are sent
- */
+/* Sent signals */
 
 static void raise_usr1(void *arg)
 {
@@ -201,7 +196,7 @@ TEST_F(handler, of_nested_signals_has_whole_stack)
 	ASSERT_EQ(0, install(SIGUSR1, variant->handler, variant->restorer, 0));
 	ASSERT_EQ(0, install(SIGUSR2, variant->handler, variant->restorer, 0));
 	whole_run(raise_usr1, NULL, NULL);
-	/* The end, the system call, and in each handler three or four addresses */
+	/* The end, the system call, and three or four addresses of each handler */
 	EXPECT_EQ(variant->has_table ? 8 : 10, whole.nr);
 	EXPECT_TRUE(whole_is_right(&sampler));
 }
@@ -239,9 +234,7 @@ TEST_F(handler, on_alternate_stack_below_has_whole_stack)
 			   variant->restorer);
 }
 
-/*
- * Signals that an instruction causes: the next one is gone on with
- */
+/* Signals that an instruction causes: the handler continues at the next one */
 
 static unsigned int right, wrong;
 
@@ -262,7 +255,7 @@ static void sample_fault(int sig, ucontext_t *context)
 	context->uc_mcontext.pc += INSN;
 }
 
-/* Wherever the return address can be; it is that of whole_call() */
+/* The return address, whole_call()'s, in all possible places */
 ASM_FUNCTION(faulting,
 	     "	ldr	x9, [x0]\n"
 	     "	paciasp\n"
@@ -296,7 +289,7 @@ TEST_F(handler, of_fault_has_whole_stack_wherever_the_return_address_is)
 	signal(SIGSEGV, SIG_DFL);
 }
 
-/* A call of what is no function is returned from: its caller is the whole stack */
+/* A call to an address that is not a function returns; its caller is the whole stack */
 static void sample_call(int sig, ucontext_t *context)
 {
 	sample_interrupted();
@@ -328,7 +321,7 @@ ASM_FUNCTION(faulting_with_vectors,
 	     "	ldr	x9, [x0]\n"
 	     ".arch_extension nosve\n");
 
-/* All but what was interrupted, and its caller */
+/* All frames but the interrupted one and its caller */
 static void sample_up_to_signal(int sig, ucontext_t *context)
 {
 	struct stack stack, expected;
@@ -353,7 +346,7 @@ TEST_F(handler, of_fault_with_extra_context_has_whole_stack)
 	vl = prctl(PR_SVE_SET_VL, VL_LONGEST, 0, 0, 0);
 	if (vl < 0 || (vl & PR_SVE_VL_LEN_MASK) < VL_LONG)
 		SKIP(return, "vector registers are too short");
-	/* A frame record alone does not lead there: the stack ends, and honestly */
+	/* A frame record alone does not lead there: the stack stops, without a wrong frame */
 	body = variant->has_table ? sample_fault : sample_up_to_signal;
 	right = 0;
 	wrong = 0;
@@ -365,9 +358,7 @@ TEST_F(handler, of_fault_with_extra_context_has_whole_stack)
 	prctl(PR_SVE_SET_VL, before & PR_SVE_VL_LEN_MASK, 0, 0, 0);
 }
 
-/*
- * The restorer itself: what was interrupted is its caller
- */
+/* The restorer itself: its caller is the interrupted address */
 
 static void keep_interrupted(int sig, ucontext_t *context)
 {
@@ -379,7 +370,7 @@ static void run_raise(void)
 	whole_run(raise_usr1, NULL, NULL);
 }
 
-/* (A breakpoint at its system call would have the kernel report a step to nobody) */
+/* (A breakpoint at its system call would make the kernel report a step to nobody) */
 TEST_F(handler, at_restorer_has_whole_stack)
 {
 	struct stack stack, expected;
@@ -400,8 +391,8 @@ TEST_F(handler, at_restorer_has_whole_stack)
  * The vDSO: the kernel builds it with tables.
  *
  * A breakpoint at each instruction of its functions takes a stack there. The expected
- * stack needs no table: all functions are leaves, except that one calls a function of its
- * own, which is a leaf and is found by decoding that call.
+ * stack needs no table: all functions are leaves, with one exception. That one calls a
+ * local leaf function, which the test finds by decoding the call.
  */
 
 #define _GNU_SOURCE
@@ -414,7 +405,7 @@ SECTION_BOUNDS(text_caller);
 
 static void *function;
 
-/* From the vDSO's function to the program: the calls are the only ones here */
+/* Calls to the vDSO's function: these are the only ones in the program */
 
 static void __section("text_caller") call_clock_gettime(void *arg)
 {
@@ -446,7 +437,7 @@ static void __section("text_caller") call_gettimeofday(void *arg)
 	gettimeofday(&tv, &tz);
 }
 
-/* What the vDSO says when it is asked for the size of its state */
+/* The vDSO's answer to a query for the size of its state */
 struct random_params {
 	uint32_t	size;
 	uint32_t	prot;
@@ -491,7 +482,7 @@ static uint32_t insn_at(unsigned long ip)
 	return *(const uint32_t *)ip;
 }
 
-/* Where a "bl" leads, or 0 */
+/* The target of a "bl", or 0 */
 static unsigned long called_by(unsigned long ip)
 {
 	uint32_t insn = insn_at(ip);
@@ -508,7 +499,7 @@ static bool is_in_caller(unsigned long ra)
 	       (insn_at(ra - INSN) & 0xfffffc1f) == 0xd63f0000;
 }
 
-/* Functions that are called within @start and @end, each once */
+/* Functions that are called between @start and @end, each once */
 static unsigned int find_helpers(unsigned long start, unsigned long end,
 				 unsigned long *helper)
 {
@@ -586,9 +577,7 @@ static void run_call(void)
 	whole_run(call, NULL, NULL);
 }
 
-/*
- * Is it the stack of the vDSO's function, or of @helper, called from there?
- */
+/* Is it the stack of the vDSO's function, or of @helper, called from there? */
 static bool is_right(const struct stack *stack, unsigned long ip,
 		     unsigned long start, unsigned long end,
 		     unsigned long helper)
@@ -615,7 +604,7 @@ TEST_F_TIMEOUT(vdso, has_right_stacks_at_each_instruction, 300)
 
 	call = variant->call;
 	for (ip = self->start; ip < self->end; ip += INSN) {
-		/* There, the kernel would report its own step to the program */
+		/* There the kernel would report its own step to the program */
 		if (insn_at(ip) == SVC)
 			continue;
 		ASSERT_EQ(0, sample_at(ip, run_call, &stack));

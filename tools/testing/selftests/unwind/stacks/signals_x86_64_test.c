@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Signals and the vDSO: from the handler across the signal frame to the very instruction
+ * Signals and the vDSO: from the handler across the signal frame to the exact instruction
  * that was interrupted, and on to the end of the stack.
  *
  * A handler returns to a restorer, which only calls sigreturn. There are several: libc's;
@@ -46,7 +46,7 @@ asm(".pushsection .text\n"
 	"restore_movl:\n"
 	"	movl	$15, %eax\n"
 	"	syscall\n"
-	/* To be copied; a return address is looked up as that minus one */
+	/* This is copied; a return address is looked up minus one */
 	"restore_described_nop:\n"
 	"	nop\n"
 	"restore_described:\n"
@@ -57,7 +57,7 @@ asm(".pushsection .text\n"
 	"	ud2\n"
 	".popsection\n");
 
-/* A table of one function with one row, in which everything has its own rule */
+/* A table of one function with one row, with a rule for each register */
 struct signal_table {
 	struct sframe_header	header;
 	struct sframe_fde	fde;
@@ -71,12 +71,12 @@ struct signal_table {
 #define FDE_FLEX		1
 #define ROW_INFO_2_BYTES	0x20
 #define ROW_INFO_WORDS(nr)	((nr) << 1)
-/* At the stack pointer, which is register 7, plus something */
+/* The address at the stack pointer, register 7, plus an offset */
 #define AT_SP			(7 << 3 | 2 | 1)
 #define IN_UCONTEXT(reg)						\
 	offsetof(ucontext_t, uc_mcontext.gregs[reg])
 
-/* The restorer that only a table knows, in memory of its own; or NULL */
+/* Make the restorer that only a table describes, in separate memory; or return NULL */
 static void (*described_restorer(void))(void)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
@@ -171,12 +171,12 @@ static struct {
 	unsigned long	end;
 	unsigned long	restorer;
 	unsigned int	right;
-	/* Right as far as they go */
+	/* Right up to their end */
 	unsigned int	ended;
 	unsigned int	wrong;
 } visited;
 
-/* To be called by the visitor itself, whose return address is taken */
+/* Called by the visitor itself, whose return address is taken */
 static __always_inline void judge_step(const struct stack *stack,
 				       unsigned long handler)
 {
@@ -207,13 +207,13 @@ static void sample_step(const struct stack *stack, unsigned long handler)
 	judge_step(stack, handler);
 }
 
-/* So that neither is a leaf, and what is passed is in memory */
+/* So neither is a leaf, and the argument is in memory */
 static void use(void *p)
 {
 	asm volatile("" : : "r"(p) : "memory");
 }
 
-/* The frame is made after a way out without one */
+/* The frame is made after an exit without one */
 static void shrink_wrapped(void *arg)
 {
 	char locals[200];
@@ -239,7 +239,7 @@ static void variable_length(void *arg)
 	use(arg);
 }
 
-/* The stack is aligned, and the CFA a register of its own meanwhile */
+/* The stack is aligned, and another register is the CFA meanwhile */
 static void aligned(void *arg)
 {
 	char locals[64] __aligned(64);
@@ -259,7 +259,7 @@ static void all_shapes(void *arg)
 ASM_LABEL(__executable_start);
 ASM_LABEL(etext);
 
-/* Walk through a function of this program; at how many instructions? */
+/* Step through a function of this program; return the number of instructions */
 static int visit(void (*fn)(void *arg), void (*restorer)(void))
 {
 	size_t size = 100;
@@ -285,18 +285,18 @@ TEST_F(restorer, of_signal_at_each_instruction_is_crossed)
 	EXPECT_EQ(0, visited.wrong);
 }
 
-/* Registers of what a signal interrupted are known where the kernel is asked */
+/* Where the kernel itself recognizes the signal frame, it has all interrupted registers */
 TEST_F(restorer, of_signal_while_stack_is_aligned_is_crossed)
 {
 	ASSERT_LE(10, visit(aligned, self->restorer));
 	EXPECT_LE(10, visited.right);
 	EXPECT_EQ(0, visited.wrong);
-	/* A table says nothing of other registers: it ends where one is needed */
+	/* A table has no rule for other registers: the stack stops where it needs one */
 	if (!variant->described)
 		EXPECT_EQ(0, visited.ended);
 }
 
-/* As the dynamic linker calls it */
+/* Like a call by the dynamic linker */
 static chain_fn through_plt;
 
 void plt_end(struct notes *n)
@@ -327,7 +327,7 @@ TEST_F(restorer, of_signal_in_plt_is_crossed)
 	char path[PATH_MAX];
 	void *lib;
 
-	/* That in /proc/self/exe is the loader, where this is run by name */
+	/* /proc/self/exe is the loader if this is run by the loader's name */
 	snprintf(path, sizeof(path), "%.*s./plt.so",
 		 (int)(program_invocation_short_name - program_invocation_name),
 		 program_invocation_name);
@@ -350,14 +350,12 @@ TEST_F(restorer, of_signal_in_plt_is_crossed)
 	EXPECT_EQ(2, notes.nr);
 	EXPECT_EQ(0, visited.ended);
 	EXPECT_EQ(0, visited.wrong);
-	/* The entry's jump, push, and jump, and the head's two */
+	/* Three instructions of the entry (jump, push, jump), and two of the head */
 	EXPECT_LE(5, in_plt);
 	dlclose(lib);
 }
 
-/*
- * Handlers that note what they have interrupted
- */
+/* Handlers that note the interrupted addresses */
 
 static unsigned long context_ip(void *context)
 {
@@ -407,7 +405,7 @@ static void forgetting_handler(int sig, siginfo_t *info, void *context)
 	whole_sample();
 }
 
-/* Where handlers return to now says nothing of where this one does */
+/* A changed restorer does not affect a running handler */
 TEST_F(restorer, that_is_no_longer_installed_is_crossed)
 {
 	ASSERT_EQ(0, walk_handler(SIGUSR1, forgetting_handler, SA_SIGINFO,
@@ -458,7 +456,7 @@ static struct {
 	unsigned int	wrong;
 } restoring;
 
-/* Returns with the trap flag set, so that a signal comes after each instruction */
+/* It returns with the trap flag set, so a signal follows each instruction */
 static void stepping_handler(int sig, siginfo_t *info, void *context)
 {
 	note_signal(context);
@@ -473,7 +471,7 @@ static void restorer_handler(int sig, siginfo_t *info, void *context)
 
 	if (ip < restoring.start || ip >= restoring.start + RESTORER_SIZE)
 		return;
-	/* In place of its address as that to which the handler returns */
+	/* Replaces the restorer's address as the return address of the handler */
 	whole_forget(nr - 1);
 	note_signal(context);
 	whole_sample();
@@ -501,7 +499,7 @@ TEST_F(restorer, that_is_interrupted_is_crossed)
 	EXPECT_EQ(0, restoring.wrong);
 }
 
-/* A breakpoint at an instruction of the restorer: then it comes first */
+/* A breakpoint at an instruction of the restorer, which is then the topmost frame */
 static void plain_handler(int sig, siginfo_t *info, void *context)
 {
 	whole_forget(1);
@@ -534,7 +532,7 @@ TEST_F(restorer, at_each_of_its_instructions_is_crossed)
 	}
 }
 
-/* When it has called the kernel, that is already back at what was interrupted */
+/* After the restorer's system call, the kernel is back at the interrupted code */
 TEST_F(restorer, that_has_called_sigreturn_is_crossed)
 {
 	struct sampler sigreturn;
@@ -561,7 +559,7 @@ static void jumping_handler(int sig, siginfo_t *info, void *context)
 	siglongjmp(jump, 1);
 }
 
-/* Reads what cannot be read, in the middle of a prologue */
+/* Read inaccessible memory, in the middle of a prologue */
 void fault(void *arg);
 asm(".pushsection .text\n"
 	".type fault, @function\n"
@@ -584,7 +582,7 @@ asm(".pushsection .text\n"
 
 static unsigned int jumps;
 
-/* Its caller, twice: after the jump, the stack is as it was */
+/* Its caller, twice: after the jump, the stack is as before */
 static void fault_and_jump(void *arg)
 {
 	const unsigned int nr = whole.nr;
@@ -592,7 +590,7 @@ static void fault_and_jump(void *arg)
 
 	whole_note_ra();
 	if (!sigsetjmp(jump, 1)) {
-		/* Where the call returns to is noted before it is made */
+		/* The call's return address is noted before the call */
 		asm volatile("leaq 1f(%%rip), %[here]\n\t"
 			     "movq %[here], %[ra]\n\t"
 			     "call fault\n"
@@ -608,7 +606,7 @@ static void fault_and_jump(void *arg)
 	jumps += whole_is_right(&sampler);
 }
 
-/* In @whole, the call's return address comes before what the handler notes */
+/* In @whole, the call's return address precedes the handler's notes */
 static void fault_handler(int sig, siginfo_t *info, void *context)
 {
 	whole.nr++;
@@ -669,7 +667,7 @@ TEST_F(restorer, of_breakpoint_instruction_is_crossed)
 	EXPECT_TRUE(whole_is_right(&sampler));
 }
 
-/* All of this again, with a libc that has tables */
+/* Run all of this again, with a libc that has tables */
 FIXTURE(libc_with_tables)
 {
 };
@@ -694,8 +692,9 @@ TEST_F_TIMEOUT(libc_with_tables, runs_these_tests_as_well, 150)
 /*
  * The vDSO: the kernel builds it with tables.
  *
- * Stacks from each instruction that is executed there, as the topmost frame and as the
- * frame that a signal interrupts, are compared with those known from stepping.
+ * The test takes stacks at each instruction that is executed there, as the topmost frame
+ * and as the frame that a signal interrupts. It compares them with those known from
+ * stepping.
  */
 
 #define MAX_INSNS	1024
@@ -743,9 +742,7 @@ static void call_getcpu(void *arg)
 	getcpu_of_vdso(&cpu, &node, NULL);
 }
 
-/*
- * What is executed: each instruction with the stack that it was first seen with
- */
+/* The executed instructions, each with the first stack that was seen there */
 
 static struct stack seen[MAX_INSNS];
 static unsigned int nr_seen;
@@ -771,7 +768,7 @@ static void note_step(const struct stack *stack, unsigned long handler)
 		return;
 	nr_seen++;
 	*to = *stack;
-	/* All but the function that steps */
+	/* All frames but the stepping function's */
 	to->nr--;
 	to->ip[to->nr - 1] = to->ip[to->nr];
 }
@@ -846,7 +843,7 @@ TEST_F_TIMEOUT(vdso, has_right_stacks_at_each_instruction, 120)
 	EXPECT_EQ((unsigned long)*(void **)variant->fn, seen[0].ip[0]);
 	for (i = 0; i < nr_seen; i++) {
 		ASSERT_EQ(0, sample_at(seen[i].ip[0], run_call, &stack));
-		/* Not all runs are the same: a clock may tick */
+		/* Runs may differ: a clock may tick */
 		if (!stack.nr) {
 			missed++;
 			continue;

@@ -2,7 +2,7 @@
 /*
  * Right stacks, by tables and by frame pointers, frame after frame.
  *
- * Each stack is compared with what the program noted of it, address by address.
+ * Each stack is compared with the program's own notes, address by address.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ FIXTURE_SETUP(chain)
 
 	if (sampler_open(&self->sampler, 0))
 		SKIP(return, "no perf events for raw_syscalls, or not root");
-	/* This program's own table, if it has one, is found before any other */
+	/* The kernel finds this program's own table, if any, before all others */
 	ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, 1,
 				  sampled_call));
 	if (trace_start(&self->trace))
@@ -53,7 +53,7 @@ FIXTURE_TEARDOWN(chain)
 	trace_stop(&self->trace);
 }
 
-/* Map a file's segments; where its chain begins, or NULL */
+/* Map a file's segments; return where its chain begins, or NULL */
 static chain_fn load(struct image *image, const char *name, void *where)
 {
 	struct elf elf;
@@ -80,9 +80,8 @@ FIXTURE_VARIANT(chain_mix)
 };
 
 /*
- * The caller of code with frame pointers alone. A frame record may not say
- * where its frame ends; then the caller's table is of use only if it says where
- * the caller's own record is.
+ * The caller of code with frame pointers alone. A frame record may not locate the end of
+ * its frame. Then the caller's table helps only if it locates the caller's own record.
  */
 #if defined(__aarch64__)
 #define OUTSIDE_FP	"chain_both.so"
@@ -165,7 +164,7 @@ TEST_F(chain_mix, has_whole_stack)
 		ASSERT_NE(NULL, fn[nr]);
 	}
 	fn[nr] = sampled_call;
-	/* Twice: when tables are looked for, and when they are known */
+	/* Twice: while tables are searched, and when they are known */
 	ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, nr + 1,
 				  fn[0], fn[1], fn[2], fn[3], fn[4]));
 	EXPECT_EQ(nr * CHAIN_FRAMES + 2, expected.nr);
@@ -177,7 +176,7 @@ TEST_F(chain_mix, has_whole_stack)
 	EXPECT_LT(expected.nr, stack.nr);
 }
 
-/* Calls the next function with what cannot be a frame pointer */
+/* Call the next function with an invalid frame pointer */
 void call_without_fp(struct notes *notes, chain_fn fn);
 #if defined(__x86_64__)
 asm("call_without_fp:\n"
@@ -202,7 +201,7 @@ static void without_fp(struct notes *notes)
 	call_without_fp(notes, after_fp);
 }
 
-/* Neither a table nor a frame pointer: it stops there, and says why */
+/* Neither a table nor a frame pointer: the stack stops there, with that reason */
 TEST_F(chain, stack_ends_without_table_and_frame_pointer)
 {
 	struct stack stack, expected;
@@ -213,7 +212,7 @@ TEST_F(chain, stack_ends_without_table_and_frame_pointer)
 	ASSERT_NE(NULL, after_fp);
 	ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, 2,
 				  without_fp, sampled_call));
-	/* The call, which has a frame pointer, and who called it */
+	/* The system call's function, which has a frame pointer, and its caller */
 	ASSERT_EQ(2, stack.nr);
 	EXPECT_EQ(expected.ip[0], stack.ip[0]);
 	EXPECT_EQ(expected.ip[1], stack.ip[1]);
@@ -253,8 +252,8 @@ TEST_F(chain, forked_child_has_whole_stack)
 }
 
 /*
- * Replaced code: two files that differ in the size of their frames, one after
- * the other at one address. With the other's table the stack would be wrong.
+ * Replaced code: two files that differ in the size of their frames, one after the other
+ * at one address. With the other file's table the stack would be wrong.
  */
 
 static const char * const twins[] = { "chain_table.so", "chain_table_other.so" };
@@ -317,7 +316,7 @@ TEST_F(chain, file_mapped_after_munmap_uses_its_own_table)
 	EXPECT_EQ(ROUNDS, trace_count(&self->trace, "table_dropped", NULL, NULL, 0));
 }
 
-/* Moved as a whole, segment after segment, to where its twin was */
+/* Moved as a whole, segment after segment, to its twin's address */
 static bool move_image(struct image *image, void *to)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
@@ -348,7 +347,7 @@ TEST_F(chain, file_moved_over_uses_its_own_table)
 					  (chain_fn)old->entry, sampled_call));
 		ASSERT_TRUE(stack_begins_with(&stack, &expected));
 		ASSERT_NE(NULL, load(new, twins[(i + 1) % 2], NULL));
-		/* Known at the one address, used at the other */
+		/* Known at one address, used at the other */
 		ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, 2,
 					  (chain_fn)new->entry, sampled_call));
 		ASSERT_TRUE(stack_begins_with(&stack, &expected));
@@ -356,7 +355,7 @@ TEST_F(chain, file_moved_over_uses_its_own_table)
 	}
 }
 
-/* As programs do it */
+/* Like programs do */
 TEST_F(chain, file_opened_by_dlopen_uses_its_own_table)
 {
 	char exe[PATH_MAX] = "", path[2 * PATH_MAX];
@@ -392,7 +391,7 @@ FIXTURE(program)
 	struct trace trace;
 };
 
-/* @interpreter: what runs instead of the program, as a dynamic loader would */
+/* @interpreter: the program that the kernel starts, like a dynamic loader */
 FIXTURE_VARIANT(program)
 {
 	const char *file;

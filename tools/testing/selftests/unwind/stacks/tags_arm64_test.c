@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stacks on arm64 whose addresses have a tag: the hardware ignores it, or compares it
- * with that of the memory (MTE). Either way the stack is the whole one, by addresses
- * that have none. So it is with tables.
+ * Stacks on arm64 whose addresses have a tag. The hardware ignores the tag, or compares
+ * it with the memory's tag (MTE). Either way the stack is whole, with untagged addresses.
+ * The same holds for tables.
  */
 #include <asm/hwcap.h>
 #include <errno.h>
@@ -86,13 +86,13 @@ FIXTURE_VARIANT_ADD(tags, compared_in_handler) {
 	.fn = sampled_in_handler, .checked = true,
 };
 
-/* The kernel takes addresses with tags, compares them with memory's, or neither */
+/* The kernel accepts tagged addresses, also compares their tags, or neither */
 static int set_tags(unsigned long how)
 {
 	return prctl(PR_SET_TAGGED_ADDR_CTRL, how, 0, 0, 0);
 }
 
-/* All of the memory has the tag; an access with another is a fault at once */
+/* Tag all of the memory; an access with another tag faults at once */
 static int compare_tags(char *memory, size_t size)
 {
 	uintptr_t at = (uintptr_t)memory, end = at + size;
@@ -120,7 +120,7 @@ FIXTURE_SETUP(tags)
 	ASSERT_NE(NULL, self->stack);
 	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
 	whole_raise_init();
-	/* Or the kernel would lay down no signal's frame by such an address */
+	/* Otherwise the kernel lays down no signal frame at such an address */
 	if (variant->fn == sampled_in_handler)
 		ASSERT_EQ(0, set_tags(PR_TAGGED_ADDR_ENABLE));
 	if (variant->checked)
@@ -138,7 +138,7 @@ TEST_F(tags, are_no_part_of_the_stack)
 	int fds[2];
 
 	if (variant->checked) {
-		/* The kernel's own accesses are compared, too */
+		/* The tags of the kernel's own accesses are compared, too */
 		ASSERT_EQ(0, pipe(fds));
 		ASSERT_EQ(1, write(fds[1], top - GRANULE, 1));
 		ASSERT_EQ(-1, write(fds[1], self->stack - GRANULE, 1));
@@ -182,7 +182,7 @@ FIXTURE_TEARDOWN(table)
 	sampler_close(&self->sampler);
 }
 
-/* As with every system call: once the process has asked for that */
+/* Like every system call, it accepts tags only if the process has enabled that */
 TEST_F(table, registered_by_tagged_addresses_is_used)
 {
 	tag_attr(&self->attr);
@@ -192,12 +192,12 @@ TEST_F(table, registered_by_tagged_addresses_is_used)
 	/* It is the same text */
 	EXPECT_EQ(-EEXIST, code_register(&self->code, KEY + 1));
 	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&self->code, 0)));
-	/* And is gone with its table */
+	/* And goes with its table */
 	ASSERT_EQ(0, munmap(self->code.table, self->code.table_mapped));
 	EXPECT_EQ(THROUGH_NOT, code_through(&self->sampler, code_fn(&self->code, 0)));
 }
 
-/* What is read of it is read whatever the tag is */
+/* The kernel reads tagged memory whatever its tag is */
 TEST_F(table, in_tagged_memory_is_used)
 {
 	if (!(getauxval(AT_HWCAP2) & HWCAP2_MTE))
