@@ -2,18 +2,18 @@
 /*
  * The kernel's stack at every instruction of whole programs.
  *
- * Programs that do all that is known to be hard are stepped through, from their
- * first instruction to the last, with all that the C library and the dynamic
- * linker do for them.  At each step the kernel's stack is compared with the true
- * one (step_shadow.h), and judged (step_judge.h).
+ * The programs do everything that is known to be hard. The test steps through them, from
+ * the first instruction to the last, including the C library and the dynamic linker. At
+ * each step it compares the kernel's stack with the true one (step_shadow.h), and judges
+ * it (step_judge.h).
  *
  *	single_step_test [-s SECONDS] [PROGRAM...]
  *
- * (UNWIND_STEP_SECONDS in the environment says the same as -s.)
+ * (UNWIND_STEP_SECONDS in the environment has the effect of -s.)
  *
- * Beside the test's result there is a line for each program,
- * "# truth: program=... steps=... ...", for other programs to read.  Two programs
- * test the test, and have a line that begins with "# check:" in its place.
+ * In addition to the test's result there is a line for each program, "# truth:
+ * program=... steps=... ...", for other programs to read. Two programs test the test
+ * itself; their line begins with "# check:" instead.
  */
 #include <fnmatch.h>
 #include <libgen.h>
@@ -31,24 +31,24 @@
 #include "step_task.h"
 #include "../../kselftest.h"
 
-/* Over all programs, unless time was up before */
+/* For all programs, unless time runs out earlier */
 #if defined(__x86_64__)
 #define DISTINCT_MIN	200000
 #elif defined(__aarch64__)
 #define DISTINCT_MIN	150000
 #endif
 /*
- * For all programs; a kernel with checkers, or a busy machine, may need it all.
- * Each has up to twice its share of what those before it have left: those that take
+ * For all programs; a kernel with checkers, or a busy machine, may need it all. Each
+ * program has up to twice its share of the time that is left, so the programs that take
  * long come last.
  */
 #define SECONDS_MAX	300
 
 /*
- * @thousands: of steps that it takes, about
+ * @thousands: approximate number of steps, in thousands
  * @linker: from the dynamic linker's first instruction, not the program's own
  * @signals: send some at each instruction of the program's own code
- * @lies: its table is wrong on purpose, which must be found
+ * @lies: its table is wrong on purpose, and the test must find that
  * @tampered: the kernel's stacks are changed before they are judged
  */
 struct program {
@@ -101,7 +101,7 @@ static bool is_ready(pid_t pid)
 	return (caught & wanted) == wanted;
 }
 
-/* At which instructions signals were sent, and in how many handlers */
+/* The instructions where signals were sent, and the number of active handlers */
 struct run {
 	const struct program	*program;
 	struct judge		judge;
@@ -122,7 +122,7 @@ static unsigned int handlers(const struct step_task *task)
 	return nr;
 }
 
-/* Once at each instruction outside of handlers, and once in the first of them */
+/* Once at each instruction outside of handlers, and once in the first handler */
 static int choose_signal(struct stepper *stepper, struct step_task *task)
 {
 	const struct module *module;
@@ -152,7 +152,7 @@ static int choose_signal(struct stepper *stepper, struct step_task *task)
  * Programs
  */
 
-/* In one of three ways, none of which leaves a true stack */
+/* Apply one of three changes; each makes the stack untrue */
 static void tamper(struct step_stack *stack, unsigned long how)
 {
 	switch (how % 3) {
@@ -254,7 +254,7 @@ static bool is_good(const struct program *program, const struct stepper *stepper
 		return v->unlisted;
 	if (FIRST_IS_KNOWN && v->other.first_skips)
 		return false;
-	/* Something was found out, and the program came to its end */
+	/* The tampering was detected, and the program came to its end */
 	return v->right + v->other.right && !v->unlisted &&
 	       (stepper->cut || !stepper->status);
 }
@@ -315,7 +315,7 @@ static bool is_wanted(const struct program *program, int argc, char **argv)
 	return !argc;
 }
 
-/* The program and what it steps through share a CPU: each waits for the other */
+/* The program and the process that steps it share a CPU: each waits for the other */
 static void bind_to_cpu(void)
 {
 	cpu_set_t set;
@@ -326,7 +326,7 @@ static void bind_to_cpu(void)
 		ksft_exit_fail_msg("cannot be bound to a CPU\n");
 }
 
-/* Returns the number of distinct steps; @cut: whether time was up for any */
+/* Return the number of distinct steps; @cut: did time run out for any program? */
 static unsigned long run_all(int argc, char **argv, unsigned int thousands,
 			     unsigned int seconds, bool *cut)
 {

@@ -58,7 +58,7 @@ enum insn_kind machine_kind(const uint8_t *bytes)
 		return INSN_CALL;
 	if ((insn & 0xffe0001f) == 0xd4000001)
 		return INSN_SYSCALL;
-	/* Branches to a register; what is authenticated does not matter */
+	/* Branches to a register, with or without authentication */
 	if ((insn & 0xfe000000) != 0xd6000000)
 		return INSN_OTHER;
 	switch (insn >> 21 & 7) {

@@ -280,7 +280,7 @@ static uint64_t symbol_at(const struct module *module, uint64_t addr,
 		sym = (const Elf64_Sym *)(module->data + shdr[i].sh_offset);
 		names = (const char *)module->data + shdr[shdr[i].sh_link].sh_offset;
 		for (j = 0; j < shdr[i].sh_size / sizeof(*sym); j++) {
-			/* Symbols that begin with "$" tell code from data */
+			/* Symbols that begin with "$" distinguish code from data */
 			if (sym[j].st_shndx == SHN_UNDEF || !names[sym[j].st_name] ||
 			    names[sym[j].st_name] == '$' ||
 			    ELF64_ST_TYPE(sym[j].st_info) > STT_FUNC ||

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The code of a process that is stepped through: what instruction is at an
- * address, which file it is from, and whether a table covers it.
+ * The code of a stepped process: the instruction at an address, its file, and whether a
+ * table covers it.
  *
- * What a signal handler returns to counts as covered: there the kernel has laid
- * down the frame itself.  What is known is kept until code_changed() tells that
- * something was mapped or unmapped.
+ * The return address of a signal handler counts as covered, because the kernel has laid
+ * down the frame there itself. The code is cached until code_changed() reports a new or
+ * removed mapping.
  */
 #ifndef SELFTEST_UNWIND_STEP_CODE_H
 #define SELFTEST_UNWIND_STEP_CODE_H
@@ -21,10 +21,7 @@
 #define CODE_MODULES	64
 #define CODE_CACHE	65536
 
-/*
- * An executable mapping of a file, or the vDSO.  @bias is what to add to
- * addresses of the file.
- */
+/* An executable mapping of a file, or the vDSO. @bias is added to addresses of the file. */
 struct module {
 	char			path[256];
 	uint64_t		start;
@@ -54,18 +51,18 @@ struct code {
 	struct code_entry	cache[CODE_CACHE];
 };
 
-/* Of a process that has just called exec(); 0, or -1 */
+/* Open a process that has just called exec(); 0, or -1 */
 int code_open(struct code *code, pid_t pid);
 void code_close(struct code *code);
 void code_changed(struct code *code);
 
-/* Words of the process's memory; false if they cannot be read */
+/* Read words of the process's memory; false if they cannot be read */
 bool code_read(const struct code *code, uint64_t addr, void *to, size_t size);
 
 const struct code_entry *code_at(struct code *code, uint64_t addr);
 const struct module *code_module(struct code *code, uint64_t addr);
 
-/* Is there the call of rt_sigreturn() that a handler returns to? */
+/* Is it the call of rt_sigreturn() that a handler returns to? */
 bool code_is_restorer(const struct code *code, uint64_t addr);
 
 /* "file:function+0x12", or the section's name for the linker's own code */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions whose tables are known to be wrong, by no fault of the kernel's, and
- * functions without one that mislead by the frame pointer.
+ * Functions whose tables are wrong without a fault of the kernel, and functions without a
+ * table whose frame pointer misleads.
  *
- * An entry excuses only what a walk without the kernel comes to as well, see
- * step_walk.h; "readelf --sframe" shows the rows that the test prints.
+ * An entry excuses only a result that a walk without the kernel confirms, see
+ * step_walk.h. "readelf --sframe" shows the rows that the test prints.
  */
 #include "step_judge.h"
 

@@ -76,11 +76,9 @@ void judge_free(struct judge *judge)
 	judge->seen = NULL;
 }
 
-/*
- * Comparing
- */
+/* Comparing stacks */
 
-/* The number of frames that are the same, and of those that there are in truth */
+/* The number of equal frames, and of frames in the true stack */
 static unsigned int compare(const struct step_task *task,
 			    const struct step_stack *stack, unsigned int *nr)
 {
@@ -170,7 +168,7 @@ static bool is_excused(struct code *code, uint64_t ip)
 	return find_exception(name);
 }
 
-/* Whose table is wrong, and is that known? */
+/* Find the function whose table is wrong. Is it in the list? */
 static const struct cause *note_cause(struct verdicts *verdicts,
 				      struct code *code,
 				      const struct walk *walk)
@@ -195,7 +193,7 @@ static const struct cause *note_cause(struct verdicts *verdicts,
 	return cause;
 }
 
-/* Is it a table that is wrong, not the kernel?  Returns what is noted of that. */
+/* Is the table wrong, not the kernel? Return the note on that table. */
 static const struct cause *find_cause(struct verdicts *verdicts, struct code *code,
 				      const struct step_task *task,
 				      const struct step_stack *stack,

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel's stacks beside the true ones.
+ * Compare the kernel's stacks with the true ones.
  *
- * A step is one instruction that was about to be executed, with its stack; two
- * are distinct if the address or any return address of the true stack differs.
+ * A step is one instruction that is about to be executed, with its stack. Two steps are
+ * distinct if the address or any return address of the true stack differs.
  *
- * A stack is tabled if tables cover all of its frames.  It must be exactly the
- * true one, unless a table itself is wrong: then its rows, read and applied here
- * without the kernel, lead astray from that very frame too, and its function must
- * be in the list of exceptions, with the reason.  So the list excuses no mistake
- * of the kernel's.
+ * A stack is tabled if tables cover all of its frames. It must be exactly the true one,
+ * unless a table itself is wrong. Then two conditions excuse it: the table's rows, read
+ * and applied here without the kernel, go wrong at the same frame, and the list of
+ * exceptions has the function, with the reason. So the list excuses no mistake of the
+ * kernel.
  *
- * Other stacks may end early.  Frame pointers may skip a frame, where a function
- * has not yet or no longer set up its own.  But where a link register has the first
- * caller's address (FIRST_IS_KNOWN), that one is not to be skipped.  What they contain
- * must be true, unless a table that covers part of the stack is wrong, as above.
+ * Other stacks may stop early. Frame pointers may skip a frame where a function has not
+ * yet or no longer set up its own. But where a link register has the first caller's
+ * address (FIRST_IS_KNOWN), that caller must not be skipped. All frames must be true,
+ * unless a table that covers part of the stack is wrong, as above.
  */
 #ifndef SELFTEST_UNWIND_STEP_JUDGE_H
 #define SELFTEST_UNWIND_STEP_JUDGE_H
@@ -52,8 +52,8 @@ struct cause {
 };
 
 /*
- * @unlisted: the table is wrong, but not in the list
- * @first_skips: of @skips, those of the first caller, where the list has no reason
+ * @unlisted: the table is wrong, but is not in the list
+ * @first_skips: steps in @skips that skip the first caller, without a reason in the list
  */
 struct verdicts {
 	unsigned long	steps;
@@ -85,7 +85,7 @@ struct judge {
 int judge_init(struct judge *judge);
 void judge_free(struct judge *judge);
 
-/* Judge one stack; the first ones that are the kernel's mistake are printed */
+/* Judge one stack; print the first ones that are the kernel's mistake */
 void judge_stack(struct judge *judge, struct code *code,
 		 const struct step_task *task, const struct step_stack *stack);
 

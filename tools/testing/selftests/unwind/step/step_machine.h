@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What stepping through programs has to know of the machine: its registers, its
- * instructions, and what the kernel lays on the stack for a signal's handler.
+ * The machine as stepping needs it: its registers, its instructions, and the frame that
+ * the kernel lays on the stack for a signal handler.
  */
 #ifndef SELFTEST_UNWIND_STEP_MACHINE_H
 #define SELFTEST_UNWIND_STEP_MACHINE_H
@@ -11,10 +11,10 @@
 #include <sys/types.h>
 
 /*
- * STEP_REG_*: numbers of DWARF. FRAME_*: from a handler's first stack pointer to
- * what the kernel saved of the interrupted registers; HANDLER_POPS: how far the
- * pointer is moved by the handler's return. CALLS_PUSH: does a call put the return
- * address on the stack?  If not, it is in the register STEP_REG_RA.
+ * STEP_REG_*: numbers of DWARF. FRAME_*: from a handler's first stack pointer to the
+ * kernel's copy of the interrupted registers; HANDLER_POPS: how far the handler's return
+ * moves the pointer. CALLS_PUSH: does a call push the return address? If not, it is in
+ * the register STEP_REG_RA.
  */
 #if defined(__x86_64__)
 #define STEP_REGS	16
@@ -46,7 +46,7 @@ struct step_regs {
 	uint64_t	reg[STEP_REGS];
 };
 
-/* @INSN_JUMP: to an address in a register */
+/* @INSN_JUMP: jumps to an address in a register */
 enum insn_kind {
 	INSN_OTHER,
 	INSN_CALL,
@@ -57,18 +57,18 @@ enum insn_kind {
 
 #define INSN_MAX	15
 
-/* Of a thread that has stopped; 0 or -1 */
+/* Read the registers of a stopped thread; 0 or -1 */
 int machine_regs(pid_t tid, struct step_regs *regs);
 
-/* Let a process run up to an address that it comes to; 0 or -1 */
+/* Run a process up to an address that it will reach; 0 or -1 */
 int machine_run_to(pid_t pid, uint64_t addr);
 
 /* @insn: INSN_MAX bytes */
 enum insn_kind machine_kind(const uint8_t *insn);
 
 /*
- * Bytes that call rt_sigreturn(), the second instruction of them at @call: from
- * them the kernel knows signal frames.
+ * Bytes that call rt_sigreturn(); the second instruction is at @call. The kernel
+ * identifies signal frames by them.
  */
 struct machine_restorer {
 	const void	*bytes;
@@ -78,7 +78,7 @@ struct machine_restorer {
 
 extern const struct machine_restorer machine_restorer;
 
-/* A return address without what authenticates it */
+/* Strip the authentication code from a return address */
 uint64_t machine_ra(uint64_t ra);
 
 #endif /* SELFTEST_UNWIND_STEP_MACHINE_H */

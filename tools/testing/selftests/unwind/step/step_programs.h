@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The ways in which "calls" is compiled; programs/rules.mk says what each means.
+ * The variants of "calls"; programs/rules.mk says how each is compiled.
  */
 CALLS("O0") CALLS("O1") CALLS("O2") CALLS("O3") CALLS("Os")
 CALLS("O0_fp") CALLS("O1_fp") CALLS("O2_fp") CALLS("O3_fp") CALLS("Os_fp")

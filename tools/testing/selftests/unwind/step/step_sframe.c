@@ -104,7 +104,7 @@ static int32_t signed_number(const uint8_t *at, unsigned int bytes)
 	return (int32_t)(number(at, bytes) << shift) >> shift;
 }
 
-/* Where the return address was when the function was called, and may still be */
+/* The return address's place at the call, which may still hold it */
 static struct step_rule rule_at_call(const struct step_section *section)
 {
 #if CALLS_PUSH
@@ -128,7 +128,7 @@ static void default_rules(const struct step_section *section, struct step_row *r
 		.offset = signed_number(word, bytes),
 	};
 	row->ra = rule_at_call(section);
-	/* Unless it is always in the same place, it comes before the FP; 0: nowhere */
+	/* Unless its place is fixed, it precedes the FP; 0: nowhere */
 	if (!CALLS_PUSH && words > 1) {
 		word += bytes;
 		words--;

@@ -2,10 +2,9 @@
 /*
  * A reader of SFrame version 3 that shares nothing with the kernel's.
  *
- * It tells which code a table covers, and what exactly its rows say: where the
- * kernel's stack is not the true one, the rows themselves show whether the table
- * is to blame or the kernel.  It reads files of the test's own programs, trusts
- * them, and is slow.
+ * It reports which code a table covers, and the exact contents of its rows. Where the
+ * kernel's stack is not the true one, the rows show whether the table or the kernel is
+ * wrong. It reads files of the test's own programs, trusts them, and is slow.
  */
 #ifndef SELFTEST_UNWIND_STEP_SFRAME_H
 #define SELFTEST_UNWIND_STEP_SFRAME_H
@@ -31,7 +30,7 @@ struct step_section {
 	struct step_fde	*fde;
 };
 
-/* A rule without a base (0) says: as it was.  Registers have DWARF numbers. */
+/* A rule without a base (0) means: unchanged. Registers have DWARF numbers. */
 enum step_base {
 	STEP_SAME,
 	STEP_CFA,

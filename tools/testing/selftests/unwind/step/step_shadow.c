@@ -49,7 +49,7 @@ static struct shadow_stack *stack_at(struct shadow *shadow, uint64_t sp)
 	return add_stack(shadow, sp);
 }
 
-/* To a stack that this one was a signal handler's of: the handler is left */
+/* Go to a stack that a signal handler on this one interrupted: the handler is left */
 static void leave_handlers(struct shadow *shadow, struct shadow_stack *to)
 {
 	struct shadow_stack *stack, *next;
@@ -99,7 +99,7 @@ const struct shadow_frame *shadow_top(const struct shadow *shadow)
 	return shadow_next(&iter);
 }
 
-/* With all but what depends on the frames further out */
+/* @frame lacks the fields that depend on the frames further out */
 static void push(struct shadow *shadow, const struct shadow_frame *frame)
 {
 	const struct shadow_frame *outer = shadow_top(shadow);

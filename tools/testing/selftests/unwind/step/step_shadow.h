@@ -26,11 +26,11 @@
 #define SHADOW_STACKS	16
 
 /*
- * @ra: where the frame's callee returns to
- * @slot: where that stands on the stack
- * @fp: the frame pointer that it then finds, as callees preserve it
+ * @ra: the return address of the frame's callee
+ * @slot: its place on the stack
+ * @fp: the frame pointer after that return, because callees preserve it
  * @hash: of the return addresses of this frame and all further out
- * @exact: @ra was interrupted by a signal, it is not behind a call
+ * @exact: @ra was interrupted by a signal, it does not follow a call
  * @tabled: tables cover this frame and all further out
  */
 struct shadow_frame {
@@ -42,7 +42,7 @@ struct shadow_frame {
 	bool		tabled;
 };
 
-/* @caller: the stack that a signal interrupted when it went to this one */
+/* @caller: the stack that was current when a signal switched to this one */
 struct shadow_stack {
 	uint64_t		low;
 	uint64_t		high;
@@ -60,12 +60,12 @@ struct shadow {
 
 void shadow_init(struct shadow *shadow, uint64_t sp);
 
-/* The stack pointer is now here; true if that is on a stack without frames */
+/* Set the stack pointer; true if it is now on a stack without frames */
 bool shadow_move(struct shadow *shadow, uint64_t sp);
 
 /*
- * A call was made: @ra stands in the slot that the stack pointer points to, or in
- * a register. Then the pointer is back at the slot when the function has returned.
+ * A call was made: @ra is in the slot at the stack pointer, or in a register. After the
+ * function has returned, the pointer is at the slot again.
  */
 void shadow_call(struct shadow *shadow, uint64_t ra, uint64_t fp, bool tabled);
 
@@ -73,9 +73,9 @@ void shadow_call(struct shadow *shadow, uint64_t ra, uint64_t fp, bool tabled);
 void shadow_return(struct shadow *shadow);
 
 /*
- * A signal interrupted @ip, and is handled with the stack pointer at @sp, where
- * it stands that the handler returns to @restorer.  @saved_ip is where @ip was
- * saved.  Neither kernel nor handler change the frame pointer.
+ * A signal interrupted @ip. Its handler runs with the stack pointer at @sp, where the
+ * handler's return address @restorer is. @saved_ip is the place where @ip was saved.
+ * Neither kernel nor handler changes the frame pointer.
  */
 struct shadow_signal {
 	uint64_t	ip;
@@ -89,7 +89,7 @@ struct shadow_signal {
 
 void shadow_signal(struct shadow *shadow, const struct shadow_signal *signal);
 
-/* The frame further out than @frame, the innermost one for NULL; or NULL */
+/* The next frame further out than @frame, or the innermost for NULL; NULL at the end */
 struct shadow_iter {
 	const struct shadow_stack	*stack;
 	unsigned int			left;

@@ -22,7 +22,7 @@
 #include "step_task.h"
 
 #define PAGES		64
-/* How often the clock is looked at */
+/* Number of steps between two readings of the clock */
 #define CLOCK_STEPS	256
 
 /*
@@ -35,7 +35,7 @@ static int open_event(struct stepper *stepper, struct perf_event_attr *attr)
 	return event_open(attr, -1, stepper->cpu);
 }
 
-/* On the instruction that is next, as nothing else samples it */
+/* At the next instruction, because nothing else samples it */
 static void arm(struct stepper *stepper, struct step_task *task)
 {
 	struct perf_event_attr attr;
@@ -138,11 +138,11 @@ static void note_stack(struct step_task *task, const struct record *rec)
 {
 	struct step_stack *stack;
 
-	/* Another thread's breakpoint is hit by all */
+	/* All threads hit another thread's breakpoint */
 	if (task->sample_ip && (task->breakpoint < 0 ||
 				task->sample_ip != task->regs.ip))
 		return;
-	/* More than a breakpoint and a step there cannot be */
+	/* There is at most a breakpoint and a step there */
 	if (task->nr == 2)
 		return;
 	stack = &task->stack[task->nr++];
@@ -153,7 +153,7 @@ static void note_stack(struct step_task *task, const struct record *rec)
 	memcpy(stack->ip, rec->ips, stack->nr * sizeof(*stack->ip));
 }
 
-/* Distribute what is in the buffer among the threads */
+/* Distribute the buffer's stacks among the threads */
 static void read_stacks(struct stepper *stepper)
 {
 	struct records recs = {};
@@ -197,7 +197,7 @@ static bool is_tabled(struct stepper *stepper, uint64_t addr)
 	return code_at(&stepper->code, addr)->tabled;
 }
 
-/* Is it one function that both are in, and neither at its start? */
+/* Are both in one function, and neither at its start? */
 static bool in_one_function(struct stepper *stepper, uint64_t a, uint64_t b)
 {
 	const struct module *module = code_module(&stepper->code, a);
@@ -212,9 +212,9 @@ static bool in_one_function(struct stepper *stepper, uint64_t a, uint64_t b)
 }
 
 /*
- * Where a return address need not be on the stack, the frame of a function that
- * has none there ends by its return; or by a jump into the middle of its caller,
- * which is what longjmp() and its like do.  A tail call goes to a start.
+ * On machines where a return address may be in a register only: a frame without one on
+ * the stack ends by the function's return, or by a jump into the middle of its caller, as
+ * longjmp() does. A tail call jumps to a start.
  */
 static void follow_jump(struct stepper *stepper, struct step_task *task,
 			uint64_t to, uint8_t kind)
@@ -235,7 +235,7 @@ static bool may_map(uint64_t call)
 	       call == SYS_mremap;
 }
 
-/* Where a function returns to whose first instruction is next */
+/* The return address of a function whose first instruction is next */
 static uint64_t returns_to(struct stepper *stepper, const struct step_regs *regs)
 {
 #if CALLS_PUSH
@@ -245,13 +245,13 @@ static uint64_t returns_to(struct stepper *stepper, const struct step_regs *regs
 #endif
 }
 
-/* Did the instruction that was just executed go anywhere as a call? */
+/* Was the last instruction's transfer a call? */
 static bool has_called(const struct step_task *task, const struct step_regs *regs)
 {
 	return !CALLS_PUSH || regs->sp == task->regs.sp - sizeof(long);
 }
 
-/* An instruction has been executed: what did it do to the stack? */
+/* Apply the effect of the executed instruction to the stack */
 static void follow(struct stepper *stepper, struct step_task *task,
 		   const struct step_regs *regs)
 {
@@ -305,7 +305,7 @@ static void judge(struct stepper *stepper, struct step_task *task,
 		stepper->missing++;
 }
 
-/* A thread has stopped before its first instruction, or that of a handler */
+/* A thread has stopped before its own first instruction, or before a handler's */
 static void stopped_elsewhere(struct stepper *stepper, struct step_task *task)
 {
 	struct step_regs regs;
@@ -350,12 +350,12 @@ static void stepped(struct stepper *stepper, struct step_task *task)
  * Stops
  */
 
-/* What to do about a stop; returns the signal to go on with */
+/* Handle a stop; return the signal to continue with */
 static int handle_stop(struct stepper *stepper, struct step_task *task, int status)
 {
 	int signal = WSTOPSIG(status), ret = 0;
 	bool sampled = task->nr && !task->stack[task->nr - 1].topmost;
-	/* A trap's signal has been generated; that a handler begins has none */
+	/* A trap's signal was generated; a handler's start generates none */
 	bool step = signal == SIGTRAP && !(status >> 16) &&
 		    (sampled || !task->signal);
 
@@ -366,7 +366,7 @@ static int handle_stop(struct stepper *stepper, struct step_task *task, int stat
 		stepped(stepper, task);
 		ret = stepper->ops->signal(stepper, task);
 	} else if (signal == SIGTRAP) {
-		/* In clone(), nothing has happened; else a handler begins */
+		/* In clone(), nothing has happened; otherwise a handler begins */
 		if (!(status >> 16))
 			stopped_elsewhere(stepper, task);
 	} else {
@@ -388,7 +388,7 @@ static bool time_is_up(const struct stepper *stepper, const struct timespec *sta
 	return now.tv_sec - start->tv_sec >= seconds;
 }
 
-/* Until the program ends */
+/* Step until the program ends */
 static int step_all(struct stepper *stepper, pid_t pid, unsigned int seconds)
 {
 	struct timespec start;
@@ -434,7 +434,7 @@ static void run_child(int cpu, char *path)
 	_exit(127);
 }
 
-/* The program's own first instruction, as the kernel tells it; or 0 */
+/* The program's own first instruction, from the kernel's auxiliary vector; or 0 */
 static uint64_t entry_of(pid_t pid)
 {
 	uint64_t pair[2];
@@ -451,7 +451,7 @@ static uint64_t entry_of(pid_t pid)
 	return auxv && pair[0] == AT_ENTRY ? pair[1] : 0;
 }
 
-/* Let the dynamic linker do its work up to there, where no frame is left of it */
+/* Run the dynamic linker up to that instruction, where none of its frames is left */
 static int run_to_entry(pid_t pid)
 {
 	uint64_t entry = entry_of(pid);
@@ -472,7 +472,7 @@ int stepper_run(struct stepper *stepper, char *path, bool from_entry,
 	ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE);
 	if ((!from_entry || !run_to_entry(pid)) &&
 	    !code_open(&stepper->code, pid)) {
-		/* What came so far is no step's: take it out of the buffer */
+		/* Stacks so far belong to no step: drop them from the buffer */
 		read_stacks(stepper);
 		find_task(stepper, pid)->nr = 0;
 		stopped_elsewhere(stepper, find_task(stepper, pid));

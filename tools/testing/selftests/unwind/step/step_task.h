@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A program that is stepped through, all of its threads, with the stack that the
- * kernel unwinds at each instruction.
+ * Step through a program, all of its threads, with the kernel's stack at each
+ * instruction.
  *
- * The trap that ends a step generates SIGTRAP in the context of the thread, as it
- * is about to stop.  A perf event on the tracepoint signal:signal_generate, which
- * defers its callchain, therefore has both sample and callchain in the buffer
- * when the parent learns of the stop, and they tell of the very instruction that
- * is next.  The event is that of a CPU, to which the parent and the program are
- * bound: it covers threads that come later, and costs nothing per switch.
+ * The trap that ends a step generates SIGTRAP in the context of the thread, which is
+ * about to stop. A perf event on the tracepoint signal:signal_generate defers its
+ * callchain. So both sample and callchain are in the buffer when the parent sees the
+ * stop, and they show exactly the next instruction. The event is bound to a CPU, like the
+ * parent and the program: it covers threads that start later, and costs nothing per
+ * switch.
  *
- * Where a thread stops otherwise (after exec, in a new thread, at the start of a
- * signal handler) there is no such signal.  A breakpoint is put there, for the
- * step that follows.
+ * Other stops (after exec, in a new thread, at the start of a signal handler) have no
+ * such signal. There the stepper sets a breakpoint, for the following step.
  */
 #ifndef SELFTEST_UNWIND_STEP_TASK_H
 #define SELFTEST_UNWIND_STEP_TASK_H
@@ -29,7 +28,7 @@
 #define STEP_TASKS	16
 #define STEP_IPS	127
 
-/* What the kernel found, innermost first; @topmost: a breakpoint's address or 0 */
+/* The kernel's stack, innermost first; @topmost: a breakpoint's address or 0 */
 struct step_stack {
 	uint64_t	topmost;
 	uint64_t	nr;
@@ -37,11 +36,11 @@ struct step_stack {
 };
 
 /*
- * @regs: before the instruction that is next
+ * @regs: before the next instruction
  * @breakpoint: event at regs.ip, or -1
- * @stack: those that were taken since the last stop
+ * @stack: stacks that were taken since the last stop
  * @entering: nothing has been called yet on a stack that is new
- * @signal: the signal with which it goes on, or 0
+ * @signal: the signal to continue with, or 0
  */
 struct step_task {
 	pid_t			tid;
@@ -59,9 +58,9 @@ struct step_task {
 struct stepper;
 
 /*
- * @judge: the kernel's stack before the instruction at task->regs.ip, of which
- * task->shadow is the true one.
- * @signal: a signal to send before this instruction, or 0
+ * @judge: judge the kernel's stack before the instruction at task->regs.ip; task->shadow
+ * is the true one.
+ * @signal: return a signal to send before this instruction, or 0
  */
 struct step_ops {
 	void	(*judge)(struct stepper *stepper, struct step_task *task,
@@ -70,8 +69,8 @@ struct step_ops {
 };
 
 /*
- * @steps: instructions, @missing: those without a stack, @cut: whether time was
- * up before the program ended, @status: as of waitpid()
+ * @steps: instructions, @missing: steps without a stack, @cut: did time run out before
+ * the program ended? @status: from waitpid()
  */
 struct stepper {
 	const struct step_ops	*ops;
@@ -88,14 +87,14 @@ struct stepper {
 	int			status;
 };
 
-/* 0; or -1 and errno when there is no such event */
+/* 0; or -1 and errno without such an event */
 int stepper_open(struct stepper *stepper, const struct step_ops *ops,
 		 void *context);
 void stepper_close(struct stepper *stepper);
 
 /*
- * Run a program, for no more than @seconds; 0, or -1 if it could not be run.
- * @from_entry: step from its own first instruction, not the dynamic linker's
+ * Run a program, for no more than @seconds; 0, or -1 if it could not be run. @from_entry:
+ * step from its own first instruction, not the dynamic linker's
  */
 int stepper_run(struct stepper *stepper, char *path, bool from_entry,
 		unsigned int seconds);

@@ -24,7 +24,7 @@ static bool apply(const struct walk *walk, const struct code *code,
 	return !rule->deref || code_read(code, *val, val, sizeof(*val));
 }
 
-/* To the caller by the row; false if it leads nowhere */
+/* Go to the caller by the row; false if it leads nowhere */
 static bool next_by_row(struct walk *walk, const struct code *code,
 			const struct step_regs *regs,
 			const struct step_row *row)
@@ -48,7 +48,7 @@ static bool next_by_row(struct walk *walk, const struct code *code,
 	return true;
 }
 
-/* To what a signal interrupted, from what its handler returns to */
+/* Go from a handler's return address to the interrupted code */
 static bool next_by_signal(struct walk *walk, const struct code *code)
 {
 	uint64_t frame = walk->sp - HANDLER_POPS;
@@ -87,7 +87,7 @@ static bool next(struct walk *walk, struct code *code,
 	return next_by_row(walk, code, regs, &row);
 }
 
-/* Where the frame pointer leads, which is followed when the row is of no use */
+/* The frame pointer's caller, which is used when the row is of no use */
 static uint64_t by_fp(const struct walk *walk, const struct code *code)
 {
 	uint64_t ra = 0;
@@ -104,7 +104,7 @@ static bool is_sp_of(const struct shadow_frame *frame, uint64_t sp)
 	return frame->exact || sp == frame->slot + (CALLS_PUSH ? sizeof(long) : 0);
 }
 
-/* Where the link register leads, which is tried before that */
+/* The link register's caller, which is tried before that */
 static uint64_t by_link(const struct walk *walk, const struct step_task *task)
 {
 #if CALLS_PUSH
@@ -114,7 +114,7 @@ static uint64_t by_link(const struct walk *walk, const struct step_task *task)
 #endif
 }
 
-/* Along the true frames; @culprit is the first that does not restore FP and SP */
+/* Follow the true frames; @culprit is the first that does not restore FP and SP */
 static bool walk_truth(struct walk *walk, struct walk *culprit, struct code *code,
 		       const struct step_task *task, struct shadow_iter *iter,
 		       unsigned int frames)
@@ -162,7 +162,7 @@ bool walk_goes_astray(struct walk *walk, struct code *code,
 	snprintf(walk->row, sizeof(walk->row), "%s", caller.row);
 	if (leads && frame && caller.ip == frame->ra)
 		return false;
-	/* Along with the row, or nowhere, or by one of these registers instead */
+	/* Follow the row, or stop, or follow one of these registers instead */
 	if (kernel && !(leads && kernel == caller.ip) &&
 	    kernel != by_fp(walk, code) && kernel != by_link(walk, task))
 		return false;

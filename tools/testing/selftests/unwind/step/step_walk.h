@@ -2,8 +2,8 @@
 /*
  * A stack by the rows of the tables alone, without the kernel.
  *
- * It is walked along the true stack up to the frame at which the kernel left it.
- * There the row must lead astray, or nowhere, for the table to be what is wrong.
+ * The walk follows the true stack up to the frame where the kernel's stack differs. If
+ * the table is at fault, its row there gives a wrong caller, or none.
  */
 #ifndef SELFTEST_UNWIND_STEP_WALK_H
 #define SELFTEST_UNWIND_STEP_WALK_H
@@ -13,7 +13,7 @@
 
 #include "step_task.h"
 
-/* The frame, and the row that holds there */
+/* The frame, and the row for its address */
 struct walk {
 	uint64_t	ip;
 	uint64_t	sp;
@@ -24,8 +24,8 @@ struct walk {
 };
 
 /*
- * The kernel's stack is true in its first @same frames, and not in the next.
- * Does the table of the last true one say so, too?  Then @walk is that frame.
+ * The kernel's stack is true in its first @same frames, and not in the next. Does the
+ * table of the last true one say so, too? Then @walk is that frame.
  */
 bool walk_goes_astray(struct walk *walk, struct code *code,
 		      const struct step_task *task,
