@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stress of the deferred core: requests of several clients from NMIs that come
- * at any time, about tasks that enter and leave the kernel in all ways.
+ * Stress of the deferred core: several clients request stacks in NMIs that come at any
+ * time, of tasks that enter and leave the kernel in all ways.
  *
- * The module unwind_stress makes the requests and logs them; without it there is
- * nothing to test. The load's tasks are all gone before the log is read, so
- * that nothing of it is still to come. That the check can fail is tested first,
- * with logs that are wrong.
+ * The module unwind_stress makes the requests and logs them; without it the test is
+ * skipped. All tasks of the load are gone before the test reads the log, so the log is
+ * complete. The first tests check the checker itself, with wrong logs.
  *
- * UNWIND_STRESS_REQUESTS and UNWIND_STRESS_RATE (NMIs that each CPU sends, per
- * second) change how much.
+ * UNWIND_STRESS_REQUESTS and UNWIND_STRESS_RATE (NMIs that each CPU sends, per second)
+ * set the amount.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,7 +34,7 @@
 #define PATIENCE	1200
 
 #define ALL		((1U << UNWIND_STRESS_CLIENTS) - 1)
-/* Those that come and go in the test of that; the sleeper and the slow one too */
+/* Clients that come and go in that test; including the sleeper and the slow one */
 #define CHANGING	0x0e
 
 static unsigned long setting(const char *name, unsigned long usual)
@@ -77,7 +76,7 @@ static const struct unwind_stress_event good_log[] = {
 
 FIXTURE(checker)
 {
-	/* One more than the good log has; one that is empty is left out */
+	/* One event more than the good log; an empty one is omitted */
 	struct unwind_stress_event log[GOOD + 1];
 	struct check check;
 };
@@ -93,7 +92,7 @@ FIXTURE_TEARDOWN(checker)
 	check_free(&self->check);
 }
 
-/* Is @fault, and nothing else, found @times times? */
+/* Does the check find @fault @times times, and nothing else? */
 static bool finds(struct check *check, const struct unwind_stress_event *log,
 		  enum check_fault fault, size_t times)
 {
@@ -140,7 +139,7 @@ TEST_F(checker, foreign)
 {
 	self->log[8].cookie++;
 	EXPECT_FALSE(finds(&self->check, self->log, FOREIGN, 1));
-	/* And the one that it was meant for is lost */
+	/* And the request that it was meant for is lost */
 	EXPECT_EQ(1, self->check.faults[FOREIGN]);
 	EXPECT_EQ(1, self->check.faults[LOST]);
 }
@@ -312,8 +311,8 @@ FIXTURE_TEARDOWN(stress)
 }
 
 /*
- * The session last: without one nothing asks but the borrower, which is to do so
- * before all requests are made, however long this task has to wait in between.
+ * Set the session last. Without it only the borrower makes requests. The borrower must
+ * make some before all requests are made, however long this task is delayed in between.
  */
 static bool start(pid_t session, unsigned long requests)
 {
@@ -352,7 +351,7 @@ TEST_F_TIMEOUT(stress, each_request_one_callback, PATIENCE)
 	load_go();
 	ASSERT_TRUE(start(self->load, requests));
 	ASSERT_TRUE(module_wait("run"));
-	/* All are made. What is still to come of them comes before this returns */
+	/* All requests are made. Their last callbacks come before this returns. */
 	end_load(&self->load);
 	good = finish(&self->check);
 	print(&self->check, &self->start);
@@ -373,7 +372,7 @@ TEST_F_TIMEOUT(stress, each_request_one_callback, PATIENCE)
 	EXPECT_LT(0, where_in_core());
 }
 
-/* Nothing runs that has a user stack: the load waits, and so does this */
+/* No task with a user stack runs: the load waits, and so does this task */
 TEST_F_TIMEOUT(stress, idle_and_kernel_threads_are_refused, PATIENCE)
 {
 	const unsigned long requests = 1000;
@@ -397,7 +396,7 @@ struct changes {
 	unsigned int	nr;
 };
 
-/* Until all requests are made, and some times at least */
+/* Repeat until all requests are made, and some times at least */
 static void *change_clients(void *arg)
 {
 	struct changes *changes = arg;
@@ -423,9 +422,9 @@ static void changes_end(struct changes *changes)
 }
 
 /*
- * The sleeper waits for more callbacks than there can have been requests pending
- * when it began: 5 of each of some 60 tasks. So some are asked for meanwhile. And it
- * waits for other clients to be cancelled.
+ * The sleeper waits for more callbacks than requests can have been pending when it began:
+ * 5 for each of about 60 tasks. So some requests are newer. It also waits until other
+ * clients are cancelled.
  */
 #define HOLD		400
 #define HOLD_CHANGES	2
@@ -454,7 +453,7 @@ TEST_F_TIMEOUT(stress, sleeper_delays_its_own_task, PATIENCE)
 	EXPECT_LT(0, self->check.holds);
 }
 
-/* How many requests were dropped with their client in one go? */
+/* The number of requests that were dropped with their client at once */
 static size_t change_under_load(struct __test_metadata *_metadata,
 				struct check *check, pid_t *load)
 {
@@ -479,7 +478,7 @@ static size_t change_under_load(struct __test_metadata *_metadata,
 	return dropped;
 }
 
-/* Until a cancellation has met a request that was pending: few do */
+/* Repeat until a cancellation has met a pending request: few do */
 TEST_F_TIMEOUT(stress, clients_come_and_go, PATIENCE)
 {
 	unsigned int round = 0;
@@ -497,7 +496,7 @@ TEST_F_TIMEOUT(stress, clients_come_and_go, PATIENCE)
 	check_init(&self->check, ALL);
 }
 
-/* Under one and the same load */
+/* All under the same load */
 TEST_F_TIMEOUT(stress, module_comes_and_goes, PATIENCE)
 {
 	const unsigned long requests =
@@ -515,7 +514,7 @@ TEST_F_TIMEOUT(stress, module_comes_and_goes, PATIENCE)
 		EXPECT_EQ(requests, self->check.requests);
 		check_free(&self->check);
 
-		/* And goes, at the next time, in the middle of it all */
+		/* And is cancelled, next time, in the middle of everything */
 		ASSERT_TRUE(start(self->load, requests));
 		ASSERT_EQ(0, module_unload());
 		ASSERT_EQ(0, module_load());

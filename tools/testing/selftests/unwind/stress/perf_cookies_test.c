@@ -2,14 +2,14 @@
 /*
  * Thousands of samples under load: each cookie has exactly one stack.
  *
- * Threads that mix user code, system calls and page faults migrate between the
- * CPUs, while each CPU has a clock that interrupts them wherever they are, and
- * software events that fire in the middle of a system call. The clock is a timer,
- * or a counter of the CPU, whose interrupts may be NMIs. All events of a CPU
- * write to one buffer. When the threads have exited, all their stacks must be
- * there: one for each cookie, after its samples, from the same task.
+ * Threads that mix user code, system calls and page faults migrate between the CPUs. Each
+ * CPU has a clock that interrupts them anywhere, and software events that fire in the
+ * middle of a system call. The clock is a timer, or a counter of the CPU, whose
+ * interrupts may be NMIs. All events of a CPU write to one buffer. When the threads have
+ * exited, all their stacks must be there: one for each cookie, after its samples, from
+ * the same task.
  *
- * UNWIND_PERF_SAMPLES (2000) says how many samples of the clock there have to be.
+ * UNWIND_PERF_SAMPLES (2000) is the required number of samples of the clock.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -33,7 +33,7 @@
 #define PAGES		512
 #define SAMPLES		2000
 
-/* Shorter than what a sample takes on a slow machine would sample for ever */
+/* A period shorter than a slow machine's sample would never let the program run */
 #define CLOCK_PERIOD	1000000
 
 static atomic_bool *stop;
@@ -166,8 +166,8 @@ FIXTURE_TEARDOWN(load)
 }
 
 /*
- * One more event of the child on a CPU, all into the buffer of @first. None is
- * enabled before it has a buffer, or it would ask for stacks of no sample.
+ * Open one more event of the child on a CPU; all use the buffer of @first. None is
+ * enabled before it has a buffer, because it would request stacks without samples.
  */
 static int add_event(struct perf_event_attr *attr, pid_t pid, int cpu, int first)
 {
@@ -204,7 +204,7 @@ static bool is_clock(const uint64_t *clock, int cpus, const struct record *rec)
 	return false;
 }
 
-/* CPUs that samples were taken on, and tasks with samples on more than one */
+/* CPUs with samples, and tasks with samples on more than one */
 static void spread(const struct records *recs, size_t *cpus, size_t *migrated)
 {
 	uint64_t all = 0, task[32] = {};
@@ -231,7 +231,7 @@ static void spread(const struct records *recs, size_t *cpus, size_t *migrated)
 		*migrated += __builtin_popcountll(task[t]) > 1;
 }
 
-/* Has a task that was sampled without a cookie none after that? */
+/* Does no sample with a cookie follow a task's sample without one? */
 static bool none_after(const struct records *recs, const struct record *without)
 {
 	size_t i;
@@ -286,12 +286,12 @@ TEST_F_TIMEOUT(load, each_cookie_has_one_stack, 900)
 
 	EXPECT_TRUE(records_match(&self->recs, &late));
 
-	/* That was the load that it was meant to be */
+	/* The load was as intended */
 	spread(&self->recs, &cpus, &migrated);
 	EXPECT_EQ(self->cpus, cpus);
 	if (self->cpus > 1)
 		EXPECT_LE(THREADS, migrated);
-	/* Entries with several samples were among it */
+	/* It included entries with several samples */
 	samples = records_count(&self->recs, PERF_RECORD_SAMPLE);
 	stacks = records_count(&self->recs, PERF_RECORD_CALLCHAIN_DEFERRED);
 	EXPECT_LT(stacks, samples);
@@ -301,7 +301,7 @@ TEST_F_TIMEOUT(load, each_cookie_has_one_stack, 900)
 
 		if (rec->type != PERF_RECORD_SAMPLE || rec->cookie)
 			continue;
-		/* Only a task's last breath, which a slow machine draws out */
+		/* Only a task's exit, which a slow machine prolongs */
 		EXPECT_TRUE(none_after(&self->recs, rec));
 		no_cookie++;
 	}
@@ -309,7 +309,7 @@ TEST_F_TIMEOUT(load, each_cookie_has_one_stack, 900)
 	       from_clock, samples, no_cookie);
 	TH_LOG("%zu stacks, %zu samples after theirs", stacks, late);
 	EXPECT_GT(samples / 100, no_cookie);
-	/* The way from the stack to user space is short, less so on a debug kernel */
+	/* The path from the stack to user space is short, less so on a debug kernel */
 	EXPECT_GT(samples / 4, late);
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the deferred core promises, checked on a log of all that happened.
+ * Check the deferred core's guarantees, on a log of all events.
  *
- * There are two things to remember: of each entry into the kernel, that is of
- * each cookie, its task and its stack, and whether it is over, as the task had
- * another cookie since; and of each cookie and client (in one of its
- * registrations), how often it was told 0 or 1, and how often it was called.
- * Events come in the order in which they began. So a request comes before its
- * callback, while one that was told 1 may come before the one that was told 0,
- * if that one interrupted it.
+ * The checker has two tables. For each entry into the kernel, that is, for each cookie:
+ * its task and its stack, and whether the entry is over, because the task has a newer
+ * cookie. And for each cookie and client (in one of its registrations): how often a
+ * request returned 0 or 1, and how often the callback was called.
+ *
+ * Events are sorted by the time when they began. So a request precedes its callback. But
+ * a request that returned 1 may precede the one that returned 0, if that one interrupted
+ * it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -70,9 +71,7 @@ static void fault(struct check *check, enum check_fault fault,
 		       event->nr);
 }
 
-/*
- * The two tables: open hashing, at most half full; a cookie of 0 is a free place
- */
+/* The two tables: open hashing, at most half full; a cookie of 0 is a free slot */
 
 static size_t hash(uint64_t key)
 {
@@ -152,7 +151,7 @@ static void grow_entries(struct check *check)
 	check->max_entries *= 2;
 }
 
-/* The entry that @event names; a new one is its task's */
+/* The entry of @event's cookie; a new entry belongs to the event's task */
 static struct check_entry *find_entry(struct check *check,
 				      const struct unwind_stress_event *event)
 {
@@ -169,7 +168,7 @@ static struct check_entry *find_entry(struct check *check,
 	return entry;
 }
 
-/* A cookie was seen with a task: is it the task's, and the one that it has? */
+/* A task has a cookie: is it the task's own, and its latest? */
 static void check_name(struct check *check,
 		       const struct unwind_stress_event *event)
 {
@@ -218,7 +217,7 @@ static bool is_client(const struct check *check,
 	       check->client[event->client].gen == event->gen;
 }
 
-/* Who has no user stack, or will not return to it, is refused */
+/* A task without a user stack, or that will not return to it, is refused */
 static void check_refusal(struct check *check,
 			  const struct unwind_stress_event *event)
 {
@@ -232,7 +231,7 @@ static void check_refusal(struct check *check,
 			 check->may_drop & 1U << event->client;
 		break;
 	case -ESRCH:
-		/* A task that has just executed another program looks as any */
+		/* A task that has just executed another program looks like any task */
 		may_be = event->task == UNWIND_STRESS_EXITING ||
 			 event->task == UNWIND_STRESS_USER;
 		break;
@@ -329,7 +328,7 @@ static void check_callback(struct check *check,
 		check->served++;
 }
 
-/* A callback waited until others were served; were they, meanwhile? */
+/* A callback waited until others were served: were any served? */
 static void check_hold(struct check *check,
 		       const struct unwind_stress_event *event)
 {
@@ -340,7 +339,7 @@ static void check_hold(struct check *check,
 		return;
 	}
 	check->holder = 0;
-	/* Killed while it waited, or nothing more would have come */
+	/* It was killed while it waited, or no more requests could come */
 	if (event->ret)
 		return;
 	check->holds++;
@@ -409,7 +408,7 @@ void check_free(struct check *check)
 	free(check->latest);
 }
 
-/* What a client was told, and whether it was called */
+/* Compare the results of a client's requests with its callbacks */
 static void check_pair(struct check *check, const struct check_pair *pair)
 {
 	const struct unwind_stress_event event = {
@@ -467,7 +466,7 @@ void check_print_totals(const struct check *check)
 				       check->faults[i]);
 }
 
-/* Totals, and requests by where they came from, and by client */
+/* Totals; requests by context, and by client */
 void check_print(const struct check *check)
 {
 	size_t i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Checks the log of the stress module, event by event, by what the deferred
- * core promises; see stress_check.c.
+ * Check the stress module's log, event by event, against the deferred core's guarantees;
+ * see stress_check.c.
  */
 #ifndef SELFTEST_UNWIND_STRESS_CHECK_H
 #define SELFTEST_UNWIND_STRESS_CHECK_H
@@ -13,19 +13,19 @@
 #include "../../../../../kernel/unwind/tests/stress_uapi.h"
 
 enum check_fault {
-	LOST,			/* asked for, and no callback */
+	LOST,			/* requested, but never called */
 	DOUBLE,			/* called more than once */
-	FOREIGN,		/* called without having asked */
-	TWICE_ASKED,		/* told twice that the callback will come */
-	NEVER_ASKED,		/* told that it will, or did, without having asked */
-	SHARED_NAME,		/* a cookie of two tasks */
-	OLD_NAME,		/* a cookie of which the task had another one since */
-	ODD_COOKIE,		/* 0 with success, or something else without */
-	ODD_REFUSAL,		/* an error without a reason for it */
+	FOREIGN,		/* called without a request */
+	TWICE_ASKED,		/* a second request returned 0 */
+	NEVER_ASKED,		/* a request returned 1, but none returned 0 */
+	SHARED_NAME,		/* two tasks have the same cookie */
+	OLD_NAME,		/* a task has used a newer cookie since */
+	ODD_COOKIE,		/* 0 with success, or another value without */
+	ODD_REFUSAL,		/* an error without a reason */
 	NOT_REFUSED,		/* served without a user stack */
 	OTHER_STACK,		/* two stacks for one cookie */
-	ASKED_AGAIN,		/* served anew in the client's own callback */
-	AFTER_CANCEL,		/* asked or called when it was no client */
+	ASKED_AGAIN,		/* a new request in the client's own callback */
+	AFTER_CANCEL,		/* a request or callback when it was no client */
 	HELD_UP,		/* nobody was served while a callback waited */
 	MISSING,		/* an event that was not written */
 	CHECK_FAULTS
@@ -33,7 +33,7 @@ enum check_fault {
 
 extern const char * const check_fault_names[CHECK_FAULTS];
 
-/* What a request returned */
+/* A request's return value */
 enum check_ret { RET_0, RET_1, RET_EINVAL, RET_ESRCH, RET_OTHER, CHECK_RETS };
 
 struct check_pair;
@@ -55,13 +55,13 @@ struct check {
 	size_t			nr_pairs, max_pairs;
 	struct check_entry	*entry;
 	size_t			nr_entries, max_entries;
-	/* The cookie that each task, by its number, had last */
+	/* The latest cookie of each task, by its number */
 	uint64_t		*latest;
 	struct {
 		uint16_t	gen;
 		enum { GONE, LIVE, GOING } state;
 	}			client[UNWIND_STRESS_CLIENTS];
-	/* The task whose callback waits, and which wait it is */
+	/* The task whose callback waits, and the number of that wait */
 	uint32_t		holder, hold;
 	size_t			served;
 	size_t			nr_events;
@@ -70,7 +70,7 @@ struct check {
 void check_init(struct check *check, unsigned int may_drop);
 void check_event(struct check *check, const struct unwind_stress_event *event);
 
-/* After the last event: is all as it should be? Says what is not */
+/* After the last event: is everything right? Print the faults. */
 bool check_finish(struct check *check);
 void check_print_totals(const struct check *check);
 void check_print(const struct check *check);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the processes of the load do: ways into the kernel, and out of it.
+ * The jobs of the load's processes: entries into the kernel, and exits from it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -50,7 +50,7 @@ static void step_spin(unsigned int *seed)
 	getppid();
 }
 
-/* The 32-bit way in; the call is getpid() */
+/* The 32-bit entry; the call is getpid() */
 static void compat_syscall(void)
 {
 #ifdef __x86_64__
@@ -119,7 +119,7 @@ static void step_signals(unsigned int *seed)
 {
 	static char stack[32768];
 	const stack_t altstack = { .ss_sp = stack, .ss_size = sizeof(stack) };
-	/* Again and again: the first one may come before the sleep */
+	/* Repeat it: the first one may come before the sleep */
 	const struct itimerval timer = {
 		.it_value.tv_usec = 500,
 		.it_interval.tv_usec = 20000,
@@ -134,7 +134,7 @@ static void step_signals(unsigned int *seed)
 	set_handler(SIGALRM, on_usr1, 0);
 	for (i = 0; i < 20; i++)
 		raise(SIGUSR1);
-	/* It ends what would not end otherwise */
+	/* End what does not end otherwise */
 	setitimer(ITIMER_REAL, &timer, NULL);
 	nanosleep(&long_time, NULL);
 	setitimer(ITIMER_REAL, &off, NULL);
@@ -247,7 +247,7 @@ static void step_fork(unsigned int *seed)
 
 	if (!pid) {
 		step_syscalls(seed);
-		/* The ends that are none of its own: a fault, or a signal */
+		/* Ends from outside: a fault, or a signal */
 		switch (choose(seed, 4)) {
 		case 0:
 			asm volatile("" : "+r"(bad));
@@ -283,7 +283,7 @@ static void *execs(void *arg)
 	load_failed("exec in a thread");
 }
 
-/* Another program, also from a thread that is not the first one */
+/* Execute another program, also from a thread other than the first */
 static void step_exec(unsigned int *seed)
 {
 	bool threads = choose(seed, 2);
@@ -327,7 +327,7 @@ static void step_kill(unsigned int *seed)
 	reap(pid);
 }
 
-/* Threads that sleep until they are killed, with what was asked pending */
+/* Threads that sleep until they are killed, with pending requests */
 static void step_naps(unsigned int *seed)
 {
 	const struct timespec nap = { .tv_sec = 1 };
@@ -361,7 +361,7 @@ static void step_exit_group(unsigned int *seed)
 	reap(pid);
 }
 
-/* Stopped at each entry and exit of a system call, by a tracer that kills it */
+/* A tracer stops it at each entry and exit of a system call, then kills it */
 static void step_ptrace(unsigned int *seed)
 {
 	pid_t pid = fork();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The load: a session leader with a process for each job, and another one in
- * place of each that ends.
+ * The load: a session leader with a process for each job. It replaces each process that
+ * ends.
  *
- * The test program is not of the session, so that nobody asks about it. It is
- * the subreaper of all that the load leaves behind; when no child is left, all
- * of the session are gone, their last callbacks included: a task is delivered
- * to before it becomes a zombie, and reaped after.
+ * The test program is outside the session, so no client requests its stacks. It is the
+ * subreaper of all descendants of the load. When no child is left, all tasks of the
+ * session are gone, including their last callbacks: a task gets its callbacks before it
+ * becomes a zombie, and is reaped later.
  */
 #include <errno.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ static struct shared {
 
 static int go_fd;
 
-/* Where jobs tell that they have made their first step */
+/* Jobs report here that they have made their first step */
 static int ready[2];
 
 static void tell_ready(void)
@@ -49,7 +49,7 @@ void load_failed(const char *what)
 		ksft_print_msg("the load failed: %s: %s\n", what,
 			       strerror(errno));
 	fflush(stdout);
-	/* Nobody shall wait for this one */
+	/* Nobody must wait for this job */
 	tell_ready();
 	_exit(1);
 }
@@ -75,7 +75,7 @@ static pid_t start_job(unsigned int i)
 	return pid;
 }
 
-/* A job ends when it was killed by what it does, or failed */
+/* A job ends when its work kills it, or fails */
 static void lead(void)
 {
 	pid_t pid[MAX_JOBS], gone;
@@ -93,7 +93,7 @@ static void lead(void)
 	}
 }
 
-/* The leader's first one is that of load_go()'s word */
+/* The leader's first read() is the one that waits for load_go() */
 static bool wait_for_read(pid_t pid)
 {
 	int nr;
@@ -121,13 +121,13 @@ pid_t load_start(void)
 	pid = fork();
 	if (pid) {
 		/*
-		 * What it does on its way there is not to be asked about: a test may
-		 * count on a load that has not started.  And as long as it has work to
-		 * do, nobody is to be preferred to it.
+		 * The leader's setup must not be sampled, because a test may rely on a
+		 * load that has not started. Until then, no task gets priority over the
+		 * leader.
 		 */
 		if (pid > 0 && !wait_for_read(pid))
 			return -1;
-		/* What controls it shall not have to wait for it */
+		/* The controlling test must not have to wait for the load */
 		setpriority(PRIO_PROCESS, 0, -20);
 		close(go[0]);
 		go_fd = go[1];
@@ -135,13 +135,12 @@ pid_t load_start(void)
 	}
 	close(go[1]);
 	/*
-	 * The second load of a test is forked by who has the priority already.
-	 * It would keep it from the kernel's threads, which have grace periods
-	 * to end.
+	 * The task that forks a test's second load already has the priority. With it, the
+	 * load would block the kernel's threads, which have grace periods to end.
 	 */
 	if (setpriority(PRIO_PROCESS, 0, 0))
 		_exit(1);
-	/* Should the test be killed */
+	/* If the test is killed */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (setsid() < 0 || read(go[0], &c, 1) != 1)
 		_exit(1);
@@ -167,7 +166,7 @@ void load_stop(pid_t session)
 	close(go_fd);
 	close(ready[0]);
 	close(ready[1]);
-	/* One process group: who is being forked is killed too */
+	/* One process group: this also kills a child that is being forked */
 	kill(-session, SIGKILL);
 	kill(session, SIGKILL);
 	while (wait(NULL) >= 0 || errno == EINTR)

@@ -6,16 +6,16 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Start it; the number of the session. It waits for load_go(). */
+/* Start it; return the number of the session. The load waits for load_go(). */
 pid_t load_start(void);
 
-/* Returns when each job has made its first step */
+/* Start the jobs; returns when each has made its first step */
 void load_go(void);
 
 /* Kill all of it; returns when none of its tasks is left */
 void load_stop(pid_t session);
 
-/* Did all work as it should? Says how much of everything there was */
+/* Did all jobs work? Print the number of steps of each */
 bool load_was_good(void);
 
 /* The jobs of stress_jobs.c; each makes one step of its own kind */
@@ -27,7 +27,7 @@ struct job {
 extern const struct job jobs[];
 extern const unsigned int nr_jobs;
 
-/* Something went wrong: say what, and end this process */
+/* Report a failure, and end this process */
 _Noreturn void load_failed(const char *what);
 
 /* stress_uring.c */

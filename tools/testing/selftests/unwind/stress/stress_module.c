@@ -2,7 +2,7 @@
 /*
  * The stress module and its files in debugfs.
  *
- * UNWIND_MODULES is what the kernel was built in, where modules are not installed.
+ * UNWIND_MODULES is the kernel's build directory, where modules are not installed.
  */
 #define _GNU_SOURCE
 #include <errno.h>

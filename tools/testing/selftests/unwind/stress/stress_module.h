@@ -12,14 +12,14 @@ struct check;
 int module_load(void);
 int module_unload(void);
 
-/* Write to one of the module's files, or read it and throw away what it says */
+/* Write to one of the module's files, or read it and discard the text */
 bool module_set(const char *name, unsigned long value);
 bool module_wait(const char *name);
 
 /* Print one of its files */
 void module_show(const char *name);
 
-/* Check the log; @event is called with each event as well, if it is given */
+/* Check the log; @event, if given, is called with each event as well */
 struct unwind_stress_event;
 bool module_check(struct check *check,
 		  void (*event)(const struct unwind_stress_event *event));

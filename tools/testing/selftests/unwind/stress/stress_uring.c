@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Jobs that have io_uring's workers work for them: tasks of the process that
- * run in the kernel only.
+ * Jobs that use io_uring's workers: tasks of the process that run in the kernel only.
  */
 #include <linux/io_uring.h>
 #include <errno.h>
@@ -60,7 +59,7 @@ static unsigned int *at(struct uring *uring, unsigned int offset)
 	return (unsigned int *)(uring->rings + offset);
 }
 
-/* Read from @fd into @buf; whoever does it, it is done when this returns */
+/* Read from @fd into @buf; the read is complete when this returns */
 static void uring_read(struct uring *uring, int fd, void *buf, unsigned int flags)
 {
 	const struct io_sqring_offsets *sq = &uring->params.sq_off;
@@ -98,13 +97,13 @@ static void uring_job(unsigned int setup, unsigned int flags)
 	close(fd);
 }
 
-/* A thread of the kernel polls for what is to be done */
+/* A kernel thread polls for work */
 void step_uring_poll(unsigned int *seed)
 {
 	uring_job(IORING_SETUP_SQPOLL, 0);
 }
 
-/* A worker does what might block */
+/* A worker does operations that might block */
 void step_uring_worker(unsigned int *seed)
 {
 	uring_job(0, IOSQE_ASYNC);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which functions of the kernel NMIs hit, as far as they are of the unwinder.
+ * Count the unwinder's functions that NMIs hit.
  */
 #include <stdbool.h>
 #include <stdio.h>

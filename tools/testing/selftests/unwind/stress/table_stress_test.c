@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Everything at once: threads register, unregister, map, unmap, fork, exec and
- * exit, while every event samples them as often as it can.
+ * Everything at once: threads register, unregister, map, unmap, fork, exec and exit,
+ * while every event samples them as often as it can.
  *
  *	table_stress_test [seconds]
  *
- * takes 10 seconds without an argument (or what UNWIND_STRESS_SECONDS says), and
- * prints figures.  Ten minutes on a kernel with all checkers is the long form.
+ * It takes 10 seconds without an argument (or UNWIND_STRESS_SECONDS), and prints figures.
+ * The long form is ten minutes on a kernel with all checkers.
  *
- * One process judges the stacks of the other and of all that come from it.  It
- * needs not know what they do: all code lies at places of its own, where twins
- * (see twin.c) follow each other, or functions of the sample JIT that differ in
- * their frames only.  So what a function returns to is the same at any time,
- * while a table of before, or of the parent or the program of before, is wrong.
+ * One process judges the stacks of the other and of its descendants. It need not know
+ * their actions: all code lies at fixed addresses, where twins (see twin.c) follow each
+ * other, or functions of the sample JIT that differ in their frames only. So the return
+ * address of a function never changes, while a table of earlier code, of the parent, or
+ * of the previous program is wrong.
  *
- * The program is linked statically, to fixed addresses: after exec, too, what is
- * known of it is true.
+ * The program is linked statically, to fixed addresses, so the judge's knowledge stays
+ * true after exec.
  */
 #include <errno.h>
 #include <limits.h>
@@ -43,7 +43,7 @@
 #define MAX_CPUS	64
 #define PAGES		1024
 
-/* Each worker has a place of its own, for twins, for their tables, and for a JIT */
+/* Each worker has separate addresses for twins, their tables, and a JIT */
 #define WORKERS		4
 #define TEXT_AT(i)	PLACE(4 * (i))
 #define TABLE_AT(i)	PLACE(4 * (i) + 1)
@@ -53,7 +53,7 @@
 #define JIT_SIZE	16384
 #define JIT_DEPTH	4
 
-/* What a thread does before it exits and another one takes its place */
+/* Steps of a thread before it exits and another one replaces it */
 #define STEPS		20
 #define CALLS		2
 
@@ -79,7 +79,7 @@ static void count(enum figure figure)
 	atomic_fetch_add(&shared->figure[figure], 1);
 }
 
-/* Say what should not have happened */
+/* Report an unexpected event */
 static void failed(const char *what)
 {
 	if (atomic_fetch_add(&shared->errors, 1) < 8)
@@ -107,7 +107,7 @@ static void run(run_fn fn)
 	count(RUNS);
 }
 
-/* A twin over what is there, or where nothing is any more; mapped or moved there */
+/* Map a twin over existing mappings, or where none is left; or move it there */
 static unsigned int map_twin(struct worker *worker)
 {
 	unsigned int which = choose(worker, TWINS);
@@ -136,7 +136,7 @@ static void run_twin(struct worker *worker)
 	run((run_fn)worker->image.entry);
 }
 
-/* The twin's own table, but elsewhere: entries count from where they lie */
+/* The twin's own table, at another address: entries count from their own address */
 static void *copy_table(struct worker *worker, unsigned int which, size_t *size)
 {
 	const struct elf *elf = &twins.elf[which];
@@ -181,9 +181,8 @@ static int tell_kernel(const struct worker *worker, int op, void *table,
 }
 
 /*
- * A registered table beside the one of the file; it is dropped in any of the
- * ways that there are.  Those that drop it with its memory leave nothing that
- * could be unregistered.
+ * A registered table in addition to the file's. It is dropped in each possible way. If it
+ * is dropped with its memory, nothing is left to unregister.
  */
 static void registered(struct worker *worker)
 {
@@ -223,7 +222,7 @@ static void registered(struct worker *worker)
 	munmap(TABLE_AT(worker->i), size);
 }
 
-/* A window of the JIT, of functions whose places do not depend on their frames */
+/* A window of the JIT; its functions' addresses do not depend on their frames */
 static int fill_window(struct jit_window *win, unsigned int seed,
 		       struct jit_entry *entry)
 {
@@ -309,7 +308,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Have tables looked for everywhere, whatever is there at the moment */
+/* Make the kernel search tables everywhere, whatever is mapped at the moment */
 static void *probe(void *arg)
 {
 	struct worker *worker = arg;
@@ -327,7 +326,7 @@ static void *probe(void *arg)
 	return NULL;
 }
 
-/* The program of before must have left no table */
+/* The previous program must have left no table */
 static void exec_again(const struct worker *worker)
 {
 	char place[16], seed[16];
@@ -349,7 +348,7 @@ static void child(struct worker *worker)
 	if (choose(worker, 2) && pthread_create(&thread, NULL, work, &other))
 		failed("a thread of a fork");
 
-	/* As it was inherited; it is another's from now on */
+	/* The mapping was inherited; it belongs to another from now on */
 	run_twin(worker);
 	for (i = 0; i < 3; i++)
 		step(worker);
@@ -396,7 +395,7 @@ static void *fork_and_exec(void *arg)
 	}
 	if (pid < 0)
 		failed("fork");
-	/* Nothing of what the child did is seen here */
+	/* The child's changes do not affect this process */
 	run_twin(worker);
 	wait_for(pid);
 	run_twin(worker);
@@ -413,7 +412,7 @@ static void *(* const jobs[])(void *) = { work, work, fork_and_exec, probe };
 
 _Static_assert(sizeof(jobs) / sizeof(*jobs) == WORKERS, "a job for each");
 
-/* One thread after another for a job */
+/* Run one thread after another for a job */
 static void *employ(void *arg)
 {
 	struct worker *worker = arg;
@@ -466,7 +465,7 @@ static int again(char **argv)
  * The judge
  */
 
-/* All that can be at a worker's place */
+/* All functions that can be at a worker's address */
 static int place_truth(unsigned int i)
 {
 	struct jit_entry entry[JIT_DEPTH];
@@ -500,7 +499,7 @@ static int make_truth(void)
 	return 0;
 }
 
-/* A table of before would be told: here is one */
+/* The check must detect an outdated table: here is one */
 static bool wrong_is_told(void)
 {
 	struct worker worker = {};
@@ -622,7 +621,7 @@ int main(int argc, char **argv)
 	end = time(NULL) + how_long;
 	if (pid < 0 || write(go, "", 1) != 1)
 		ksft_exit_fail_msg("start: %s\n", strerror(errno));
-	/* On a slow machine, until there is something to say */
+	/* On a slow machine, until there are stacks to judge */
 	while (time(NULL) < end ||
 	       (!all_done() && time(NULL) < end + PATIENCE))
 		judge_all(watch, cpus, &tally);
