@@ -2,9 +2,9 @@
 /*
  * Files whose tables or program headers are wrong, or change while the kernel reads them.
  *
- * A bad table costs what is wrong with it and nothing else: the kernel unwinds the code
- * by its frame pointers, tracepoints report the fault, the program goes on, and the
- * kernel log stays silent.
+ * A bad table disables only the part that is wrong: the kernel unwinds that code by its
+ * frame pointers, tracepoints report the fault, the program continues, and the kernel log
+ * stays silent.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -23,14 +23,12 @@
 #include "../../kselftest_harness.h"
 
 /*
- * Each variant changes some bytes of the file before it is mapped. The chain keeps
- * frame pointers and has a table, so its stack is the same either way. Files that the
- * kernel's ELF loader accepts are also run as programs.
+ * Each variant changes some bytes of the file before it is mapped. The chain keeps frame
+ * pointers and has a table, so its stack is the same either way. Files that the kernel's
+ * ELF loader accepts are also run as programs.
  */
 
-/*
- * What can be wrong.  All functions that change a file are here.
- */
+/* The possible faults: all functions that change a file are here */
 
 /* Another machine's, in ELF and in SFrame */
 #if defined(__x86_64__)
@@ -120,7 +118,7 @@ CHANGE(fre_len_one_more, elf_sframe(elf)->fre_len++;
 	sframe_phdr(elf)->p_memsz = 28 + elf_sframe(elf)->freoff +
 				    elf_sframe(elf)->fre_len - 1)
 
-/* The entries: the same change in each */
+/* The entries: each gets the same change */
 #define CHANGE_EACH(name, change)					\
 static void name(struct elf *elf)					\
 {									\
@@ -132,7 +130,7 @@ static void name(struct elf *elf)					\
 	for (i = 0; (fde = elf_fde(elf, i)); i++) {			\
 		attr = elf_fde_attr(elf, i);				\
 		fre = (unsigned char *)(attr + 1);			\
-		/* Of these, a change uses what it needs */		\
+		/* A change uses some of these */			\
 		(void)fre;						\
 		change;							\
 	}								\
@@ -157,9 +155,9 @@ CHANGE_EACH(start_min, fde->start_offset = INT64_MIN)
 CHANGE_EACH(start_max, fde->start_offset = INT64_MAX)
 CHANGE_EACH(func_size_0, fde->size = 0)
 /*
- * CFA below, or not far enough above, the stack pointer; or not aligned.  Where the
- * header does not say where the return address is, the row does. It counts from the frame
- * pointer: after a frame that was left by it, the stack pointer is not known.
+ * CFA below, or not far enough above, the stack pointer; or not aligned. Where the header
+ * does not locate the return address, the row does. The CFA counts from the frame
+ * pointer: after a frame that the unwinder left by it, the stack pointer is not known.
  */
 #if defined(__x86_64__)
 #define CFA_ROW(cfa)	(attr->num_fres = 1, fre[ROW_INFO] = 1 | 1 << 1,	\
@@ -170,7 +168,7 @@ CHANGE_EACH(func_size_0, fde->size = 0)
 #endif
 CHANGE_EACH(cfa_below, CFA_ROW(-64))
 #if defined(__x86_64__)
-/* Elsewhere a call pushes nothing */
+/* On other machines a call pushes nothing */
 CHANGE_EACH(cfa_no_progress, CFA_ROW(0))
 #endif
 CHANGE_EACH(cfa_not_aligned, CFA_ROW(12))
@@ -186,7 +184,7 @@ struct env {
 	int klog;
 };
 
-/* NULL, or why there can be no tests */
+/* Return NULL, or the reason why the tests cannot run */
 static const char *env_setup(struct env *env)
 {
 	if (sampler_open(&env->sampler, 0))
@@ -211,9 +209,9 @@ FIXTURE(bad_file)
 };
 
 /*
- * @table_error, @entry_error: what unwind_table_invalid or unwind_entry_invalid
- * say, 0 for no such event
- * @runs: does the kernel's ELF loader take such a program?
+ * @table_error, @entry_error: the errors that unwind_table_invalid and
+ * unwind_entry_invalid report, 0 for no such event
+ * @runs: does the kernel's ELF loader accept such a program?
  */
 FIXTURE_VARIANT(bad_file)
 {
@@ -576,7 +574,7 @@ FIXTURE_VARIANT_ADD(bad_file, flex_control_unused) {
 	.runs = true,
 };
 
-/* No entry for the address, or one that leads nowhere: nothing is invalid */
+/* No entry for the address, or an entry whose caller cannot be right: nothing is invalid */
 
 FIXTURE_VARIANT_ADD(bad_file, start_0) {
 	.change = start_0,
@@ -622,13 +620,13 @@ static int sample_image(struct sampler *sampler, const struct image *image,
 			    (chain_fn)image->entry, sampled_call);
 }
 
-/* Events of one mapping say at which text they look */
+/* Events of one mapping name the text that was looked up */
 static void text_of(const struct image *image, char *text, size_t size)
 {
 	snprintf(text, size, "text=0x%lx-0x%lx ", image->text, image->text_end);
 }
 
-/* Run a program's bytes and take the stack of its call; its wait status */
+/* Run a program's bytes and take the stack of its call; return its wait status */
 static int run_program(const struct elf *elf, struct trace *trace,
 		       struct stack *stack)
 {
@@ -676,7 +674,7 @@ static void expect_mapped(struct __test_metadata *_metadata, struct env *env,
 
 	ASSERT_EQ(0, sample_image(&env->sampler, &image, &stack, &expected));
 	EXPECT_TRUE(stack_begins_with(&stack, &expected));
-	/* Again: what was wrong with the file is remembered */
+	/* Again: the kernel remembers the file's fault */
 	ASSERT_EQ(0, sample_image(&env->sampler, &image, &stack, &expected));
 	EXPECT_TRUE(stack_begins_with(&stack, &expected));
 
@@ -687,7 +685,7 @@ static void expect_mapped(struct __test_metadata *_metadata, struct env *env,
 	EXPECT_EQ(!!variant->table_error, invalid);
 	if (invalid)
 		EXPECT_EQ(variant->table_error, trace_field(message, "error"));
-	/* A 32-bit file has no table, whatever it says; nothing is wrong with it */
+	/* A 32-bit file has no table, whatever it contains; nothing is wrong with it */
 	EXPECT_EQ(!variant->table_error && variant->change != no_table &&
 		  variant->change != class_32,
 		  trace_count(&env->trace, "table_found", text, NULL, 0));
@@ -743,9 +741,7 @@ TEST_F(bad_file, table_is_not_used)
 	expect_program(_metadata, &self->env, variant);
 }
 
-/*
- * What is wrong with how a good file is mapped
- */
+/* Faults in the mapping of a good file */
 
 FIXTURE(mapping)
 {
@@ -782,7 +778,7 @@ static int map_mapping(struct _test_data_mapping *self)
 	return 0;
 }
 
-/* Two right stacks; the error of the table's only event, 0 if it was found */
+/* Two right stacks; return the error of the table's only event, 0 if it was found */
 static int sample_mapping(struct _test_data_mapping *self)
 {
 	struct stack stack, expected;
@@ -825,7 +821,7 @@ TEST_F(mapping, good_table_is_used)
 	EXPECT_TRUE(klog_silent(self->env.klog));
 }
 
-/* The same bytes, but they are not this file's */
+/* The same bytes, but from another file */
 TEST_F(mapping, table_of_another_file_is_not_used)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
@@ -846,7 +842,7 @@ TEST_F(mapping, table_of_another_file_is_not_used)
 	close(other);
 }
 
-/* The same bytes in memory that is no file's */
+/* The same bytes in anonymous memory */
 TEST_F(mapping, table_in_anonymous_memory_is_not_used)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
@@ -891,8 +887,8 @@ TEST_F(mapping, truncated_file_ends_the_use)
 }
 
 /*
- * A table that was good when it was found, and then goes away: what was known
- * goes with it, and the next stack finds that the file's table is not mapped.
+ * A good table is found, then unmapped. The kernel drops its cached entries with it, and
+ * finds for the next stack that the file's table is not mapped.
  */
 TEST_F(mapping, table_unmapped_later_ends_the_use)
 {
@@ -1020,13 +1016,13 @@ static int sample(struct _test_data_mutated_file *self, struct stack *stack,
 			    (chain_fn)self->image.entry, sampled_call);
 }
 
-/* What the tables of the image led to */
+/* Is the stack right with the original bytes? */
 static bool is_right(struct _test_data_mutated_file *self)
 {
 	struct stack stack, expected;
 
 	memcpy(self->shared, self->elf.orig, self->elf.size);
-	/* What was remembered of the table goes with its mapping */
+	/* Unmapping drops the cached data of the table */
 	image_unmap(&self->image);
 	return !image_map(&self->image, &self->elf, self->fd, NULL) &&
 	       !sample(self, &stack, &expected) &&
@@ -1048,20 +1044,20 @@ TEST_F_TIMEOUT(mutated_file, changed_between_unwinds_does_no_harm, 90)
 	ASSERT_TRUE(is_right(self));
 	for (i = 0; i < MUTATIONS; i++) {
 		mutate(&self->table, &state);
-		/* Now and then the header is read anew */
+		/* Every few rounds, make the kernel read the header again */
 		if (i % 4 == 0) {
 			image_unmap(&self->image);
 			ASSERT_EQ(0, image_map(&self->image, &self->elf,
 					       self->fd, NULL));
 		}
-		/* Any stack will do, but one there must be, and its top */
+		/* Any stack will do, but there must be one, and its top must be right */
 		ASSERT_EQ(0, sample(self, &stack, &expected));
 		ASSERT_LE(1, stack.nr);
 		EXPECT_EQ(expected.ip[0], stack.ip[0]);
 		wrong += stack.nr < expected.nr ||
 			 memcmp(stack.ip, expected.ip,
 				expected.nr * sizeof(*stack.ip));
-		/* A few at a time, or nothing but the first would be tested */
+		/* Only a few at a time: otherwise only the first would be tested */
 		if (i % 4 == 3)
 			memcpy(self->shared, self->elf.orig, self->elf.size);
 		if (i % 100 == 99) {
@@ -1076,7 +1072,7 @@ TEST_F_TIMEOUT(mutated_file, changed_between_unwinds_does_no_harm, 90)
 	EXPECT_TRUE(klog_silent(self->klog));
 	TH_LOG("%zu stacks were wrong, %zu tables found, %zu entries and tables invalid",
 	       wrong, found, invalid);
-	/* It did hit: headers, entries, and rows that say something else */
+	/* The changes hit headers, entries, and rows with different contents */
 	EXPECT_NE(0, wrong);
 	EXPECT_NE(0, found);
 	EXPECT_NE(0, invalid);

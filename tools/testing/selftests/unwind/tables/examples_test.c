@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The examples of Documentation/userspace-api/unwind.rst, which were cut out and
- * compiled, do what they are there for: all of them succeed.
+ * The examples of Documentation/userspace-api/unwind.rst, extracted and compiled, do
+ * their work: all of them succeed.
  *
  * EXAMPLES has their names, as strings.
  */
@@ -18,7 +18,7 @@
 
 static const char * const examples[] = { EXAMPLES };
 
-/* What it prints becomes comments */
+/* Print the example's output as comments */
 static bool run(const char *dir, const char *name)
 {
 	char command[PATH_MAX + 64];

@@ -30,7 +30,7 @@ struct env {
 	int fd;
 };
 
-/* NULL, or why there can be no tests */
+/* Return NULL, or the reason why the tests cannot run */
 static const char *env_setup(struct env *env)
 {
 	env->fd = -1;
@@ -55,14 +55,14 @@ static enum through through(struct env *env, const struct code_image *image)
 	return code_through(&env->sampler, code_image_fn(image, 0, 0));
 }
 
-/* Events of a kind about an executable segment, since the trace was cleared */
+/* Number of events of a kind about an executable segment, since the trace was cleared */
 static size_t events(struct env *env, const struct code_image *image,
 		     unsigned int text, const char *name)
 {
 	char what[64];
 
 	code_image_text(image, text, what, sizeof(what));
-	/* The last field of some events, so without what separates it */
+	/* The field may be the last one of an event, so it is compared without its separator */
 	what[strlen(what) - 1] = 0;
 	if (trace_read(&env->trace))
 		return -1;
@@ -85,7 +85,7 @@ FIXTURE_VARIANT(layout)
 
 #define GIB	0x40000000ULL
 
-/* Both fit, and the table is right */
+/* Text and table fit, and the table is right */
 #define FRAMES	.frame = CODE_FRAME, .frame_table = CODE_FRAME
 
 FIXTURE_VARIANT_ADD(layout, table_after) {
@@ -294,7 +294,7 @@ TEST_F(layout, unmapped_drops_its_table)
 	close(fd);
 }
 
-/* Each segment's answer goes with its own mapping, and all with the table's */
+/* Each segment's result goes with its own mapping, and all with the table's */
 TEST_F(layout, unmapped_table_drops_it)
 {
 	struct code_image *image = &self->env.image;
@@ -393,7 +393,7 @@ TEST_F(file, open_file_has_its_table)
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 }
 
-/* As loaders do */
+/* Like loaders do */
 TEST_F(file, closed_file_has_its_table)
 {
 	ASSERT_EQ(0, map_file(&self->env, &code_file_usual, self->path));
@@ -423,7 +423,7 @@ TEST_F(file, file_without_a_name_has_its_table)
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 }
 
-/* By another one, as package managers do: each mapping has its own file's table */
+/* Replaced by another file, as package managers do: each mapping has its own file's table */
 TEST_F(file, replaced_file_has_its_own_table)
 {
 	struct code_file other = code_file_usual;
@@ -466,7 +466,7 @@ TEST_F(file, file_with_two_names_has_its_table)
 	close(fd);
 }
 
-/* Nobody may open it any more */
+/* No task may open it any more */
 TEST_F(file, file_without_permissions_has_its_table)
 {
 	ASSERT_EQ(0, map_file(&self->env, &code_file_usual, self->path));
@@ -505,9 +505,7 @@ TEST(sealed_memfd_has_its_table)
 	env_teardown(&env);
 }
 
-/*
- * Many mappings, each with its own answer
- */
+/* Many mappings, each with its own result */
 
 #define MANY	2000
 
@@ -551,16 +549,14 @@ TEST_F_TIMEOUT(many_files, have_their_tables, 180)
 	for (i = 1; i < MANY; i += 14)
 		ASSERT_EQ(THROUGH, through(env, &self->image[i]))
 			TH_LOG("mapping %u", i);
-	/* Those that stayed did not have to be looked for again */
+	/* The kernel did not have to search again for the mappings that stayed */
 	ASSERT_EQ(0, trace_read(&env->trace));
 	EXPECT_EQ(MANY / 2, trace_count(&env->trace, "table_dropped", NULL,
 					NULL, 0));
 	EXPECT_EQ(0, trace_count(&env->trace, "table_found", NULL, NULL, 0));
 }
 
-/*
- * Overlay file systems: the process sees one file, and has another one mapped
- */
+/* Overlay file systems: the process sees one file, and has another one mapped */
 
 FIXTURE(overlay)
 {
@@ -577,7 +573,7 @@ FIXTURE_SETUP(overlay)
 
 	if (why)
 		SKIP(return, "%s", why);
-	/* All of it is this process's own, and gone when it exits */
+	/* All of it belongs to this process, and is gone when it exits */
 	if (unshare(CLONE_NEWNS) ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("tmpfs", "/tmp", "tmpfs", 0, NULL))
@@ -630,7 +626,7 @@ TEST_F(overlay, upper_file_has_its_table)
 	EXPECT_EQ(1, events(&self->env, &self->env.image, 0, "table_found"));
 }
 
-/* Between the mapping and the first look */
+/* Changes between the mapping and the first search */
 TEST_F(overlay, file_copied_up_meanwhile_keeps_its_table)
 {
 	ASSERT_EQ(0, map_overlay(&self->env, MERGED));
@@ -657,9 +653,7 @@ TEST_F(overlay, new_file_has_its_table)
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 }
 
-/*
- * Answers that are remembered, and how often a file is asked
- */
+/* Remembered results, and the number of searches of a file */
 
 FIXTURE(cached_answer)
 {
@@ -710,7 +704,7 @@ static int map_again(struct env *env)
 			      env->image.base);
 }
 
-/* There is no table; there comes one; it is seen when the file is mapped anew */
+/* No table at first; then the file gets one, which is found after the next mapping */
 TEST_F(cached_answer, no_table_is_kept_until_mapped_anew)
 {
 	struct env *env = &self->env;
@@ -740,7 +734,7 @@ TEST_F(cached_answer, no_table_is_dropped_by_munmap)
 	EXPECT_EQ(THROUGH, through(env, &env->image));
 }
 
-/* It costs one look, and nobody else anything */
+/* It costs one search, and costs other processes nothing */
 TEST_F(cached_answer, bad_table_is_looked_at_once)
 {
 	struct env *env = &self->env;
@@ -758,7 +752,7 @@ TEST_F(cached_answer, bad_table_is_looked_at_once)
 	EXPECT_EQ(1, events(env, &env->image, 0, "table_invalid"));
 	EXPECT_EQ(0, events(env, &good, 0, "table_invalid"));
 	EXPECT_EQ(1, events(env, &good, 0, "table_found"));
-	/* The truth comes too late for this mapping */
+	/* The table comes too late for this mapping */
 	ASSERT_EQ(0, write_address(env->fd, code_file_usual.table.vaddr));
 	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
 	EXPECT_EQ(1, events(env, &env->image, 0, "table_invalid"));
@@ -768,7 +762,7 @@ TEST_F(cached_answer, bad_table_is_looked_at_once)
 	close(fd);
 }
 
-/* Each process asks for itself, once */
+/* Each process searches by itself, once */
 TEST_F(cached_answer, bad_table_is_not_inherited)
 {
 	struct env *env = &self->env;
@@ -819,7 +813,7 @@ TEST_F(cached_answer, anonymous_memory_is_replaced_by_a_file)
 	EXPECT_EQ(1, events(env, &env->image, 0, "table_found"));
 }
 
-/* The table is looked for once, however often it is used */
+/* The kernel searches the table once, however often it is used */
 TEST_F(cached_answer, good_table_is_looked_for_once)
 {
 	struct env *env = &self->env;
@@ -828,7 +822,7 @@ TEST_F(cached_answer, good_table_is_looked_for_once)
 	for (i = 0; i < 10; i++)
 		EXPECT_EQ(THROUGH, through(env, &env->image));
 	EXPECT_EQ(1, events(env, &env->image, 0, "table_found"));
-	/* So it does not matter either what becomes of the file's headers */
+	/* So later changes of the file's headers do not matter either */
 	ASSERT_EQ(0, write_type(env->fd, PT_NULL));
 	EXPECT_EQ(THROUGH, through(env, &env->image));
 	EXPECT_EQ(0, events(env, &env->image, 0, "table_dropped"));
@@ -847,7 +841,7 @@ TEST_F(cached_answer, moved_text_drops_its_table)
 	ASSERT_EQ(there, mremap(text, page, page, MREMAP_MAYMOVE | MREMAP_FIXED,
 				there));
 	EXPECT_EQ(1, events(env, &env->image, 0, "table_dropped"));
-	/* By its program headers the table is where it is not */
+	/* Its program headers now locate the table at the wrong address */
 	EXPECT_EQ(THROUGH_NOT, code_through(&env->sampler, (chain_fn)there));
 	ASSERT_EQ(text, mremap(there, page, page, MREMAP_MAYMOVE | MREMAP_FIXED,
 			       text));

@@ -3,7 +3,7 @@
  * Code that is made at run time, with a table that grows: the sample JIT
  * (samples/unwind/) under sampling.
  *
- * Each stack through a generated function is the true one or ends there: a table that is
+ * Each stack through a generated function is the true one or stops there: a table that is
  * being changed never gives a wrong caller. Published entries are used.
  */
 #include <errno.h>
@@ -37,13 +37,13 @@ static run_fn chain_fn_of(const struct jit_entry *entry)
 	return (run_fn)(uintptr_t)entry->code;
 }
 
-/* Frames of any size: what is right for one is wrong for the next */
+/* Frames of all sizes: an entry for one function is wrong for the next */
 static __u32 locals(unsigned int i)
 {
 	return 32 + 16 * (i * 7 % 61);
 }
 
-/* One more function, which calls the one before it */
+/* Add a function, which calls the one before it */
 static int extend(struct jit_window *win, struct chain *chain,
 		  unsigned int seed)
 {
@@ -82,7 +82,7 @@ static void chain_truth(const struct chain *chain, unsigned int depth,
 	}
 }
 
-/* Call what there is of a chain, under sampling, and judge */
+/* Call the current functions of a chain, under sampling, and judge */
 static int run_chain(struct watch *watch, const struct chain *chain,
 		     unsigned int depth, unsigned long calls,
 		     struct tally *tally)
@@ -157,7 +157,7 @@ FIXTURE_TEARDOWN(jit)
 	munmap(self->win.table, SIZE);
 }
 
-/* Only in a table that is not sorted may any entry be filled again */
+/* Only an unsorted table allows an entry to be filled again */
 FIXTURE(refill)
 {
 	struct jit_window win;
@@ -181,7 +181,7 @@ FIXTURE_TEARDOWN(refill)
 	munmap(self->win.table, SIZE);
 }
 
-/* If code and table disagree, it is seen: otherwise no test here could fail */
+/* The test detects a mismatch of code and table: otherwise no test here could fail */
 TEST_F(jit, check_finds_a_wrong_table)
 {
 	struct jit_func other = { .callee = (void *)(uintptr_t)run_leaf };
@@ -197,7 +197,7 @@ TEST_F(jit, check_finds_a_wrong_table)
 	EXPECT_LE(1, self->tally.wrong);
 }
 
-/* In between C functions, which are found as well */
+/* The generated functions lie between C functions, which are found as well */
 struct through {
 	unsigned long	ra;
 	struct run	run;
@@ -248,7 +248,7 @@ TEST_F(jit, growing_table_is_used)
 	EXPECT_EQ(0, self->tally.ended);
 }
 
-/* A table that nobody registered is none; nor is one that was retired */
+/* A table that is not registered is not used; nor is a retired one */
 TEST_F(jit, retired_table_is_not_used)
 {
 	struct jit_window win;
@@ -285,7 +285,7 @@ TEST_F(jit, removed_functions_are_not_used)
 {
 	unsigned int i;
 
-	/* Samples at the call only: others need not go through all of it */
+	/* Samples at the call only: others need not pass all of it */
 	watch_close(&self->watch);
 	ASSERT_EQ(0, watch_open(&self->watch, 0, -1, WATCH_CALLS, PAGES));
 	for (i = 0; i < 4; i++)
@@ -299,7 +299,7 @@ TEST_F(jit, removed_functions_are_not_used)
 	EXPECT_EQ(0, self->tally.right);
 }
 
-/* The same entry, and the same memory, for one function after another */
+/* The same entry, and the same memory, for successive functions */
 TEST_F(refill, entries_are_used_again)
 {
 	struct chain *chain = &self->chain;
@@ -344,9 +344,9 @@ struct runner {
 };
 
 /*
- * A torn entry: it is filled with a short function that lies right before one
- * that is in use, and a long one that lies elsewhere, by turns.  The place of
- * the one with the size of the other would cover the function in use.
+ * A torn entry. It is filled alternately with a short function that lies right before a
+ * function in use, and with a long one that lies elsewhere. The address of the short one
+ * with the size of the long one would cover the function in use.
  */
 #define FAR		(SIZE / 2)
 #define LONG		4096
@@ -382,7 +382,7 @@ static unsigned long refill_by_turns(struct jit_window *win, int index)
 		if (jit_refill(win, index, &func, win->code + (away ? FAR : 0),
 			       &entry) < 0)
 			return i;
-		/* Time to be seen as it is */
+		/* Leave time for samples of it as it is */
 		if (!(i % 64))
 			sched_yield();
 	}
@@ -450,7 +450,7 @@ static void *run_pool(void *arg)
 	return NULL;
 }
 
-/* Runners come in when there is one function, and find more and more of them */
+/* Runners start when there is one function, and find more and more of them */
 static int compile_window(struct jit_pool *pool, struct chain *chains,
 			  unsigned int seed)
 {
@@ -472,7 +472,7 @@ static int compile_window(struct jit_pool *pool, struct chain *chains,
 	return 0;
 }
 
-/* Has each of the runners been there, and in several windows? */
+/* Has each runner been there, and in several windows? */
 static bool all_ran(struct runner *runner)
 {
 	unsigned int i;
@@ -546,7 +546,7 @@ TEST_F_TIMEOUT(pool, windows_are_used_in_turn, 120)
 	log_tally(_metadata, &tally);
 	EXPECT_LT(WINDOWS, tally.right);
 	EXPECT_EQ(0, tally.wrong);
-	/* A window is registered as long as anybody is in it */
+	/* A window stays registered while any thread is in it */
 	EXPECT_EQ(0, tally.ended);
 }
 

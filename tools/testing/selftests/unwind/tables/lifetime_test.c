@@ -2,7 +2,7 @@
 /*
  * Registered tables from ADD to DEL: when they are used, inherited, shared and dropped.
  *
- * The code has no frame pointers, so a stack goes on beyond it only by a registered
+ * The code has no frame pointers, so a stack continues beyond it only by a registered
  * table: stacks show whether the table is used. DEL shows whether a key is known.
  */
 #include <errno.h>
@@ -29,7 +29,7 @@
 /* Text and table of several pages each */
 #define FUNCTIONS	600
 
-/* Is the key registered? The check itself drops it */
+/* Is the key registered? The check itself drops it. */
 #define EXPECT_KNOWN(key)	EXPECT_EQ(0, unwind_table_del(key))
 #define EXPECT_UNKNOWN(key)	EXPECT_EQ(-ENOENT, unwind_table_del(key))
 
@@ -52,7 +52,7 @@ FIXTURE_TEARDOWN(registered)
 	code_unmap(&self->code);
 }
 
-/* What becomes of a stack through the first function, or any other */
+/* Does a stack pass the first function, or any other? */
 static enum through through_fn(struct _test_data_registered *self, unsigned int i)
 {
 	return code_through(&self->sampler, code_fn(&self->code, i));
@@ -67,7 +67,7 @@ static enum through through(struct _test_data_registered *self)
  * Used
  */
 
-/* Also after it was remembered that there is none */
+/* Also after the kernel has remembered that there is none */
 TEST_F(registered, used_from_add_to_del)
 {
 	int i;
@@ -88,7 +88,7 @@ TEST_F(registered, used_by_the_first_stack)
 	EXPECT_EQ(THROUGH, through(self));
 }
 
-/* The range decides, not what the table has entries for */
+/* The range decides, not the entries of the table */
 TEST_F(registered, used_for_its_range_only)
 {
 	struct unwind_table_attr attr;
@@ -106,7 +106,7 @@ TEST_F(registered, used_for_its_range_only)
 		EXPECT_EQ(i == 3 ? THROUGH : THROUGH_NOT, through_fn(self, i));
 }
 
-/* A table that cannot be read says nothing, but it is not forgotten */
+/* An unreadable table gives no rules, but stays registered */
 TEST_F(registered, used_while_readable)
 {
 	const size_t size = self->code.table_mapped;
@@ -119,7 +119,7 @@ TEST_F(registered, used_while_readable)
 	EXPECT_KNOWN(KEY);
 }
 
-/* What was checked is not read again, unless the table was said to change */
+/* A checked header is not read again, unless the process announces a change */
 TEST_F(registered, used_with_the_header_that_was_checked)
 {
 	ASSERT_EQ(0, code_register(&self->code, KEY));
@@ -179,7 +179,7 @@ TEST_F(registered, wins_over_the_file_table)
 	ASSERT_EQ(0, unwind_table_add(&attr));
 	EXPECT_EQ(THROUGH, code_through(&self->sampler, (chain_fn)fn[0]));
 	EXPECT_EQ(THROUGH, code_through(&self->sampler, (chain_fn)fn[1]));
-	/* Beside it, the file's goes on */
+	/* The file's table is used for the rest */
 	EXPECT_NE(THROUGH, code_through(&self->sampler,
 					code_image_fn(&image, 0, 2)));
 	ASSERT_EQ(0, unwind_table_del(KEY));
@@ -239,12 +239,12 @@ TEST_F(registered, inherited_by_fork)
 		CHILD_EXIT();
 	}
 	EXPECT_EQ(0, wait_for(pid));
-	/* What the child dropped is still here */
+	/* The child's DEL does not affect the parent */
 	EXPECT_EQ(THROUGH, through(self));
 	EXPECT_KNOWN(KEY);
 }
 
-/* A parent that was unwound before, so that it also has found tables */
+/* A parent that was unwound before, so that it also has file tables */
 TEST_F(registered, inherited_from_unwound_parent)
 {
 	pid_t pid;
@@ -341,7 +341,7 @@ TEST_F(registered, changed_in_parent_only)
 	EXPECT_EQ(THROUGH, through_fn(self, 1));
 }
 
-/* Down a line of processes, each of which drops one more than the one before */
+/* A line of processes; each drops one more than its parent */
 static int descend(struct _test_data_registered *self,
 		   struct __test_metadata *_metadata, unsigned int depth,
 		   unsigned int max)
@@ -360,7 +360,7 @@ static int descend(struct _test_data_registered *self,
 				  code_through_here(&self->code, i));
 		EXPECT_KNOWN(KEY + depth);
 		EXPECT_EQ(0, descend(self, _metadata, depth + 1, max));
-		/* Whatever the descendants dropped */
+		/* The descendants' drops do not matter */
 		for (i = 0; i < max; i++)
 			EXPECT_EQ(i <= depth ? THROUGH_NOT : THROUGH,
 				  code_through_here(&self->code, i));
@@ -383,7 +383,7 @@ TEST_F_TIMEOUT(registered, inherited_by_descendants, 120)
 		EXPECT_EQ(THROUGH, through_fn(self, i));
 }
 
-/* What is shared outlives who registered it */
+/* A shared table outlives the process that registered it */
 TEST_F(registered, outlives_the_parent)
 {
 	struct turns turns;
@@ -397,7 +397,7 @@ TEST_F(registered, outlives_the_parent)
 		EXPECT_EQ(0, code_register(&self->code, KEY));
 		if (fork())
 			CHILD_EXIT();
-		/* The parent of this one is gone when this returns */
+		/* The parent of this process is gone when this returns */
 		EXPECT_TRUE(turn_await(&turns, TURN_CHILD));
 		EXPECT_EQ(THROUGH, code_through_here(&self->code, 0));
 		EXPECT_KNOWN(KEY);
@@ -458,7 +458,7 @@ TEST_F(registered, not_inherited_if_table_is_not)
 	EXPECT_KNOWN(KEY_OTHER);
 }
 
-/* Zeros in place of the table: it is known, and says nothing */
+/* The table is overwritten with zeros: it stays registered, and gives no rules */
 TEST_F(registered, wiped_on_fork)
 {
 	pid_t pid;
@@ -577,7 +577,7 @@ static const struct code exec_at = {
 
 #define AFTER_EXEC	"after-exec"
 
-/* In the new program: 0 if it is as it should be, else the step that is not */
+/* In the new program: return 0, or the number of the failed step */
 static int after_exec(void)
 {
 	struct code code;
@@ -593,7 +593,7 @@ static int after_exec(void)
 	return code_through_here(&code, 0) != THROUGH ? 5 : 0;
 }
 
-/* Runs before main(), so that the harness need not know */
+/* Runs before main(), without the harness */
 static void __attribute__((constructor)) is_after_exec(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], AFTER_EXEC))
@@ -619,7 +619,7 @@ TEST_F(registered, dropped_by_exec)
 	EXPECT_KNOWN(KEY);
 }
 
-/* Not this process's, though the one that execs had the same memory */
+/* Not for this process, though the one that execs shared its memory */
 TEST_F(registered, kept_by_the_caller_of_vfork)
 {
 	struct code code;
@@ -662,7 +662,7 @@ struct worker {
 	pthread_barrier_t *barrier;
 };
 
-/* Register, take a stack, and drop: by DEL, or by munmap; a line, or 0 */
+/* Register, take a stack, and drop: by DEL, or by munmap; return the failed line, or 0 */
 static unsigned long live(struct worker *worker, struct sampler *sampler,
 			  bool del)
 {
@@ -744,7 +744,7 @@ static void *contend(void *arg)
 	return NULL;
 }
 
-/* All want the same text: each time exactly one gets it */
+/* All threads register the same text: each time exactly one succeeds */
 TEST_F_TIMEOUT(registered, used_by_several_threads, 120)
 {
 	struct worker worker[THREADS] = {};
@@ -771,7 +771,7 @@ TEST_F_TIMEOUT(registered, used_by_several_threads, 120)
  * Never used
  */
 
-/* A process that nobody profiles has nothing to find, and nothing to drop */
+/* A process that nobody profiles has nothing to search, and nothing to drop */
 TEST(task_without_samples_loads_no_table)
 {
 	struct turns turns;
@@ -820,13 +820,13 @@ TEST(task_without_samples_loads_no_table)
 #endif
 
 /*
- * Changes of a mapping: registered tables are dropped with the text that they describe
- * or with the memory that they lie in, as a whole, before anything else is mapped there.
+ * Changes of a mapping: registered tables are dropped with the text that they describe or
+ * with the memory that they lie in, as a whole, before anything else is mapped there.
  */
 
 #define RW	(PROT_READ | PROT_WRITE)
 
-/* One of the two mappings, and a place of the same size to move it to */
+/* One of the two mappings, and an address of the same size to move it to */
 struct victim {
 	char	*start;
 	char	*end;
@@ -857,7 +857,7 @@ static bool moved(const void *from, size_t old, size_t new, int flags,
 	       MAP_FAILED;
 }
 
-/* System V shared memory over what is mapped */
+/* System V shared memory over the mapping */
 static bool shm_over(void *at)
 {
 	int id = shmget(IPC_PRIVATE, page_size(), IPC_CREAT | 0600);
@@ -868,7 +868,7 @@ static bool shm_over(void *at)
 	return done;
 }
 
-/* There and back again: the contents are the same, but it was gone */
+/* There and back again: the contents are the same, but the mapping was gone */
 static bool back_and_forth(struct victim *victim)
 {
 	return moved(victim->start, victim->size, victim->size, MREMAP_FIXED,
@@ -929,7 +929,7 @@ FIXTURE(change)
 	int klog;
 };
 
-/* @keeps: nothing is lost, so nothing is dropped */
+/* @keeps: nothing is unmapped, so nothing is dropped */
 FIXTURE_VARIANT(change)
 {
 	void (*lose)(struct victim *victim);
@@ -1033,7 +1033,7 @@ FIXTURE_VARIANT_ADD(change, map_over_neighbours) {
 	.keeps = true,
 };
 
-/* Text and table where they have neighbours that may be unmapped */
+/* Text and table with neighbours that may be unmapped */
 FIXTURE_SETUP(change)
 {
 	const size_t page = page_size(), room = 64 * page;
@@ -1094,7 +1094,7 @@ static void expect_lost(struct __test_metadata *_metadata,
 	EXPECT_EQ(variant->keeps ? 0 : -ENOENT, unwind_table_del(KEY));
 	EXPECT_TRUE(klog_silent(self->klog));
 
-	/* It can come back only by being registered */
+	/* Only a new registration can bring it back */
 	munmap(self->code.text, self->code.text_mapped);
 	munmap(self->code.table, self->code.table_mapped);
 	ASSERT_EQ(0, code_map_at(&self->code, FUNCTIONS, CODE_FRAME, CODE_FRAME,
@@ -1131,7 +1131,7 @@ TEST_F(change, of_table_memory_drops_the_table)
  * Other ways
  */
 
-/* In the heap, which shrinks in a way of its own */
+/* In the heap, which shrinks by its own system call */
 TEST_F(registered, dropped_with_the_heap)
 {
 	const size_t page = page_size();
@@ -1150,14 +1150,14 @@ TEST_F(registered, dropped_with_the_heap)
 	attr.table_size = code_table_size(1);
 	ASSERT_EQ(0, unwind_table_add(&attr));
 	EXPECT_EQ(THROUGH, through(self));
-	/* Nobody else took more */
+	/* No other code extended the heap */
 	ASSERT_EQ(end, (uintptr_t)sbrk(0));
 	ASSERT_EQ(0, brk((void *)table));
 	EXPECT_EQ(THROUGH_NOT, through(self));
 	EXPECT_UNKNOWN(KEY);
 }
 
-/* One table of several ranges: all go with it, and no others */
+/* One table of several ranges: all of them go with it, and no others */
 TEST_F(registered, dropped_with_the_table_of_several)
 {
 	struct unwind_table_attr attr;

@@ -4,9 +4,9 @@
  *
  * Twins (twin.c) follow each other at one address while they are sampled: the unwinder
  * never uses the table of the previous library. In some tests other threads take stacks
- * that claim to pass that address, so that the unwinder looks for its table in the middle
- * of the change. The audit library (tools/unwind/) registers and unregisters tables
- * with an unmodified C library.
+ * that claim to pass that address, so the unwinder searches its table in the middle of
+ * the change. The audit library (tools/unwind/) registers and unregisters tables with an
+ * unmodified C library.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -65,7 +65,7 @@ FIXTURE_VARIANT_ADD(twin, probed) {
 	.probers = PROBERS,
 };
 
-/* Look for tables in the middle of each of the functions, all the time */
+/* Search tables in the middle of each of the functions, all the time */
 static void *probe(void *arg)
 {
 	struct prober *prober = arg;
@@ -134,7 +134,7 @@ FIXTURE_TEARDOWN(twin)
 	twins_close(&self->twins);
 }
 
-/* Run what was mapped, under sampling; did a stack go all the way through? */
+/* Run the mapped library, under sampling; did a stack pass all of it? */
 static bool run_once(struct _test_data_twin *self, run_fn fn,
 		     const struct truth *truth)
 {
@@ -162,7 +162,7 @@ static void judge(struct __test_metadata *_metadata, struct _test_data_twin *sel
 	EXPECT_EQ(0, tally->wrong);
 	EXPECT_EQ(0, tally->lost);
 	EXPECT_LT(0, tally->right);
-	/* Each new one is found, unless it was looked for before it was there */
+	/* Each new one is found, unless the kernel searched before it was there */
 	if (!variant->probers) {
 		EXPECT_EQ(0, self->missed);
 		EXPECT_LE(ROUNDS * CALLS, tally->right);
@@ -171,7 +171,7 @@ static void judge(struct __test_metadata *_metadata, struct _test_data_twin *sel
 	}
 }
 
-/* The check finds the use of the twin's table: otherwise, no test here could fail */
+/* The check detects the use of the twin's table: otherwise no test here could fail */
 TEST(check_finds_a_wrong_table)
 {
 	struct tally tally = {};
@@ -262,7 +262,7 @@ TEST_F_TIMEOUT(twin, moved_over_uses_its_own_table, 120)
 	judge(_metadata, self, variant);
 }
 
-/* As programs do it: by files, at an address that the dynamic loader chooses */
+/* Like programs do: by files, at an address that the dynamic loader chooses */
 TEST_F_TIMEOUT(twin, opened_again_uses_its_own_table, 120)
 {
 	char exe[PATH_MAX] = "", path[2 * PATH_MAX];
@@ -287,7 +287,7 @@ TEST_F_TIMEOUT(twin, opened_again_uses_its_own_table, 120)
 		truth.nr = 0;
 		truth_add(&truth, run.func, run.nr);
 		if (!i) {
-			/* Where the next ones will be, most likely */
+			/* Where the next ones will most likely be */
 			self->truth = truth;
 			ASSERT_EQ(0, start_probers(self, variant->probers));
 		}
@@ -322,7 +322,7 @@ FIXTURE_VARIANT_ADD(audit, pie) {
 	.library = "twin_160.so",
 };
 
-/* Its load bias is not where it begins */
+/* The program's load bias is not its start */
 FIXTURE_VARIANT_ADD(audit, no_pie) {
 	.program = "audited_no_pie",
 	.library = "twin_160.so",
@@ -363,7 +363,7 @@ static void exec_program(const struct _test_data_audit *self,
 	execl(path, path, lib, audited ? "yes" : "no", NULL);
 }
 
-/* Run the program, traced; its exit status */
+/* Run the program, traced; return its exit status */
 static int run_program(struct _test_data_audit *self, const char *program,
 		       const char *library, bool audited)
 {
@@ -392,7 +392,7 @@ static int run_program(struct _test_data_audit *self, const char *program,
 	return WEXITSTATUS(status);
 }
 
-/* Events that a table was added with a key */
+/* Number of events that a table was added with a key */
 static size_t added(const struct _test_data_audit *self, uintptr_t key,
 		    char *message, size_t size)
 {
@@ -417,12 +417,12 @@ TEST_F(audit, library_registers_and_unregisters)
 	EXPECT_LE(3, trace_count(&self->trace, "table_added", NULL, NULL, 0));
 	EXPECT_EQ(0, trace_count(&self->trace, "table_invalid", NULL, NULL, 0));
 
-	/* " text=A-B table=..." is what is dropped again */
+	/* " text=A-B table=..." is dropped again */
 	end = strstr(message, " table=");
 	ASSERT_NE(NULL, end);
 	snprintf(text, sizeof(text), "%.*s", (int)(end - message - 1), message + 1);
 	EXPECT_LE(1, trace_count(&self->trace, "table_dropped", text, NULL, 0));
-	/* Both libraries, and the program which had itself dropped */
+	/* Both libraries, and the program, whose check dropped its own */
 	EXPECT_LE(3, trace_count(&self->trace, "table_dropped", NULL, NULL, 0));
 }
 

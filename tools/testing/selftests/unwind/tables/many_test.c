@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Ten thousand registered ranges: the unwinder uses all of them, one DEL can drop all of
- * them, and their memory returns to where it was.
+ * them, and their memory is freed again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +67,7 @@ FIXTURE_TEARDOWN(ranges)
 	sampler_close(&self->sampler);
 }
 
-/* In an order that is neither ascending nor descending; 0 or the first error */
+/* In an order that is neither ascending nor descending; return 0 or the first error */
 static int add_some(struct _test_data_ranges *self, bool own, unsigned int max,
 		    uint64_t keys)
 {
@@ -93,7 +93,7 @@ static int add_many(struct _test_data_ranges *self, bool own, uint64_t keys)
 	return add_some(self, own, MANY, keys);
 }
 
-/* Is each of them known, and a sample of them used? */
+/* Is each of them registered, and does the kernel use a sample of them? */
 static bool all_there(struct _test_data_ranges *self)
 {
 	struct unwind_table_attr attr;
@@ -149,7 +149,7 @@ TEST_F_TIMEOUT(ranges, are_inherited, 180)
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		/* The first change is what makes them the child's own */
+		/* The first change gives the child its own copy */
 		EXPECT_EQ(0, unwind_table_del(KEY + 42));
 		for (i = 0; i < MANY; i += 271)
 			EXPECT_EQ(i % 100 == 42 ? THROUGH_NOT : THROUGH,
@@ -185,7 +185,7 @@ TEST_F_TIMEOUT(ranges, of_any_number_are_freed_by_exit, 180)
 			_exit(!!add_some(self, variant->own, nr, 3));
 		ASSERT_EQ(0, wait_for(pid));
 	}
-	/* Memory is freed after a grace period, and that should be seen here */
+	/* The kernel frees memory after a grace period, and that must show here */
 	EXPECT_EQ(0, syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0));
 }
 
@@ -228,7 +228,7 @@ FIXTURE_SETUP(memory)
 	ASSERT_EQ(0, mkdir(self->dir, 0700));
 }
 
-/* Later, as all tasks of the group are gone then */
+/* Later, when all tasks of the group are gone */
 FIXTURE_TEARDOWN_PARENT(memory)
 {
 	if (self->dir[0])
@@ -261,8 +261,8 @@ static long seconds(void)
 }
 
 /*
- * Wait until not much more than @start is in use: what was dropped is freed after
- * a grace period, in batches.  The figure that it came to.
+ * Wait until the usage is close to @start: the kernel frees dropped ranges after a grace
+ * period, in batches. Return the final usage.
  */
 static long settled_bytes(const struct _test_data_memory *self, long start)
 {
@@ -297,7 +297,7 @@ static int drop_many(void)
 	return ret;
 }
 
-/* A child that inherits all, changes them, and leaves them to its exit */
+/* A child that inherits all ranges, changes them, and leaves them to its exit */
 static int fork_and_change(void)
 {
 	pid_t pid = fork();
@@ -361,7 +361,7 @@ TEST_F_TIMEOUT(memory, returns_to_where_it_was, 600)
 	ASSERT_TRUE(turn_over(turns, TURN_CHILD) && turn_await(turns, TURN_PARENT));
 	bytes = slab_bytes(self);
 	TH_LOG("with %d ranges: %ld kB", MANY, bytes >> 10);
-	/* It is the process that pays for them */
+	/* The process pays for its ranges */
 	EXPECT_LT(start + MANY * RANGE_MIN, bytes);
 
 	ASSERT_TRUE(turn_over(turns, TURN_CHILD) && turn_await(turns, TURN_PARENT));

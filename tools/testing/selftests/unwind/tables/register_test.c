@@ -24,7 +24,7 @@
 #define KEY_OTHER	0x1002
 #define FUNCTIONS	16
 
-/* No task may have these addresses; and the end of the smallest address space */
+/* Addresses that no task may have, and the end of the smallest address space */
 #define KERNEL_ADDRESS	0xffff888000000000ULL
 #define NOT_CANONICAL	0x1000000000000000ULL
 #define LOW_END		0x800000000000ULL
@@ -131,7 +131,7 @@ TEST_F(operation, unprivileged_task_may_add_and_del)
 
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		/* Nothing to give up if it is nobody already */
+		/* It has no privilege to give up if it is nobody already */
 		EXPECT_TRUE(geteuid() || (!setgid(65534) && !setuid(65534)));
 		EXPECT_EQ(UNWIND_TABLE_ABI_VERSION,
 			  unwind_table(PR_UNWIND_TABLE_VERSION, NULL, 0));
@@ -143,9 +143,7 @@ TEST_F(operation, unprivileged_task_may_add_and_del)
 	EXPECT_EQ(0, wait_for(pid));
 }
 
-/*
- * The structure, for both operations that have one
- */
+/* The structure, for both operations that have one */
 
 FIXTURE(attr)
 {
@@ -189,7 +187,7 @@ FIXTURE_TEARDOWN(attr)
 	code_unmap(&self->code);
 }
 
-/* The first page, that begins with the structure and is otherwise zero */
+/* The first page begins with the structure and is otherwise zero */
 static int page_attr(struct _test_data_attr *self, unsigned long op, size_t size)
 {
 	return unwind_table(op, self->pages, size);
@@ -427,7 +425,7 @@ static int add_fn(struct _test_data_del *self, unsigned int i, uint64_t key)
 	return unwind_table_add(&attr);
 }
 
-/* Nothing was ever registered */
+/* Nothing has been registered */
 TEST_F(del, nothing_registered_returns_enoent)
 {
 	EXPECT_EQ(-ENOENT, unwind_table_del(KEY));
@@ -462,7 +460,7 @@ TEST_F(del, add_again_succeeds)
 	EXPECT_EQ(-ENOENT, unwind_table_del(KEY));
 }
 
-/* A key's ranges lie between those of others, which stay */
+/* A key's ranges lie between another key's ranges, which stay */
 TEST_F(del, drops_all_ranges_of_its_key)
 {
 	unsigned int i;
@@ -502,7 +500,7 @@ TEST_F(del, ignores_all_but_the_key)
 	EXPECT_EQ(-ENOENT, unwind_table_del(KEY));
 }
 
-/* The table need not be readable any more */
+/* The table may be unreadable by now */
 TEST_F(del, table_without_access_succeeds)
 {
 	ASSERT_EQ(0, code_register(&self->code, KEY));
@@ -511,9 +509,7 @@ TEST_F(del, table_without_access_succeeds)
 	EXPECT_EQ(0, unwind_table_del(KEY));
 }
 
-/*
- * The limit, which is one for all processes, so it has to be put back
- */
+/* The limit, which applies to all processes, so the test restores it */
 
 #define LIMIT_FILE	"/proc/sys/kernel/unwind_max_ranges"
 #define LIMIT		5
@@ -565,7 +561,7 @@ FIXTURE_SETUP(limit)
 	ASSERT_EQ(0, code_map(&self->code, FUNCTIONS));
 }
 
-/* In the parent, so also after a test that died */
+/* In the parent, so it also runs after a test that died */
 FIXTURE_TEARDOWN_PARENT(limit)
 {
 	if (self->old[0])
@@ -596,7 +592,7 @@ TEST_F(limit, add_at_limit_returns_enospc)
 	ASSERT_EQ(0, fill_up(self));
 	EXPECT_EQ(-ENOSPC, add_limited(self, LIMIT, KEY + LIMIT));
 	EXPECT_EQ(-ENOENT, unwind_table_del(KEY + LIMIT));
-	/* The same key has no room either */
+	/* The same key gets no more ranges either */
 	EXPECT_EQ(-ENOSPC, add_limited(self, LIMIT, KEY));
 }
 
@@ -680,7 +676,7 @@ TEST_F(limit, raised_limit_makes_room)
 	EXPECT_EQ(-ENOSPC, add_limited(self, LIMIT + 1, KEY));
 }
 
-/* Each process has its own ranges; a child starts with those of its parent */
+/* Each process has its own ranges; a child starts with its parent's */
 TEST_F(limit, counts_per_process)
 {
 	pid_t pid;
@@ -732,7 +728,7 @@ TEST(add_from_32_bit_returns_eopnotsupp)
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 	ASSERT_NE(MAP_FAILED, attr);
 	code_attr(attr, &code, KEY);
-	/* Does the kernel have these system calls at all? */
+	/* Does the kernel have these system calls? */
 	if (access("/proc/sys/abi/vsyscall32", F_OK))
 		SKIP(return, "no 32-bit system calls");
 	asm volatile("int $0x80"
@@ -821,7 +817,7 @@ CHANGE(flag_unknown_3, hdr->flags |= 0x08)
 CHANGE(flag_unknown_7, hdr->flags |= 0x80)
 CHANGE(abi_0, hdr->abi_arch = 0)
 CHANGE(abi_aarch64_big, hdr->abi_arch = 1)
-/* As it is where this runs is none of them */
+/* None of these is the ABI of this machine */
 #if defined(__x86_64__)
 CHANGE(abi_other, hdr->abi_arch = 2)
 #else
@@ -854,8 +850,8 @@ FIXTURE(add_bad)
 };
 
 /*
- * @error: what the call returns
- * @table: is it the table's header that is wrong?  Then the tracepoint says so.
+ * @error: the call's return value
+ * @table: is the table's header wrong? Then the tracepoint reports it.
  */
 FIXTURE_VARIANT(add_bad)
 {
@@ -1176,7 +1172,7 @@ FIXTURE_SETUP(add_bad)
 		SKIP(return, "no tracepoints unwind:*, or not root");
 	self->klog = klog_open();
 	ASSERT_LE(0, self->klog);
-	/* More than two pages of table, for those that straddle */
+	/* More than two pages of table, for the variants that straddle a page */
 	ASSERT_EQ(0, code_map(&self->code, 3 * page_size() /
 				sizeof(struct sframe_fde)));
 	((struct sframe_header *)self->code.table)->num_fdes = FUNCTIONS;
@@ -1522,7 +1518,7 @@ TEST_F(add_overlap, other_key_returns_eexist_on_overlap)
 	/* The first one is still there, once */
 	EXPECT_EQ(0, unwind_table_del(KEY));
 	EXPECT_EQ(-ENOENT, unwind_table_del(KEY));
-	/* With it gone, so is the reason */
+	/* Without it, the error is gone, too */
 	EXPECT_EQ(0, unwind_table_add(&self->attr));
 }
 
