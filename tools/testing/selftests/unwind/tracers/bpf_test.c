@@ -3,7 +3,7 @@
  * User stacks for BPF programs: bpf_get_stack(), bpf_get_task_stack(), and the deferred
  * stacks of BPF_F_USER_DEFER.
  *
- * The programs are a few instructions each, written here as such.
+ * The programs are a few instructions each, written here as instructions.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +26,8 @@
  * bpf_get_stack() and bpf_get_task_stack()
  *
  * A uprobe attaches the programs to a function of this program. Sleepable programs get
- * the whole stack the first time, when no table is loaded yet; others from the second
- * time on. They leave the stack and the helper's return value in a map that is mapped
+ * the whole stack at the first call, when no table is loaded yet; others from the second
+ * call on. They leave the stack and the helper's return value in a map that is mapped
  * here.
  */
 
@@ -48,7 +48,7 @@ static int make_map(void)
 			    sizeof(struct result), 1, BPF_F_MMAPABLE);
 }
 
-/* @task: by bpf_get_task_stack(), with the current task */
+/* @task: use bpf_get_task_stack(), with the current task */
 static int make_program(int map, bool sleepable, bool task, unsigned int flags)
 {
 	const struct bpf_insn insns[] = {
@@ -75,7 +75,7 @@ static int make_program(int map, bool sleepable, bool task, unsigned int flags)
 	return bpf_prog_make(&attr, insns, ARRAY_SIZE(insns));
 }
 
-/* Where an address of this program lies in its file, or 0 */
+/* The offset of a program address in the program's file, or 0 */
 static uint64_t file_offset(unsigned long addr)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -156,8 +156,8 @@ static void outer(void *arg)
 }
 
 /*
- * Bytes of what there is by the frame pointer that whole_run() begins with: it leads in
- * a circle, or to one record
+ * Bytes of the stack by the frame pointer that whole_run() begins with: it leads in a
+ * circle, or to one record
  */
 static long size_by_fp(unsigned int skip)
 {
@@ -238,7 +238,7 @@ FIXTURE_TEARDOWN(immediate)
 	close(self->map);
 }
 
-/* Is what the program got this stack from its @skip'th frame on? */
+/* Is it this stack, from its @skip'th frame on? */
 static bool is_stack(const struct result *result, unsigned int skip,
 		     const struct stack *expected)
 {
@@ -265,8 +265,9 @@ static bool is_right(const struct result *result, unsigned int skip)
 TEST_F(immediate, has_whole_stack)
 {
 	/*
-	 * Not known yet: without sleeping, there is no more than asking; and who asks
-	 * about a task may do so with locks held that are taken to look for tables.
+	 * The tables are not known yet. A program that may not sleep can only request
+	 * them. A program that takes another task's stack may hold locks that the search
+	 * takes, so it only requests them as well.
 	 */
 	whole_run(outer, NULL, NULL);
 	ASSERT_LT(0, self->result->ret);
@@ -278,7 +279,7 @@ TEST_F(immediate, has_whole_stack)
 	ASSERT_LT(0, self->result->ret);
 	EXPECT_TRUE(is_right(self->result, variant->skip));
 
-	/* As without tables: only frame pointers continue the stack, and they lie */
+	/* Like without tables: only frame pointers continue the stack, and they are false */
 	ASSERT_EQ(0, write_sysctl("0"));
 	self->result->ret = -1;
 	whole_run(outer, NULL, NULL);
@@ -286,7 +287,7 @@ TEST_F(immediate, has_whole_stack)
 	EXPECT_EQ(size_by_fp(variant->skip), self->result->ret);
 }
 
-/* Functions that are to be left by way of the kernel return to elsewhere */
+/* With uretprobes, functions return to the kernel's trampoline */
 TEST_F(immediate, shows_no_uretprobes)
 {
 	int i, map, prog, link[2];
@@ -307,7 +308,7 @@ TEST_F(immediate, shows_no_uretprobes)
 		self->result->ret = 0;
 		whole_run(outer, NULL, NULL);
 		EXPECT_TRUE(is_stack(self->result, variant->skip, &expected));
-		/* The program sees where it really returns to */
+		/* The program itself sees the trampoline's address */
 		EXPECT_FALSE(is_right(self->result, variant->skip));
 	}
 	close(link[0]);
@@ -317,7 +318,7 @@ TEST_F(immediate, shows_no_uretprobes)
 }
 
 /*
- * Deferred stacks: one program asks and reports the cookie that it got; another gets the
+ * Deferred stacks: one program requests and reports its cookie; another receives the
  * stacks, as struct bpf_unwind_ops. The kernel delivers each cookie once, with the stack
  * that the task had, and nothing else.
  */
@@ -330,9 +331,7 @@ TEST_F(immediate, shows_no_uretprobes)
 #define SYSCALL(name)	"__arm64_sys_" name
 #endif
 
-/*
- * What is asked about
- */
+/* Events at which programs request stacks */
 
 ASM_LABEL(touches_at);
 
@@ -358,7 +357,7 @@ static void outer_touch(void *page)
 	asm volatile("" : : "r"(locals) : "memory");
 }
 
-/* What the bpf system call runs programs at, which may be sleepable */
+/* A bpf system call that runs programs, which may be sleepable */
 static union bpf_attr run_attr;
 
 static void run(void)
@@ -381,9 +380,7 @@ static void outer_run(void *arg)
 	asm volatile("" : : "r"(locals) : "memory");
 }
 
-/*
- * From each type of program
- */
+/* Requests from each type of program */
 
 FIXTURE(request)
 {
@@ -415,7 +412,7 @@ FIXTURE_VARIANT_ADD(request, raw_tp) {
 	.fn = call_getppid,
 };
 
-/* Nobody sees when it is loaded that it will ask */
+/* The verifier cannot see at load time that it requests stacks */
 FIXTURE_VARIANT_ADD(request, flags_not_known) {
 	.asker = { .at = BPF_AT_RAW_TP, .where = "sys_enter",
 		   .syscall = SYS_getppid, .hide_flags = true },
@@ -477,7 +474,7 @@ FIXTURE_TEARDOWN(request)
 	session_close(&self->session);
 }
 
-/* Requests and stacks that are not of the test's own call */
+/* Requests and stacks that do not belong to the test's own call */
 static void forget(struct session *session)
 {
 	struct bpf_event event;
@@ -502,8 +499,8 @@ TEST_F(request, delivers_each_cookie_once)
 }
 
 /*
- * Programs that may sleep need not defer anything, and need not be twice there. Tables
- * have to be known: the first stack asks for that.
+ * Programs that may sleep need not defer anything, and need no second program. Tables
+ * must be known: the first stack requests them.
  */
 TEST(sleepable_fentry_has_whole_stack)
 {
@@ -533,9 +530,7 @@ TEST(sleepable_fentry_has_whole_stack)
 	bpf_ring_close(&ring);
 }
 
-/*
- * What is refused
- */
+/* Refused requests */
 
 FIXTURE(refused)
 {
@@ -557,7 +552,7 @@ FIXTURE_TEARDOWN(refused)
 	close(self->map);
 }
 
-/* The result of a program that asks at a system call of this process, or 1 */
+/* The result of a program's request at a system call of this process, or 1 */
 static long answer(struct session *session, int map, uint64_t flags)
 {
 	struct bpf_asker asker = {
@@ -596,7 +591,7 @@ TEST_F(refused, other_flags_return_einval)
 	}
 	EXPECT_EQ(-EINVAL, answer(&self->session, 0, DEFER | BPF_F_REUSE_STACKID));
 	EXPECT_FALSE(bpf_ring_next(&self->session.ring, &event, false));
-	/* And what is not */
+	/* And an accepted request */
 	EXPECT_EQ(sizeof(uint64_t), answer(&self->session, 0, DEFER));
 	ASSERT_TRUE(bpf_ring_next(&self->session.ring, &event, false));
 	EXPECT_EQ(BPF_DELIVERED, event.kind);
@@ -621,7 +616,7 @@ TEST_F(refused, tasks_without_a_user_stack_get_no_cookie)
 	}
 }
 
-/* Beside perf, each has what it asked for */
+/* In addition to perf: each has the stacks that it requested */
 #define A	SYS_getppid
 #define B	SYS_getuid
 #define C	SYS_getgid
@@ -662,7 +657,7 @@ FIXTURE_TEARDOWN(two_programs)
 	session_close(&self->session);
 }
 
-/* Is it the stack of perf's with this cookie, to the last address? */
+/* Does perf have the same stack with this cookie, to the last address? */
 static bool perf_has(const struct records *recs, const struct bpf_event *event)
 {
 	const struct record *rec = records_stack(recs, event->cookie);
@@ -699,7 +694,7 @@ TEST_F(two_programs, get_what_they_asked_for)
 				asked[nr_asked++] = event.cookie;
 				continue;
 			}
-			/* In the order of their entries */
+			/* In the order of the entries */
 			ASSERT_LT(nr_delivered, nr_asked);
 			EXPECT_EQ(asked[nr_delivered], event.cookie);
 			nr_delivered++;
@@ -714,8 +709,8 @@ TEST_F(two_programs, get_what_they_asked_for)
 
 /*
  * Stack maps and tasks that sleep: bpf_get_stackid() with BPF_F_USER_DEFER promises an
- * element of a stack map, which the kernel fills when the task leaves it. Meanwhile the
- * task may be killed, the element deleted, and all programs gone.
+ * element of a stack map, and the kernel fills it when the task returns to user space.
+ * Meanwhile the task may be killed, the element deleted, and all programs gone.
  */
 
 /*
@@ -728,7 +723,7 @@ static int map_make(unsigned int max_entries)
 			    SAMPLED_MAX * sizeof(uint64_t), max_entries, 0);
 }
 
-/* The stack with an id; 0, or -errno */
+/* Get the stack with an id; 0, or -errno */
 static int map_stack(int map, uint32_t id, struct stack *stack)
 {
 	uint64_t ips[SAMPLED_MAX] = {};
@@ -787,7 +782,7 @@ FIXTURE_TEARDOWN(stack_map)
 	close(self->map);
 }
 
-/* Ask for an id with a map of @max_entries, at getppid() */
+/* Request an id in a map of @max_entries, at getppid() */
 static int map_open(struct _test_data_stack_map *self, unsigned int max_entries,
 		    uint64_t flags)
 {
@@ -803,7 +798,7 @@ static int map_open(struct _test_data_stack_map *self, unsigned int max_entries,
 	return bpf_asker_open(&self->session.asker, &asker, &self->session.ring);
 }
 
-/* Call @fn, in which the program asks; its answer, or 1 */
+/* Call @fn, in which the program makes a request; return its result, or 1 */
 static long map_call(struct _test_data_stack_map *self, void (*fn)(void *arg))
 {
 	struct bpf_event event;
@@ -824,7 +819,7 @@ TEST_F(stack_map, is_filled_on_return)
 	ASSERT_EQ(0, map_open(self, 16384, 0));
 	for (i = 0; i < CALLS; i++) {
 		id = map_call(self, call_getppid);
-		/* By chance */
+		/* Two stacks may have the same hash */
 		if (id == -EEXIST)
 			continue;
 		ASSERT_LE(0, id);
@@ -852,12 +847,12 @@ TEST_F(stack_map, has_one_stack_per_id)
 	EXPECT_TRUE(map_has_noted(self->map, 0));
 	ASSERT_EQ(0, map_stack(self->map, 0, &first));
 
-	/* It stays */
+	/* The element stays */
 	EXPECT_EQ(-EEXIST, map_call(self, outer_other));
 	ASSERT_EQ(0, map_stack(self->map, 0, &stack));
 	EXPECT_TRUE(stack_is(&stack, &first));
 
-	/* Unless it is to be replaced */
+	/* Unless the request replaces it */
 	ASSERT_EQ(0, map_open(self, 1, BPF_F_REUSE_STACKID));
 	EXPECT_EQ(0, map_call(self, outer_other));
 	EXPECT_TRUE(map_has_noted(self->map, 0));
@@ -873,8 +868,8 @@ static void on_signal(int sig)
 }
 
 /*
- * A signal is delivered after the stack was: a request there returns the id if the map
- * has the stack, and an error for another map
+ * A signal is delivered after the stack. A request there returns the id if the map has
+ * the stack, and an error for another map.
  */
 TEST_F(stack_map, request_after_delivery_is_too_late)
 {
@@ -942,7 +937,7 @@ TEST_F(stack_map, full_map_returns_an_error)
 	EXPECT_EQ(3, full);
 }
 
-/* A map that has no addresses, but what they are in files */
+/* A map of build-ids and offsets in place of addresses */
 TEST_F(stack_map, with_build_ids_is_filled)
 {
 	struct bpf_stack_build_id places[SAMPLED_MAX] = {};
@@ -1014,7 +1009,7 @@ static int open_askers(struct _test_data_asleep *self)
 	return bpf_asker_open(&self->map_asker, &asker, &self->session.ring);
 }
 
-/* Asked about whenever it is switched away from */
+/* The programs make a request whenever the task is switched away from */
 FIXTURE_SETUP(asleep)
 {
 	struct waiter_call call;
@@ -1051,7 +1046,7 @@ static void wake(struct _test_data_asleep *self)
 		perror("write");
 }
 
-/* What was asked last: the cookie and the id of the entry that sleeps */
+/* The last request: the cookie and the id of the entry that sleeps */
 struct asked {
 	uint64_t	cookie;
 	long		id;
@@ -1072,7 +1067,7 @@ static void last_asked(struct _test_data_asleep *self, struct asked *asked)
 	}
 }
 
-/* Deliveries of the cookie, which have to be of the stack */
+/* Number of deliveries of the cookie; -1 if one has a wrong stack */
 static int deliveries(struct _test_data_asleep *self, uint64_t cookie)
 {
 	struct stack stack, expected;
@@ -1091,7 +1086,7 @@ static int deliveries(struct _test_data_asleep *self, uint64_t cookie)
 	return nr;
 }
 
-/* Nothing before, all after */
+/* The stack was delivered once, and is in the map */
 static bool is_complete(struct _test_data_asleep *self, const struct asked *asked)
 {
 	struct stack stack, expected;
@@ -1134,7 +1129,7 @@ TEST_F(asleep, deleted_elements_stay_deleted)
 	struct stack stack;
 
 	last_asked(self, &asked);
-	/* On its way back it may be switched away from once more: that would ask anew */
+	/* A task switch on the return to user space would make another request */
 	bpf_attached_close(&self->map_asker);
 	EXPECT_EQ(0, map_delete(self->map, asked.id));
 	wake(self);
@@ -1143,7 +1138,7 @@ TEST_F(asleep, deleted_elements_stay_deleted)
 	EXPECT_EQ(1, deliveries(self, asked.cookie));
 }
 
-/* The map, the programs that asked, and the one that gets the stacks */
+/* Close the map, the programs that requested, and the one that receives the stacks */
 TEST_F(asleep, task_outlives_its_programs)
 {
 	struct bpf_asker asker = {
@@ -1158,7 +1153,7 @@ TEST_F(asleep, task_outlives_its_programs)
 	wake(self);
 	waiter_end(&self->waiter);
 
-	/* And come again */
+	/* Open them again */
 	ASSERT_EQ(0, session_open(&self->session));
 	ASSERT_EQ(0, bpf_asker_open(&self->session.asker, &asker,
 				    &self->session.ring));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The sample client of deferred stacks, samples/unwind/client.c: requests that are made
- * in NMI, the stacks that come for them, and a module that goes while tasks have requests
- * pending.
+ * in NMI, their stacks, and a module that is unloaded while tasks have pending requests.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +29,7 @@
 #define ROUNDS		25
 #define ROUND_REQUESTS	10
 
-/* Where children find what they share with the test */
+/* Memory that children share with the test */
 static struct shared {
 	struct notes	notes;
 	unsigned long	turns[16];
@@ -51,7 +50,7 @@ FIXTURE_SETUP(client)
 
 	self->klog = -1;
 	self->events.fd = -1;
-	/* Not left by another test */
+	/* Another test may have left it loaded */
 	client_unload();
 	ret = client_load(RATE);
 	if (ret && (errno == ENOENT || errno == EPERM))
@@ -93,7 +92,7 @@ static pid_t start_child(struct _test_data_client *self,
 	pid_t pid = fork();
 
 	if (!pid) {
-		/* Children of its own do not outlive it, nor does it the test */
+		/* Its own children do not outlive it, nor does it outlive the test */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		part(i);
 		_exit(1);
@@ -117,7 +116,7 @@ static bool in_spin(const struct client_event *event)
 	return event->nr_ip && spin_has(event->ip[0]);
 }
 
-/* Is it the chain, all of it, under spin()? */
+/* Is it the whole chain, under spin()? */
 static bool stack_is_right(const struct client_event *event)
 {
 	struct stack stack, expected;
@@ -131,9 +130,7 @@ static bool stack_is_right(const struct client_event *event)
 	return event->nr == event->nr_ip && stack_begins_with(&stack, &expected);
 }
 
-/*
- * What became of each cookie
- */
+/* The result of each cookie */
 
 struct cookie {
 	uint64_t	cookie;
@@ -153,7 +150,7 @@ struct tally {
 	struct cookie	cookie[EVENTS_MAX];
 };
 
-/* The latest are looked for first: they are the ones that come again */
+/* Search the latest first: they come again */
 static struct cookie *tally_cookie(struct tally *tally, uint64_t cookie)
 {
 	unsigned int i;
@@ -220,7 +217,7 @@ TEST_F_TIMEOUT(client, gets_right_stacks, 300)
 		if (self->event.pid == pid)
 			tally_event(tally, &self->event);
 	}
-	/* It gets what it is owed before it is gone */
+	/* The client gets its pending stacks before it is gone */
 	stop_children(self);
 	ASSERT_EQ(0, client_events_enable(&self->events, false));
 	while ((ret = client_events_next(&self->events, &self->event, false)) == 1)
@@ -252,8 +249,8 @@ TEST_F_TIMEOUT(client, gets_right_stacks, 300)
 }
 
 /*
- * Programs that are hit everywhere: in their code, in short and long system calls,
- * on the way out, and while they wait for the CPU with a request pending.
+ * Programs that are hit everywhere: in their code, in short and long system calls, on the
+ * return to user space, and while they wait for the CPU with a pending request.
  */
 
 static void compute(unsigned int i)
@@ -261,7 +258,7 @@ static void compute(unsigned int i)
 	unsigned int j;
 
 	for (;;) {
-		/* The turns are for others to see */
+		/* Other processes see this count */
 		for (j = 0; j < 10000; j++)
 			asm volatile("" : : : "memory");
 		shared->turns[i]++;
@@ -325,7 +322,7 @@ static void (*const parts[])(unsigned int i) = {
 
 #define PARTS	(sizeof(parts) / sizeof(*parts))
 
-/* Load, wait for some requests that were accepted, unload; 0, or where it failed */
+/* Load, wait for some accepted requests, unload; return 0, or the failed line */
 static int load_and_unload(struct _test_data_client *self)
 {
 	unsigned int accepted = 0;
@@ -339,14 +336,14 @@ static int load_and_unload(struct _test_data_client *self)
 	}
 	if (client_unload())
 		return __LINE__;
-	/* What was traced went with the module */
+	/* The events went with the module */
 	self->events.used = 0;
 	while (read(self->events.fd, self->events.text, sizeof(self->events.text)) > 0)
 		;
 	return 0;
 }
 
-/* Each program has come to do something: on a slow machine that takes rounds */
+/* Has each program made progress? On a slow machine that takes several rounds. */
 static bool all_have_turned(void)
 {
 	unsigned int i;

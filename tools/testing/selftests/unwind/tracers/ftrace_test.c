@@ -2,8 +2,8 @@
 /*
  * Deferred user stacks in the trace.
  *
- * Tests compare whole stacks (whole.h), each frame by address, file and offset, with what
- * the program knows and what /proc says is mapped.
+ * Tests compare whole stacks (whole.h), each frame by address, file and offset, with the
+ * program's own notes and with the mappings in /proc.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -81,7 +81,7 @@ static void many(void *arg)
 	}
 }
 
-/* Is this the stack that was noted? */
+/* Is this the noted stack? */
 static bool is_noted(const struct ftrace_record *rec)
 {
 	struct stack expected;
@@ -102,7 +102,7 @@ static const struct ftrace_record *only_stack(const struct ftrace_log *log)
 	return &log->rec[i];
 }
 
-/* To read as many stacks as it has calls takes a slow machine long */
+/* A slow machine takes long to read that many stacks */
 TEST_F_TIMEOUT(option, each_entry_has_one_stack, 180)
 {
 	size_t i;
@@ -119,7 +119,7 @@ TEST_F_TIMEOUT(option, each_entry_has_one_stack, 180)
 			ASSERT_TRUE(is_noted(&self->log.rec[i]));
 }
 
-/* The build-id of this program, as readelf would print it */
+/* This program's build-id, in readelf's format */
 static int find_build_id(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	char *out = arg;
@@ -217,7 +217,7 @@ TEST_F(option, file_in_use_stays_announced_when_overwritten)
 
 	ASSERT_LT(0, readlink("/proc/self/exe", self_path, sizeof(self_path) - 1));
 	ASSERT_EQ(0, ftrace_set(&self->ft, "buffer_size_kb", "8"));
-	/* After each portion, several of which fill a buffer */
+	/* Read after each portion; a buffer holds less than all of them */
 	for (i = 0; i < 16; i++) {
 		unsigned int k;
 
@@ -226,7 +226,10 @@ TEST_F(option, file_in_use_stays_announced_when_overwritten)
 		ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
 		EXPECT_LE(1, ftrace_announced(&self->log, self_path));
 		if (i == 15)
-			/* It was overwritten, and not written with each stack */
+			/*
+			 * The buffer was overwritten. The file is announced less often
+			 * than stacks are written.
+			 */
 			EXPECT_GT(16 * 20, ftrace_count(&self->log, FTRACE_STACK));
 		EXPECT_GT(ftrace_count(&self->log, FTRACE_STACK),
 			  2 * ftrace_announced(&self->log, self_path));
@@ -255,7 +258,7 @@ TEST_F(option, instances_get_what_they_ask_for)
 	EXPECT_EQ(CALLS, ftrace_count(&other, FTRACE_STACK));
 	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
 	EXPECT_TRUE(ftrace_pairs(&other, NULL));
-	/* One name for one entry */
+	/* One cookie for one entry */
 	for (i = 0; i < other.nr; i++)
 		if (other.rec[i].type == FTRACE_STACK)
 			EXPECT_NE(NULL, ftrace_stack(&self->log,
@@ -275,7 +278,7 @@ TEST_F(option, off_writes_no_stacks)
 	EXPECT_TRUE(is_noted(only_stack(&self->log)));
 }
 
-/* More often than there is room for clients: nothing stays registered */
+/* More often than there is room for clients: nothing may stay registered */
 FIXTURE(clients)
 {
 };
@@ -288,7 +291,7 @@ FIXTURE_TEARDOWN(clients)
 {
 }
 
-/* It takes long to make an instance with its buffers on a slow machine */
+/* A slow machine takes long to create an instance with its buffers */
 TEST_F_TIMEOUT(clients, are_released, 300)
 {
 	struct ftrace ft;
@@ -298,16 +301,14 @@ TEST_F_TIMEOUT(clients, are_released, 300)
 		if (ftrace_open(&ft, "c"))
 			SKIP(return, "no deferred user stacks in traces");
 		ASSERT_EQ(0, ftrace_set(&ft, FTRACE_OPTION, "1"));
-		/* One way or the other */
+		/* With the option on, or off */
 		if (i % 2)
 			ASSERT_EQ(0, ftrace_set(&ft, FTRACE_OPTION, "0"));
 		ASSERT_EQ(0, ftrace_close(&ft));
 	}
 }
 
-/*
- * What is no file
- */
+/* Mappings without a file */
 
 static int (*clock_gettime_of_vdso)(clockid_t clock, struct timespec *ts);
 
@@ -344,7 +345,7 @@ TEST_F(option, vdso_frame_is_named)
 	snprintf(filter, sizeof(filter), "id == %d && common_pid == %d",
 		 (int)SYS_clock_gettime, getpid());
 	ASSERT_EQ(0, ftrace_set(&self->ft, FTRACE_ENTER "/filter", filter));
-	/* A clock that only the kernel knows: the vDSO makes the system call */
+	/* The vDSO does not know this clock, so it makes the system call */
 	whole_run(call_vdso, NULL, NULL);
 	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
 	rec = only_stack(&self->log);
@@ -421,7 +422,7 @@ static void before_sleep(void *arg)
 	go_to_sleep(arg);
 }
 
-/* A child that sleeps, and whose switches are traced */
+/* Start a child that sleeps, and trace its switches */
 static pid_t start_sleeper(const struct ftrace *ft, bool by_futex)
 {
 	char filter[64], start;
@@ -438,12 +439,12 @@ static pid_t start_sleeper(const struct ftrace *ft, bool by_futex)
 		close(sleeper->fds[1]);
 		if (read(go[0], &start, 1) != 1)
 			_exit(1);
-		/* A killed task can read no file in which to find a table */
+		/* A killed task can read no file to find a table */
 		whole_run(middle, NULL, NULL);
 		whole_run(before_sleep, NULL, NULL);
 		_exit(0);
 	}
-	/* On its way there it would ask for a stack, which comes when it is woken */
+	/* On its way there it would make a request, whose stack comes when it is woken */
 	do {
 		nr = sleeps_in(pid);
 		if (nr == -2)
@@ -454,19 +455,19 @@ static pid_t start_sleeper(const struct ftrace *ft, bool by_futex)
 	    ftrace_set(ft, "events/sched/sched_switch/filter", filter) ||
 	    ftrace_set(ft, "events/sched/sched_switch/enable", "1"))
 		return -1;
-	/* From the first system call on that the child makes after this */
+	/* From the child's next system call on */
 	if (ftrace_set(ft, "trace", "") || write(go[1], "", 1) != 1)
 		return -1;
 	return pid;
 }
 
-/* Wait until the child sleeps where it was to; then it was switched out */
+/* Wait until the child sleeps in the expected call: then it was switched out */
 static bool wait_for_sleep(pid_t pid)
 {
 	const int wanted = sleeper->by_futex ? SYS_futex : SYS_read;
 	int nr;
 
-	/* Before the call, it waits for its start */
+	/* Before the call, it sleeps while it waits for its start */
 	do {
 		nr = sleeps_in(pid);
 		if (nr == -2)
@@ -476,8 +477,8 @@ static bool wait_for_sleep(pid_t pid)
 }
 
 /*
- * Before it looks for signals, arm64 sets a program back to the instruction that made
- * the call, in case that is to be made again.
+ * Before arm64 looks for signals, it sets a program back to the instruction that made the
+ * call, in case the call is to be repeated.
  */
 #if defined(__aarch64__)
 #define SET_BACK	4
@@ -485,7 +486,7 @@ static bool wait_for_sleep(pid_t pid)
 #define SET_BACK	0
 #endif
 
-/* Is the stack of the child's sleep there?  It has the image of this program. */
+/* Is the stack of the child's sleep there? The child has the image of this program. */
 static bool slept_there(const struct ftrace_log *log)
 {
 	struct stack expected;
@@ -591,7 +592,7 @@ static void calls(unsigned int nr)
 		whole_run(middle, NULL, NULL);
 }
 
-/* "userstacktrace:count if it is this task's getppid()", or what removes it */
+/* "userstacktrace:count if it is this task's getppid()", or its removal */
 static const char *trigger(const char *command)
 {
 	static char text[128];
@@ -601,7 +602,7 @@ static const char *trigger(const char *command)
 	return text;
 }
 
-/* All stacks are what the program knows of */
+/* Are all stacks the noted one? */
 static bool all_noted(const struct ftrace_log *log)
 {
 	struct stack expected;
@@ -621,7 +622,7 @@ TEST_F(trigger, count_and_filter_are_kept)
 	self->text = ftrace_get(&self->ft, TRIGGER);
 	ASSERT_NE(NULL, self->text);
 	EXPECT_NE(NULL, strstr(self->text, "userstacktrace:count=3 if id == "));
-	/* One is enough */
+	/* A second trigger is refused */
 	EXPECT_GT(0, ftrace_set(&self->ft, TRIGGER, trigger("userstacktrace")));
 
 	calls(TRIGGERED);
@@ -682,7 +683,7 @@ TEST_F(trigger, beside_the_option_writes_one_stack)
 	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
 }
 
-/* More often than there is room for clients: nothing stays registered */
+/* More often than there is room for clients: nothing may stay registered */
 TEST_F_TIMEOUT(trigger, clients_are_released, 180)
 {
 	int i;
@@ -695,7 +696,7 @@ TEST_F_TIMEOUT(trigger, clients_are_released, 180)
 	}
 }
 
-/* The lines of a stack in the histogram, which depend on no address */
+/* The lines of a stack in the histogram, without addresses */
 static void hist_lines(char *out, size_t size)
 {
 	struct stack expected;
@@ -708,7 +709,7 @@ static void hist_lines(char *out, size_t size)
 
 		if (!ftrace_place(expected.ip[i], &place))
 			return;
-		/* The build-id stands behind the first only */
+		/* The build-id follows the first only */
 		snprintf(out + strlen(out), size - strlen(out), "%s%s+0x%lx%s",
 			 i ? "         " : "", place.path, place.offset,
 			 i ? "\n" : "");
@@ -717,7 +718,7 @@ static void hist_lines(char *out, size_t size)
 	}
 }
 
-/* The hits of the entry that has these lines; -1 if it is not there just once */
+/* The hits of the entry with these lines; -1 unless there is exactly one */
 static long hits(const char *hist, const char *lines)
 {
 	const char *first = hist, *rest = strchr(lines, 1) + 1;
@@ -783,8 +784,8 @@ TEST_F(trigger, hist_counts_stacks)
 }
 
 /*
- * Instances that go while stacks are asked for and come, by a trigger that nobody
- * removes before: what the callbacks look at goes as well.
+ * Instances are removed while stacks are requested and delivered. A trigger requests
+ * them, and nobody removes it first: so the data that the callbacks use is freed as well.
  */
 
 #define INSTANCES	20
@@ -819,7 +820,7 @@ FIXTURE_TEARDOWN(under_load)
 	}
 }
 
-/* It takes long to make an instance with its buffers on a slow machine */
+/* A slow machine takes long to create an instance with its buffers */
 TEST_F_TIMEOUT(under_load, instances_can_be_removed, 300)
 {
 	size_t stacks = 0;
@@ -832,14 +833,14 @@ TEST_F_TIMEOUT(under_load, instances_can_be_removed, 300)
 
 		if (ftrace_open(&ft, "l"))
 			SKIP(return, "no deferred user stacks in traces");
-		/* So that there is little to be read */
+		/* Small, so that there is little to read */
 		ASSERT_EQ(0, ftrace_set(&ft, "buffer_size_kb", "16"));
 		snprintf(text, sizeof(text), "userstacktrace if id == %d",
 			 (int)SYS_getppid);
 		ASSERT_EQ(0, ftrace_set(&ft, STACK_TRIGGER,
 					"hist:keys=stack.userstack"));
 		ASSERT_EQ(0, ftrace_set(&ft, TRIGGER, text));
-		/* Until some have come */
+		/* Until some stacks have come */
 		do {
 			ASSERT_EQ(0, ftrace_read(&ft, "trace", &log));
 			stacks = ftrace_count(&log, FTRACE_STACK);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Immediate user stacks: those of events that defer nothing, of unmodified tools.
+ * Immediate user stacks: the stacks of events that defer nothing, of unmodified tools.
  *
  * The result of such an event is either the deferred stack of the same moment, address by
  * address, or the stack as it was without tables, with the sysctl off; the kernel counts
  * which. This program keeps frame pointers and its C library has no tables. The mapped
- * chains (chain.h) have tables, and frame pointers lead past them, so the two kinds of
- * stacks differ. (On arm64 the program has a table as well: without one, nothing continues
- * a stack through a chain.)
+ * chains (chain.h) have tables, and frame pointers skip them, so the two kinds of stacks
+ * differ. (On arm64 the program has a table as well: without one, nothing continues a
+ * stack through a chain.)
  */
 #include <linux/btf.h>
 #include <setjmp.h>
@@ -34,14 +34,14 @@
 
 #define MAX_STACK	"/proc/sys/kernel/perf_event_max_stack"
 
-/* Where both kinds of stacks are compared, and in what portions */
+/* Samples in the comparison of both kinds of stacks, and in each portion */
 #define SAMPLES		10000
 #define PORTION		50
 
-/* Samples of a stack that cannot be had */
+/* Samples of a stack that is not available */
 #define SEVERAL		400
 
-/* Frames: too many for one sample, each counted as at least 16 reads */
+/* Frames: too many for one sample's budget, each counted as at least 16 reads */
 #define DEEP		2500
 #define DEEP_LIMIT	"3000"
 
@@ -62,9 +62,7 @@ FIXTURE_TEARDOWN(immediate)
 	subject_close(&self->subject);
 }
 
-/*
- * First as before, and asked for; then by tables
- */
+/* The first sample has the frame pointers' stack, and requests tables; later ones use them */
 TEST_F(immediate, stack_is_whole_from_the_second_sample)
 {
 	struct shot shots[4];
@@ -94,7 +92,7 @@ TEST_F(immediate, stack_is_whole_from_the_second_sample)
 	EXPECT_TRUE(shot_is_same(&shots[0], &shots[3]));
 }
 
-/* Rows that are kept would do without their tables; what is registered drops them */
+/* Drop cached rows, which need no table: any change of registered tables does that */
 static int forget_rows(void)
 {
 	struct code code;
@@ -107,7 +105,7 @@ static int forget_rows(void)
 	return ret;
 }
 
-/* Tables whose pages have gone are as good as unknown, and are brought in */
+/* Tables whose pages are gone count as unknown, and the kernel reads them in again */
 TEST_F(immediate, sample_brings_pages_in)
 {
 	struct image *image = &self->subject.image;
@@ -130,7 +128,7 @@ TEST_F(immediate, sample_brings_pages_in)
 	}
 }
 
-/* Where the table's page is, which describes all of the image's text */
+/* The page of the table that describes all of the image's text */
 static void *table_page(const struct image *image, const char *name)
 {
 	const unsigned long page = sysconf(_SC_PAGESIZE);
@@ -144,7 +142,7 @@ static void *table_page(const struct image *image, const char *name)
 	return vaddr ? image->base + (vaddr & -page) : NULL;
 }
 
-/* A table that cannot be read, however often one looks */
+/* A table that stays unreadable, however often the kernel tries */
 TEST_F(immediate, useless_request_is_rarely_repeated)
 {
 	static const char file[] = "chain_table.so";
@@ -175,19 +173,19 @@ TEST_F(immediate, useless_request_is_rarely_repeated)
 		asked += shots[i].counts[ASKED];
 	}
 	TH_LOG("asked for %d times in %d samples", asked, SEVERAL - 1);
-	/* After each time, twice as many samples ask no more, and 63 at most */
+	/* Each request doubles the number of samples without another one, up to 63 */
 	EXPECT_LE((SEVERAL - 1) / 64, asked);
 	EXPECT_GE(6 + (SEVERAL - 1) / 64, asked);
 
-	/* Nothing keeps it from being used again, at once */
+	/* The table is used again at once */
 	ASSERT_EQ(0, mprotect(table, page, PROT_READ));
 	ASSERT_EQ(0, shoot(&self->subject, fn, "1", shots, &expected));
 	EXPECT_TRUE(shot_is_whole(&shots[0], &expected));
 }
 
 /*
- * A stack whose outermost frame has its return address in memory that could be read but
- * is not there: after the end of a file
+ * The return address of the outermost frame lies in memory that is mapped but absent:
+ * after the end of a file
  */
 static struct {
 	char	*end;
@@ -206,13 +204,13 @@ static void sampled_with_guard(struct notes *notes)
 		sampled_call(notes);
 	if (ftruncate(guarded.fd, page))
 		abort();
-	/* Its caller's caller has nowhere to go */
+	/* Its caller's caller has no return address */
 	longjmp(guarded.back, 1);
 }
 
 /*
- * Call @fn on the stack that ends at @end, from where the return address is read
- * beyond that; and no frame pointer continues the stack. It does not return.
+ * Call @fn on the stack that stops at @end. Its return address is beyond that, and no
+ * frame pointer continues the stack. It does not return.
  */
 void call_at_end(chain_fn fn, struct notes *notes, void *end);
 
@@ -231,7 +229,7 @@ asm(".pushsection .text\n"
 
 #elif defined(__aarch64__)
 
-/* A return address comes in a register: this one's own frame is beyond the end */
+/* The call's return address is in a register, so this function's own frame is beyond the end */
 asm(".pushsection .text\n"
 	".type call_at_end, %function\n"
 	"call_at_end:\n"
@@ -283,7 +281,7 @@ static void free_guarded_stack(void)
 	close(guarded.fd);
 }
 
-/* Nothing is missing but what would come after the last frame there is */
+/* Only the data after the last frame is missing */
 TEST_F(immediate, request_after_the_last_frame_is_rarely_repeated)
 {
 	static struct shot shots[SEVERAL];
@@ -328,9 +326,7 @@ TEST_F(immediate, unmapping_forgets_the_table)
 	}
 }
 
-/*
- * Beside deferred stacks of the same moments
- */
+/* Compared with deferred stacks of the same moments */
 
 /* The number of differing pairs in one portion; -1 if they are not pairs */
 static int differing(struct subject *subject, const bool *by_table)
@@ -384,16 +380,14 @@ TEST_F_TIMEOUT(immediate, stack_equals_the_deferred_one, 300)
 	taken = counts[TAKEN] - before[TAKEN];
 	TH_LOG("%ld samples, %ld through tables: %ld differ, %ld taken, %ld not sure",
 	       all, tables, differ, taken, unsure);
-	/* It is the same stack, or the kernel says that it could not tell */
+	/* It is the same stack, or the kernel counts it as uncertain */
 	EXPECT_LE(differ, unsure);
 	EXPECT_LE(tables - unsure, taken);
 	EXPECT_GT(tables / 100, unsure);
 	EXPECT_LT(all / 2, tables);
 }
 
-/*
- * Bounds
- */
+/* Limits */
 
 static chain_fn deep_fn;
 static unsigned int deep;
@@ -437,7 +431,7 @@ FIXTURE(deep_stack)
 FIXTURE_SETUP(deep_stack)
 {
 	self->max_stack = read_number(MAX_STACK);
-	/* Refused while anybody has a callchain */
+	/* Refused while any event has a callchain */
 	if (self->max_stack < 0 || write_text(MAX_STACK, DEEP_LIMIT))
 		SKIP(return, "cannot change kernel.perf_event_max_stack");
 	if (subject_open(&self->subject))
@@ -555,7 +549,7 @@ TEST_F(ftrace, userstacktrace_is_whole)
 
 	fn = image_load(&image, "chain_table.so");
 	ASSERT_NE(NULL, fn);
-	/* By frame pointers, past the chain; it is asked for */
+	/* By frame pointers, past the chain; tables are requested */
 	trace_call(&self->trace, fn, &stack, &expected);
 	ASSERT_LT(1, stack.nr);
 	EXPECT_EQ(expected.ip[0], stack.ip[0]);
@@ -570,9 +564,9 @@ TEST_F(ftrace, userstacktrace_is_whole)
 }
 
 /*
- * The trace option userstacktrace has no count of its addresses: they end with the
- * first 0. So nothing of an immediate stack that was given up may follow the frame
- * pointers' stack, which is shorter here.
+ * The trace option userstacktrace has no count of its addresses: they end with the first
+ * 0. So no address of an abandoned immediate stack may follow the frame pointers' stack,
+ * which is shorter here.
  */
 
 /* Call @fn with a frame pointer that leads nowhere */
@@ -665,7 +659,7 @@ TEST_F(traced, cancelled_stack_leaves_nothing)
 	struct sampler later;
 	unsigned int i;
 
-	/* Who waits for the stack has its tables found */
+	/* A deferred stack makes the kernel find its tables */
 	ASSERT_EQ(0, sampler_open(&later, 0));
 	call_traced(&self->known, &self->known);
 	sampler_close(&later);
@@ -681,7 +675,7 @@ TEST_F(traced, cancelled_stack_leaves_nothing)
 	read_counts(after);
 	ASSERT_EQ(0, only_stack(&self->ft, &log[1], &with));
 	EXPECT_LT(before[UNSURE], after[UNSURE]);
-	/* There would have been room for what is not to be left */
+	/* There was room for addresses of the abandoned stack */
 	ASSERT_GT(CHAIN_FRAMES, without->nr);
 	ASSERT_EQ(without->nr, with->nr);
 	for (i = 0; i < with->nr; i++)
@@ -691,8 +685,8 @@ TEST_F(traced, cancelled_stack_leaves_nothing)
 }
 
 /*
- * At the return from a signal.  x86-64 replaces the registers when it has all of them;
- * on arm64 a sample there, of a page fault for one, may find some of either.
+ * At the return from a signal. x86-64 replaces the registers at once. On arm64 a sample
+ * there, for example a page fault's, may find a mixture.
  */
 #ifdef __aarch64__
 #define MAY_BE_HALF	1
@@ -739,15 +733,15 @@ TEST(sigreturn_is_crossed)
  *
  * A moment is one entry into the kernel, with one cookie for all clients of deferred
  * unwinding. The entry is a bpf system call that runs the kernel's own test function, so
- * that all kinds of BPF programs can be at it, sleepable ones as well. Perf's events are
- * at the tracepoint of the same system call.
+ * all kinds of BPF programs can run in it, including sleepable ones. Perf's events are at
+ * the tracepoint of the same system call.
  *
  * A tracer that waits or may sleep must have the whole stack: the same addresses for each
  * entry. An immediate one has it, or the kernel counts that it could not; where no table
  * is used, an immediate stack is not compared. Ftrace's userstacktrace has room for the
  * first eight addresses only.
  *
- * Another tracer is another line in @takers, and in collect() the code that fills it.
+ * Another tracer is another line in @takers, and code in collect() that fills it.
  */
 
 /* In portions that fit into the buffers */
@@ -766,7 +760,7 @@ enum taker {
 	NR_TAKERS
 };
 
-/* @depth: no more addresses than these, if not 0 */
+/* @depth: maximum number of addresses, if not 0 */
 static const struct {
 	const char	*name;
 	enum { WAITS, SLEEPS, IN_PLACE } how;
@@ -781,7 +775,7 @@ static const struct {
 	[BPF_IN_PLACE]	= { "BPF, in place", IN_PLACE },
 };
 
-/* The moments of a portion, as each has seen them */
+/* The moments of a portion, as each tracer has seen them */
 struct moment {
 	uint64_t	cookie;
 	bool		by_table;
@@ -929,7 +923,7 @@ static void took(struct moment *moment, enum taker taker, const uint64_t *ips,
 		stack->ip[stack->nr] = ips[stack->nr];
 }
 
-/* The i'th sample of each of perf's events is of the i'th call; 0 or -1 */
+/* Perf's samples come in the order of the calls: the i'th is the i'th call's; 0 or -1 */
 static int collect_perf(struct _test_data_all_tracers *self)
 {
 	const struct record *now, *later, *stack;
@@ -961,7 +955,7 @@ out:
 	return ret;
 }
 
-/* What has a cookie has to be of one of these entries */
+/* Each cookie must be one of these entries' */
 static int collect_bpf(struct _test_data_all_tracers *self)
 {
 	struct bpf_event event;
@@ -993,7 +987,7 @@ static int took_frames(struct moment *moment, enum taker taker,
 	return 0;
 }
 
-/* Deferred stacks go by their cookie, the others by their place in the trace */
+/* Deferred stacks are assigned by cookie, the others by their place in the trace */
 static int collect_trace(struct _test_data_all_tracers *self, struct ftrace *ft,
 			 enum ftrace_type type)
 {
@@ -1032,7 +1026,7 @@ static bool same(const struct moment *moment, enum taker taker)
 	return is->nr == nr && !memcmp(is->ip, want->ip, nr * sizeof(*is->ip));
 }
 
-/* Each has it once; is it the same? */
+/* Each tracer has it once; is it the same? */
 static int compare(struct _test_data_all_tracers *self, const struct moment *moment)
 {
 	int i;
@@ -1076,7 +1070,7 @@ TEST_F_TIMEOUT(all_tracers, take_the_same_stack, 600)
 	unsigned long differ = 0, nr;
 	int i;
 
-	/* Until all tables are known, which programs that may sleep only ask for */
+	/* Until all tables are known: programs that may sleep only request them */
 	ASSERT_EQ(0, take_portion(self));
 	memset(self->same, 0, sizeof(self->same));
 	memset(self->differ, 0, sizeof(self->differ));

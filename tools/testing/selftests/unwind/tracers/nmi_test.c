@@ -2,8 +2,8 @@
 /*
  * Stacks that BPF programs request, and that events take, in NMI.
  *
- * The sample client (samples/unwind/client.c) has a trace event that fires in NMI, wherever
- * that hits. The stack is known where the NMI hits a process that spins (spin.h).
+ * The sample client (samples/unwind/client.c) has a trace event that fires in NMI,
+ * anywhere. The stack is known where the NMI hits a process that spins (spin.h).
  */
 #include <errno.h>
 #include <poll.h>
@@ -25,7 +25,7 @@
 #include "../../kselftest_harness.h"
 
 /*
- * BPF programs that ask for stacks in NMI: the kernel delivers each cookie once; where
+ * BPF programs that request stacks in NMI: the kernel delivers each cookie once; where
  * the process spins, with the known stack.
  */
 
@@ -63,7 +63,7 @@ FIXTURE_SETUP(bpf_in_nmi)
 	if (bpf_ring_open(&self->ring, RING_SIZE) ||
 	    bpf_deliver_open(&self->deliver, 0, &self->ring))
 		SKIP(return, "no deferred stacks for BPF, or not root");
-	/* Not left by another test */
+	/* Another test may have left it loaded */
 	client_unload();
 	if (client_load(BPF_RATE)) {
 		ASSERT_TRUE(errno == ENOENT || errno == EPERM);
@@ -101,7 +101,7 @@ FIXTURE_TEARDOWN(bpf_in_nmi)
 	client_unload();
 }
 
-/* Judge the stacks that show where the process spins */
+/* Judge the stacks that come from where the process spins */
 static void judge_bpf(struct _test_data_bpf_in_nmi *self, const struct bpf_event *event)
 {
 	struct stack stack, expected;
@@ -112,7 +112,7 @@ static void judge_bpf(struct _test_data_bpf_in_nmi *self, const struct bpf_event
 		return;
 	bpf_event_stack(event, &stack);
 	expect_chain(&expected, self->notes);
-	/* Where exactly is for chance to say */
+	/* The exact address is random */
 	if (stack.nr > expected.nr &&
 	    !memcmp(stack.ip + 1, expected.ip, expected.nr * sizeof(*stack.ip)))
 		self->right++;
@@ -197,8 +197,8 @@ TEST_F_TIMEOUT(bpf_in_nmi, each_cookie_is_delivered_once, 600)
  * Immediate stacks in NMI: of the process that spins, and of others that map and unmap
  * the text, so that tables come and go.
  *
- * $UNWIND_IN_PLACE_SAMPLES is the number of samples, $UNWIND_STRESS_RATE the number of NMIs
- * per second and CPU: fewer where a machine is too slow to write them all.
+ * $UNWIND_IN_PLACE_SAMPLES is the number of samples, $UNWIND_STRESS_RATE the number of
+ * NMIs per second and CPU: fewer where a machine is too slow to write them all.
  */
 
 #define IMMEDIATE_RATE		4000
@@ -214,7 +214,7 @@ FIXTURE(immediate_in_nmi)
 	unsigned long wrong;
 };
 
-/* Tables that come and go, under chains that are called meanwhile */
+/* Tables come and go under chains that are called meanwhile */
 static void map_and_unmap(struct notes *unused)
 {
 	struct image image;
@@ -250,7 +250,7 @@ static pid_t start_child(void (*part)(struct notes *notes), struct notes *notes)
 	return pid;
 }
 
-/* An event in NMI that defers nothing; with the client loaded */
+/* An event in NMI that defers nothing; the client is loaded */
 static int open_event(struct sampler *sampler, pid_t pid)
 {
 	struct perf_event_attr attr;
@@ -274,7 +274,7 @@ FIXTURE_SETUP(immediate_in_nmi)
 	read_counts(counts);
 	if (counts[TAKEN] < 0 || write_text(IN_PLACE_SYSCTL, "1"))
 		SKIP(return, "no stacks in place, or not root");
-	/* Not left by another test */
+	/* Another test may have left it loaded */
 	client_unload();
 	if (client_load(rate > 0 ? rate : IMMEDIATE_RATE)) {
 		ASSERT_TRUE(errno == ENOENT || errno == EPERM);
@@ -307,7 +307,7 @@ static void judge_immediate(struct _test_data_immediate_in_nmi *self, const stru
 {
 	struct stack stack = {}, expected;
 
-	/* In the kernel on behalf of nobody, or on the way to the program */
+	/* In the kernel without a user, or on the way to the program */
 	if (!__atomic_load_n(&self->notes->nr_next, __ATOMIC_ACQUIRE) ||
 	    rec->nr < 2 || rec->ips[0] != PERF_CONTEXT_USER ||
 	    !spin_has(rec->ips[1]))
@@ -324,7 +324,7 @@ static void judge_immediate(struct _test_data_immediate_in_nmi *self, const stru
 		self->wrong++;
 }
 
-/* Samples of one child, which are judged if it is the one that spins; or -1 */
+/* Read a child's samples, and judge them if it is the one that spins; number, or -1 */
 static long drain(struct _test_data_immediate_in_nmi *self, int i)
 {
 	struct records recs = {};
@@ -371,7 +371,7 @@ TEST_F_TIMEOUT(immediate_in_nmi, stacks_are_right_or_not_taken, 3600)
 	TH_LOG("%ld samples: %ld taken, %ld without tables, %ld not sure; %lu right, %lu not",
 	       all, after[TAKEN], after[NO_TABLE], after[UNSURE], self->right,
 	       self->wrong);
-	/* Frame pointers lead past the chain, so what was not taken is not right */
+	/* Frame pointers skip the chain, so a stack that was not taken by tables is not right */
 	EXPECT_LE(self->wrong, after[UNSURE]);
 	EXPECT_GT(self->right / 20, self->wrong);
 	EXPECT_LE(want / 4, self->right);

@@ -3,9 +3,9 @@
  * The ABI of deferred callchains: attribute bits, layout of samples and of
  * PERF_RECORD_CALLCHAIN_DEFERRED, and which record goes to which buffer, when.
  *
- * The samples come from system call tracepoints that are filtered for
- * getppid(), which nothing else here calls.  So a test knows each sample that
- * there must be, and compares the whole contents of the buffer.
+ * The samples come from system call tracepoints that are filtered for getppid(), which
+ * nothing else here calls. So a test knows all samples, and compares the whole contents
+ * of the buffer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 
 #define PAGES	64
 
-/* Enough to see that nothing depends on the first, and few enough to print */
+/* Enough to show that the first is not special, and few enough to print */
 #define CALLS	16
 
 /*
@@ -41,7 +41,7 @@ static uint64_t *attr_bits(struct perf_event_attr *attr)
 			    offsetof(struct perf_event_attr, read_format)) + 1;
 }
 
-/* 0 or the error with which an event is refused */
+/* 0, or the error for a refused event */
 static int try_open(const struct perf_event_attr *attr)
 {
 	int fd = event_open(attr, 0, -1);
@@ -131,7 +131,7 @@ static int open_calls(const struct perf_event_attr *attr, pid_t pid, int cpu)
 	return fd;
 }
 
-/* One call from user space; where it returns to */
+/* Make one call from user space; return its return address */
 static unsigned long call(void)
 {
 	unsigned long ip;
@@ -140,7 +140,7 @@ static unsigned long call(void)
 	return ip;
 }
 
-/* Open, map, let @calls calls be sampled, read */
+/* Open, map, sample @calls calls, read */
 #define SAMPLE_CALLS(attr, calls) do {					\
 	int __fd = open_calls(attr, 0, -1), __i;			\
 									\
@@ -177,7 +177,7 @@ TEST_F(calls, sample_is_followed_by_its_record)
 
 	EXPECT_EQ(sample->cookie, stack->cookie);
 	EXPECT_EQ(PERF_RECORD_MISC_USER, stack->misc);
-	/* Bare addresses: it is the same in the kernel's mainline */
+	/* Addresses alone, as in the kernel's mainline */
 	ASSERT_LE(1, stack->nr);
 	EXPECT_EQ(call(), stack->ips[0]);
 	for (i = 0; i < stack->nr; i++)
@@ -207,7 +207,7 @@ TEST_F(calls, exclude_user_leaves_no_cookie)
 
 	self->enter.exclude_callchain_user = 1;
 	SAMPLE_CALLS(&self->enter, CALLS);
-	/* No marker, and no stack that nobody can refer to */
+	/* No marker, and no stack without a sample */
 	ASSERT_EQ(CALLS, self->recs.nr);
 	sample = &self->recs.rec[0];
 	EXPECT_EQ(PERF_RECORD_SAMPLE, sample->type);
@@ -217,7 +217,7 @@ TEST_F(calls, exclude_user_leaves_no_cookie)
 	EXPECT_GT((int64_t)0, (int64_t)sample->ips[sample->nr - 1]);
 }
 
-/* Without defer_callchain, the user part stands in the sample as ever */
+/* Without defer_callchain, the user part stands in the sample as always */
 TEST_F(calls, without_defer_callchain_sample_has_user_part)
 {
 	const struct record *sample;
@@ -292,9 +292,8 @@ TEST_F(calls, entries_have_their_own_cookies)
 }
 
 /*
- * Two events in each entry, into one buffer: the second sample has the cookie
- * of the first, one record serves both, follows them and precedes the next
- * entry's samples.
+ * Two events in each entry, into one buffer: the second sample has the cookie of the
+ * first. One record serves both; it follows them and precedes the next entry's samples.
  */
 TEST_F(calls, samples_of_an_entry_share_the_cookie)
 {
@@ -367,7 +366,7 @@ TEST(faults_of_an_entry_share_the_cookie)
 	ASSERT_EQ(0, event_disable(fd));
 	ASSERT_EQ(0, records_read(&recs, &ring));
 
-	/* The program may fault elsewhere too: look at this call only */
+	/* The program may fault elsewhere, too: look at this call only */
 	for (i = 0; i < recs.nr; i++) {
 		rec = &recs.rec[i];
 		if (rec->type != PERF_RECORD_CALLCHAIN_DEFERRED ||
@@ -396,7 +395,7 @@ TEST(faults_of_an_entry_share_the_cookie)
  * Buffers
  */
 
-/* As perf does it: an event that counts nothing gets all records */
+/* Like perf does: an event that counts nothing gets all records */
 TEST_F(calls, record_goes_to_another_buffer)
 {
 	struct perf_event_attr attr;
@@ -436,7 +435,7 @@ TEST_F(calls, record_goes_to_another_buffer)
 	close(fd);
 }
 
-/* An event that gets records but asks for none makes none */
+/* An event that gets records but requests none causes none */
 TEST_F(calls, output_alone_makes_no_records)
 {
 	struct perf_event_attr attr;
@@ -458,7 +457,7 @@ TEST_F(calls, output_alone_makes_no_records)
 	close(dummy);
 }
 
-/* Each buffer that asked gets its own copy, whatever the limit of its event */
+/* Each buffer that requested gets its own copy, whatever the limit of its event */
 TEST_F(calls, each_buffer_has_its_record)
 {
 	struct perf_event_attr attr;
@@ -614,12 +613,12 @@ TEST_F(sample_id, follows_the_callchain)
  */
 
 #define DEEP	600
-/* A record has no more: see kernel/unwind/deferred.h */
+/* The maximum for a record: see kernel/unwind/deferred.h */
 #define UNWIND_MAX_ENTRIES	510
 
 static unsigned long return_to[DEEP + 1];
 
-/* Calls itself @depth times; return_to[i] is where level i returns to */
+/* Call itself @depth times; return_to[i] is the return address of level i */
 void descend(unsigned int depth)
 {
 	return_to[depth] = (unsigned long)__builtin_return_address(0);
@@ -699,7 +698,7 @@ TEST_F(max_stack, of_writer_does_not_limit_record)
 	ASSERT_EQ(0, records_read(&self->recs, &self->ring));
 	ASSERT_EQ(2, self->recs.nr);
 	stack = &self->recs.rec[1];
-	/* Its reader cuts it: the record may serve an event that wants more */
+	/* Its reader cuts it: the record may serve an event with a higher limit */
 	ASSERT_LT(max, stack->nr);
 	EXPECT_EQ(call(), stack->ips[0]);
 	/* Below call() is level 0, which returns to level 1, and so on */
@@ -711,7 +710,7 @@ TEST_F(max_stack, of_writer_does_not_limit_record)
  * Other tasks
  */
 
-/* A child that waits for a byte before it makes its calls and exits */
+/* Start a child that waits for a byte, then makes its calls and exits */
 static pid_t start_child(int go[2], int calls)
 {
 	pid_t pid;
@@ -730,7 +729,7 @@ static pid_t start_child(int go[2], int calls)
 	_exit(0);
 }
 
-/* Let it go; its exit status */
+/* Release it; return its exit status */
 static int finish_child(pid_t pid, int go[2])
 {
 	int status;
@@ -751,7 +750,7 @@ TEST_F(calls, another_process_has_its_stacks)
 	fd = open_calls(&self->enter, pid, -1);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, ring_map(&self->ring, fd, PAGES));
-	/* Only now: the child may still be on its way, making other calls */
+	/* Only now: before, the child may have made other calls */
 	ASSERT_EQ(0, event_enable(fd));
 	/* Not the child's, so not in the buffer */
 	call();
@@ -811,7 +810,7 @@ TEST_F(calls, inherited_events_have_their_stacks)
  * Interrupts
  */
 
-/* What was interrupted in user space is at the top of the stack */
+/* The interrupted address is at the top of the stack */
 TEST(interrupt_in_user_space_is_topmost_frame)
 {
 	const size_t want = 20;
@@ -853,9 +852,9 @@ TEST(interrupt_in_user_space_is_topmost_frame)
 		stack = records_stack(&recs, rec->cookie);
 		ASSERT_NE(NULL, stack);
 		/*
-		 * The next sample in user space is in another entry, unless the
-		 * machine is so slow that the timer fires again in its own
-		 * interrupt: then nothing has moved.
+		 * The next sample in user space is in another entry, unless the machine
+		 * is so slow that the timer fires again in its own interrupt: then
+		 * nothing has moved.
 		 */
 		EXPECT_TRUE(last != rec->cookie || last_ip == rec->ip);
 		entries += last != rec->cookie;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unmodified and own tools on programs whose stacks are known.
+ * Unmodified tools and our own, on programs whose stacks are known.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #define PROG		"prog_table"
 #define FRAMES		16
 
-/* In an instance of its own */
+/* In a separate instance */
 #define INSTANCE	"unwind-trace-cmd"
 #define RECORD		"trace-cmd record -B " INSTANCE " -o trace.dat" \
 			" -O userstacktrace_deferred" \
@@ -69,7 +69,7 @@ FIXTURE_SETUP(trace_cmd)
 	memcpy(slash + 1, PROG, sizeof(PROG));
 	snprintf(self->dir, sizeof(self->dir), "/tmp/unwind-trace-cmd-XXXXXX");
 	ASSERT_NE(NULL, mkdtemp(self->dir));
-	/* What the program prints goes to a file */
+	/* The program's output goes to a file */
 	snprintf(command, sizeof(command), "cd %s && " RECORD, self->dir,
 		 (int)SYS_getppid, self->prog);
 	ASSERT_EQ(0, system(command));
@@ -105,7 +105,7 @@ static unsigned int read_notes(const char *dir, uint64_t *ip)
 	return len > 0 ? len / sizeof(*ip) : 0;
 }
 
-/* Where the file has what the program has at an address, by its headers */
+/* The file offset of a program address, by the file's headers */
 static long file_offset(const char *prog, uint64_t addr)
 {
 	int fd = open(prog, O_RDONLY | O_CLOEXEC), i;
@@ -128,7 +128,7 @@ out:
 	return offset;
 }
 
-/* The numbers of "name={0x1,0x2,...}"; how many */
+/* Parse "name={0x1,0x2,...}"; return the number of values */
 static unsigned int list(const char *line, const char *name, uint64_t *value)
 {
 	char key[32];
@@ -148,7 +148,7 @@ static unsigned int list(const char *line, const char *name, uint64_t *value)
 	return nr;
 }
 
-/* The path that the report gives for a file's number; how often, before @end */
+/* The path that the report gives for a file's number; count its announcements before @end */
 static unsigned int announced(const char *report, const char *end, uint64_t id,
 			      char *path)
 {
@@ -164,9 +164,9 @@ static unsigned int announced(const char *report, const char *end, uint64_t id,
 }
 
 /*
- * The next stack that begins there, where no other program has anything.  The shell that
- * started the program has a stack, too; and a task's name may be missing in the report, as
- * the kernel does not wait for its turn to note it.
+ * The next stack that begins at that address, which no other program uses. The shell that
+ * started the program has a stack, too. And the report may lack a task's name, because
+ * the kernel records a name only if it need not wait for that.
  */
 static const char *find_stack(const char *report, uint64_t ip)
 {
@@ -216,20 +216,20 @@ TEST_F_TIMEOUT(trace_cmd, report_names_file_and_offset, 120)
 }
 
 /*
- * The profiler by BPF (tools/unwind/profile.c) of a program whose stacks are known: where
- * it sleeps and for how long, and where it spins
+ * The profiler by BPF (tools/unwind/profile.c), on a program whose stacks are known:
+ * where it sleeps and for how long, and where it spins
  */
 
 #define NAME	"profiled;"
 
-/* The weight of stacks that begin in a way, and of stacks that are not whole */
+/* The weight of stacks with a given prefix, and of incomplete stacks */
 struct result {
 	unsigned long	weight;
 	unsigned long	broken;
 	int		status;
 };
 
-/* The user's part is not there if the program is not there yet, or no more */
+/* The user's part is absent before the program has begun, and after its end */
 static bool is_broken(const char *line)
 {
 	const char *first = line + strlen(NAME);
@@ -252,7 +252,7 @@ static int profile(struct result *result, const char *command, const char *begin
 	if (!output)
 		return -1;
 	while (fgets(line, sizeof(line), output)) {
-		/* Not those of the child before exec */
+		/* Skip stacks of the child before exec */
 		if (strncmp(line, NAME, strlen(NAME)))
 			continue;
 		weight = strtoul(strrchr(line, ' '), NULL, 10);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * perf, ftrace and BPF at once: each gets every stack that it asked for, and none
- * that it did not.
+ * perf, ftrace and BPF at once: each gets every stack that it requested, and no other.
  *
  * Their requests overlap in every way. An entry into the kernel has one cookie for all
  * tracers, so two of them get the same cookie and the same stack for one entry. The test
- * compares it as a whole (whole.h).
+ * compares whole stacks (whole.h).
  *
  * The same holds for a task that waits for a futex, or for a block device whose requests
  * take a set time (null_blk), until it is woken or killed.
@@ -35,7 +34,7 @@ enum tracer { PERF, FTRACE, BPF, NR_TRACERS };
 
 static const char * const names[NR_TRACERS] = { "perf", "ftrace", "BPF" };
 
-/* Stacks in the order in which a tracer was given them, and their cookies */
+/* Stacks in the order of their delivery to a tracer, and their cookies */
 #define GIVEN_MAX	64
 
 struct given {
@@ -92,7 +91,7 @@ static struct stack *give(struct given *given, uint64_t cookie)
 	return &given->stack[given->nr++];
 }
 
-/* Each cookie in a sample has to have its record, and nothing else has one */
+/* Each cookie in a sample must have its record, and no other cookie has one */
 static int read_perf(struct tracers *tracers, struct given *given)
 {
 	struct records recs = {};
@@ -146,7 +145,7 @@ out:
 	return ret;
 }
 
-/* How often a cookie is among these */
+/* Number of times that a cookie is among these */
 static unsigned int count(const uint64_t *cookies, unsigned int nr, uint64_t cookie)
 {
 	unsigned int i, n = 0;
@@ -170,7 +169,7 @@ static int read_bpf(struct tracers *tracers, struct given *given)
 				return -1;
 			bpf_event_stack(&event, stack);
 		} else if (event.ret > 0 && !count(asked, nr, event.cookie)) {
-			/* Not refused, as is what asks about a task that is gone */
+			/* Accepted; a request for a task that is gone is refused */
 			if (nr == GIVEN_MAX)
 				return -1;
 			asked[nr++] = event.cookie;
@@ -182,7 +181,7 @@ static int read_bpf(struct tracers *tracers, struct given *given)
 	return given->nr == nr ? 0 : -1;
 }
 
-/* What each was given since the last time; 0 or -1 */
+/* Read the deliveries to each tracer since the last call; 0 or -1 */
 static int read_all(struct tracers *tracers, struct given given[NR_TRACERS])
 {
 	static int (*const fns[NR_TRACERS])(struct tracers *, struct given *) = {
@@ -200,11 +199,9 @@ static int read_all(struct tracers *tracers, struct given given[NR_TRACERS])
 	return 0;
 }
 
-/*
- * Who asked about what
- */
+/* The calls at which each tracer makes requests */
 
-/* The number of each is who asks at it: a bit for each tracer */
+/* A call's index says which tracers make requests at it: a bit for each */
 static const int calls[] = {
 	SYS_gettid, SYS_getppid, SYS_getuid, SYS_getgid,
 	SYS_geteuid, SYS_getegid, SYS_getpgid, SYS_getsid,
@@ -217,7 +214,7 @@ static bool asks(enum tracer tracer, unsigned int call)
 	return call & 1 << tracer;
 }
 
-/* All that a tracer asks about; of this task */
+/* A filter for all of a tracer's calls, in this task */
 static void make_filter(char *filter, size_t size, enum tracer tracer)
 {
 	const char *join = "(";
@@ -283,7 +280,7 @@ FIXTURE_TEARDOWN(tracers_at_once)
 	EXPECT_EQ(0, close_all(&self->tracers));
 }
 
-/* In some order, each with a stack of its own */
+/* In random order, each with a stack of its own */
 static unsigned int order[NR_CALLS];
 static struct stack expected[NR_CALLS];
 
@@ -328,7 +325,7 @@ static void call_all(void *arg)
 	}
 }
 
-/* Has each tracer the stacks of its calls, in order? @cookie: of each call */
+/* Does each tracer have the stacks of its calls, in order? @cookie: of each call */
 static bool right(const struct given given[NR_TRACERS], uint64_t cookie[NR_CALLS])
 {
 	unsigned int tracer, i;
@@ -362,7 +359,7 @@ TEST_F_TIMEOUT(tracers_at_once, each_gets_what_it_asked_for, 300)
 	uint64_t cookie[NR_CALLS];
 	unsigned int seed = 1, i;
 
-	/* What setting up has asked about */
+	/* Discard the stacks of setting up */
 	ASSERT_EQ(0, read_all(&self->tracers, self->given));
 	for (i = 0; i < ROUNDS; i++) {
 		unsigned int k;
@@ -371,7 +368,7 @@ TEST_F_TIMEOUT(tracers_at_once, each_gets_what_it_asked_for, 300)
 		whole_run(call_all, NULL, NULL);
 		ASSERT_EQ(0, read_all(&self->tracers, self->given));
 		ASSERT_TRUE(right(self->given, cookie));
-		/* And one entry has one name, which no other has */
+		/* Each entry has one cookie, which no other has */
 		for (k = 1; k < NR_CALLS; k++)
 			EXPECT_EQ(1, count(cookie, NR_CALLS, cookie[k]));
 	}
@@ -381,14 +378,14 @@ TEST_F_TIMEOUT(tracers_at_once, each_gets_what_it_asked_for, 300)
  * A task that waits
  */
 
-/* What it reads from, past the page cache, and where to */
+/* The file that the task reads, past the page cache, and its buffer */
 #define DISK_BLOCK	4096
 
 static int disk = -1;
 static char *block;
 
 #define NULLB	"/sys/kernel/config/nullb"
-/* Of a request: longer than a test needs to see that it is waited for */
+/* Duration of a request: longer than a test needs to see the task wait */
 #define REQUEST	"2000000000"
 
 static int nullb_set(const char *name, const char *value)
@@ -414,7 +411,7 @@ static int disk_open(void)
 	snprintf(path, sizeof(path), NULLB "/unwind%d", getpid());
 	if (mkdir(path, 0700))
 		return -1;
-	/* Completed by a timer */
+	/* A timer completes requests */
 	if (nullb_set("irqmode", "2") || nullb_set("completion_nsec", REQUEST) ||
 	    nullb_set("size", "16") || nullb_set("power", "1"))
 		return -1;
@@ -516,7 +513,7 @@ FIXTURE_SETUP(task_waits)
 	pid = self->waiter.pid;
 	if (open_waiters(&self->tracers, pid, variant->event, variant->raw))
 		SKIP(return, "no deferred stacks for BPF or in traces, or not root");
-	/* Somebody who asks about each sleep, whatever the event of the variant is */
+	/* A tracer with a request at each sleep, whatever the variant's event is */
 	ASSERT_EQ(0, open_trace(&self->known, "k", pid, "sched/sched_switch"));
 	ASSERT_EQ(0, waiter_sleep(&self->waiter, variant->block ? 'D' : 'S'));
 }
@@ -532,7 +529,7 @@ FIXTURE_TEARDOWN(task_waits)
 		disk_close();
 }
 
-/* The last that a tracer was given from where all sleeps are; or -1 */
+/* The tracer's last stack from the place of all sleeps; or -1 */
 static int last_sleep(const struct given *given, const struct stack *stack)
 {
 	int i;
@@ -543,7 +540,7 @@ static int last_sleep(const struct given *given, const struct stack *stack)
 	return i;
 }
 
-/* Was each given the stack of the last sleep, by one name? */
+/* Does each tracer have the stack of the last sleep, with one cookie? */
 static bool slept_there(const struct waiter *waiter,
 			const struct given given[NR_TRACERS])
 {
@@ -575,7 +572,7 @@ TEST_F(task_waits, and_is_woken_each_gets_its_stack)
 	EXPECT_TRUE(slept_there(&self->waiter, self->given));
 }
 
-/* A request for a block is waited for all the same */
+/* The task still waits for a request for a block */
 TEST_F(task_waits, and_is_killed_each_gets_its_stack)
 {
 	int status;
