@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of the benchmark module share; deferred_bench.c has the idea. */
+/* Shared declarations of the benchmark module; deferred_bench.c describes it. */
 #ifndef _KERNEL_UNWIND_TESTS_BENCH_H
 #define _KERNEL_UNWIND_TESTS_BENCH_H
 
@@ -12,8 +12,9 @@
 #endif
 
 /*
- * In an emulator that gives each instruction a nanosecond, what counts these. It
- * executes instructions as they stand: there is no barrier, which would be counted.
+ * The counter that counts instructions in an emulator with one instruction per
+ * nanosecond. Such an emulator runs instructions in order: there is no barrier here,
+ * because it would be counted.
  */
 static __always_inline u64 bench_insns(void)
 {
@@ -25,10 +26,9 @@ static __always_inline u64 bench_insns(void)
 }
 
 /*
- * bench_nmi_x86.c or bench_nmi_perf.c: have @measure called in one NMI that comes on
- * this CPU or, with @in_user, on another one, where it has to hit user space. False
- * if there was none, or it hit something else. The caller sees to it that there is
- * one at a time; it may sleep.
+ * bench_nmi_x86.c or bench_nmi_perf.c: call @measure in one NMI that comes on this CPU
+ * or, with @in_user, on another one, where it has to hit user space. False if there was
+ * none, or it hit other code. The caller makes one call at a time; it may sleep.
  */
 bool bench_in_nmi(bool in_user, void (*measure)(void));
 int bench_nmi_start(void);

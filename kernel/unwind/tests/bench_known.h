@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Functions whose instructions are known, to count those of others by. */
+/* Functions with a known number of instructions, as a measure for others. */
 #ifndef _KERNEL_UNWIND_TESTS_BENCH_KNOWN_H
 #define _KERNEL_UNWIND_TESTS_BENCH_KNOWN_H
 

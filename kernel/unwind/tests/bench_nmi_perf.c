@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * NMIs of the benchmark module where none can be sent at will: the overflow of a
- * counter of cycles, made for one NMI and given back after it. (On arm64 that is an
- * NMI if the kernel was booted with irqchip.gicv3_pseudo_nmi=1; where it is an
- * interrupt, nothing is measured.)
+ * NMIs of the benchmark module on machines that cannot send any: the overflow of a
+ * counter of cycles, made for one NMI and released after it. (On arm64 that is an
+ * NMI if the kernel was booted with irqchip.gicv3_pseudo_nmi=1; if it is an
+ * interrupt, there is no measurement.)
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -16,10 +16,10 @@
 
 #include "bench.h"
 
-/* Cycles until it overflows: the event has been enabled by then, and all is set */
+/* Cycles until the overflow: enough to enable the event and set all variables before */
 #define PERIOD		100000
 
-/* One at a time, what it is to measure, and on whose behalf */
+/* One measurement at a time: its function, and the task that asked for it */
 static void (*to_measure)(void);
 static struct task_struct *asker;
 static bool only_user, missed, done;
@@ -27,13 +27,13 @@ static bool only_user, missed, done;
 static void overflow(struct perf_event *event, struct perf_sample_data *data,
 		     struct pt_regs *regs)
 {
-	/* Until it is given back, it overflows again: who asked may sleep meanwhile */
+	/* The counter overflows again until it is released: the asker may sleep meanwhile */
 	if (done || (!only_user && current != asker))
 		return;
 	missed = !in_nmi() || (only_user && !user_mode(regs));
 	if (!missed)
 		to_measure();
-	/* Pairs with wait_for_nmi(): what was measured is to be seen */
+	/* Pairs with wait_for_nmi(): the measurement is visible there */
 	smp_store_release(&done, true);
 }
 
@@ -77,7 +77,7 @@ bool bench_in_nmi(bool in_user, void (*measure)(void))
 	return !missed;
 }
 
-/* There is a counter when there is to be an NMI */
+/* The counter exists only while an NMI is wanted */
 int bench_nmi_start(void)
 {
 	return 0;

@@ -12,7 +12,7 @@
 
 #define NMI_NAME	"unwind_bench"
 
-/* Is an NMI on its way to the CPU?  One at a time, and what it is to measure */
+/* Is an NMI on its way to the CPU?  One at a time; this function measures in it */
 static DEFINE_PER_CPU(bool, on_its_way);
 static void (*to_measure)(void);
 static bool only_user, missed;
@@ -30,7 +30,7 @@ static int handle_nmi(unsigned int type, struct pt_regs *regs)
 
 static void send_nmi(unsigned int cpu)
 {
-	/* What is to be done before that it is */
+	/* The variables that the handler reads are set before this */
 	smp_store_release(per_cpu_ptr(&on_its_way, cpu), true);
 	__apic_send_IPI_mask(cpumask_of(cpu), NMI_VECTOR);
 	while (READ_ONCE(per_cpu(on_its_way, cpu)))

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rows compared and shown, for KUnit and for tools/testing/unwind.
+ * Comparing and printing rows, for KUnit and for tools/testing/unwind.
  *
- * Two rows are equal if the iterator would do the same with them: what the
- * rules of an outermost frame are, or the register of a rule that has none,
- * does not count.
+ * Two rows are equal if the frame loop would do the same with them.  The rules of an
+ * outermost frame do not count, nor the register of a rule that uses none.
  */
 #ifndef _KERNEL_UNWIND_TESTS_ROW_COMPARE_H
 #define _KERNEL_UNWIND_TESTS_ROW_COMPARE_H

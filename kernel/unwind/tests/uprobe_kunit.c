@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of what uprobes have changed (uprobe.c), with a state of the task that is made
- * up: in a real one, the moments that matter are few instructions long.
+ * Tests of uprobe.c, with a made-up state of the task: in a real task, the moments that
+ * matter are only a few instructions long.
  */
 
 #include <kunit/test.h>
@@ -14,7 +14,7 @@
 #define COPY	0x700000UL
 #define PROBED	0x400100UL
 
-/* As long as it has this state, the task enters no user space */
+/* While it has this state, the task does not enter user space */
 static unsigned long probed_ip(struct uprobe_task *utask, unsigned long ip)
 {
 	unsigned long ret;
@@ -25,7 +25,7 @@ static unsigned long probed_ip(struct uprobe_task *utask, unsigned long ip)
 	return ret;
 }
 
-/* The copy of an instruction, and where that goes on if it fills its slot */
+/* The copy of an instruction, and the address after it if it fills its slot */
 static void uprobe_copy(struct kunit *test)
 {
 	struct uprobe_task utask = {
@@ -49,7 +49,7 @@ static void uprobe_copy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, probed_ip(NULL, COPY), COPY);
 }
 
-/* Whose return address it is, and where its frame ends; 0 if it is nobody's */
+/* The return address found, and the end of that function's frame; 0 if there is none */
 static unsigned long record_ra(struct uprobe_task *utask, unsigned long *sp,
 			       unsigned long fp)
 {
@@ -71,8 +71,8 @@ static void expect_frame(struct kunit *test, struct uprobe_task *utask,
 }
 
 /*
- * A handler, and the function that it has interrupted: the handler's stack is another
- * one, which lies above
+ * A handler and the function that it has interrupted: the handler has a stack of its own,
+ * at higher addresses
  */
 static void uretprobe_two_stacks(struct kunit *test)
 {
@@ -85,19 +85,19 @@ static void uretprobe_two_stacks(struct kunit *test)
 	struct uprobe_task utask = { .return_instances = &handler };
 
 	KUNIT_ASSERT_NULL(test, current->utask);
-	/* The handler's, which a trampoline without a frame of its own has called */
+	/* The handler's; a trampoline without a frame of its own has called it */
 	expect_frame(test, &utask, 0x20010, 0x20080, 0x5000, 0x20080);
 	expect_frame(test, &utask, 0x20010, 0, 0x5000, 0x20080);
-	/* The other's: its caller's record lies not in the handler's frame */
+	/* The function's: its caller's record is not in the handler's frame */
 	expect_frame(test, &utask, 0x10010, 0x10100, 0x4000, 0x10080);
 	expect_frame(test, &utask, 0x10010, 0x10080, 0x4000, 0x10080);
-	/* That caller keeps something else in the register: the first that may be */
+	/* The caller uses the register for something else: the first possible entry is taken */
 	expect_frame(test, &utask, 0x10010, 1, 0x5000, 0x20080);
-	/* Nobody's */
+	/* No entry */
 	expect_frame(test, &utask, 0x20090, 0x20100, 0, 0x20090);
 }
 
-/* One that was left behind by longjmp() is further in */
+/* An entry left by longjmp() is further in */
 static void uretprobe_left_behind(struct kunit *test)
 {
 	struct return_instance outer = { .stack = 0x10080, .orig_ret_vaddr = 0x4000 };
