@@ -51,6 +51,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
 #include <linux/seq_file.h>
+#include <linux/string.h>
 #include <linux/sysctl.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_deferred.h>
@@ -321,14 +322,25 @@ static int in_place_show(struct seq_file *m, void *unused)
 	}
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(in_place);
+
+/* Any write sets the counts to 0; counts of the same moment may survive or be lost */
+static ssize_t in_place_write(struct file *file, const char __user *buf, size_t size,
+			      loff_t *pos)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(&outcomes, cpu), 0, sizeof(outcomes));
+	return size;
+}
+DEFINE_SHOW_STORE_ATTRIBUTE(in_place);
 
 /* /sys/kernel/debug/unwind/in_place: what became of stacks that were wanted */
 static int __init unwind_in_place_debugfs_init(void)
 {
 	struct dentry *dir = debugfs_lookup("unwind", NULL);
 
-	debugfs_create_file("in_place", 0400, dir, NULL, &in_place_fops);
+	debugfs_create_file("in_place", 0600, dir, NULL, &in_place_fops);
 	dput(dir);
 	return 0;
 }

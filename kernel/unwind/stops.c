@@ -4,7 +4,8 @@
  *
  * Each line is a count and a reason, under the name that the tracepoint
  * unwind:unwind_stop has for it.  If a reason is too frequent, the tracepoint shows where
- * it occurs.  The counts are since boot, for all stacks but immediate ones (in_place.c).
+ * it occurs.  It counts all stacks since boot, or since somebody wrote to the file, but
+ * not immediate ones (in_place.c).
  *
  * unwind/rows, in the same directory, counts frames and lookups: how often the unwinder had
  * to read a table, or find a range of text, because no rule was cached.  It counts all
@@ -16,6 +17,7 @@
 #include <linux/init.h>
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
+#include <linux/string.h>
 #include <trace/events/unwind.h>
 
 #include "stops.h"
@@ -48,7 +50,18 @@ static int stops_show(struct seq_file *m, void *unused)
 	}
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(stops);
+
+/* Any write sets the counts to 0; counts of the same moment may survive or be lost */
+static ssize_t stops_write(struct file *file, const char __user *buf, size_t size,
+			   loff_t *pos)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(&unwind_stop_count, cpu), 0, sizeof(unwind_stop_count));
+	return size;
+}
+DEFINE_SHOW_STORE_ATTRIBUTE(stops);
 
 DEFINE_PER_CPU(struct unwind_row_counts, unwind_row_count);
 
@@ -67,14 +80,24 @@ static int rows_show(struct seq_file *m, void *unused)
 	seq_printf(m, "%lu frames\n%lu lookups\n", sum.frames, sum.lookups);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(rows);
+
+static ssize_t rows_write(struct file *file, const char __user *buf, size_t size,
+			  loff_t *pos)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(&unwind_row_count, cpu), 0, sizeof(unwind_row_count));
+	return size;
+}
+DEFINE_SHOW_STORE_ATTRIBUTE(rows);
 
 static int __init unwind_stops_init(void)
 {
 	struct dentry *dir = debugfs_create_dir("unwind", NULL);
 
-	debugfs_create_file("stops", 0400, dir, NULL, &stops_fops);
-	debugfs_create_file("rows", 0400, dir, NULL, &rows_fops);
+	debugfs_create_file("stops", 0600, dir, NULL, &stops_fops);
+	debugfs_create_file("rows", 0600, dir, NULL, &rows_fops);
 	return 0;
 }
 late_initcall(unwind_stops_init);

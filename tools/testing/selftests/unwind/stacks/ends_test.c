@@ -11,6 +11,7 @@
 
 #include "breakpoint.h"
 #include "image.h"
+#include "in_place_counts.h"
 #include "trace.h"
 #include "whole.h"
 #include "../../kselftest_harness.h"
@@ -39,6 +40,20 @@ static long count_of(const char *reason)
 	if (counts)
 		fclose(counts);
 	return found;
+}
+
+/* All counts of a file in debugfs, or -1 */
+static long sum_of(const char *name)
+{
+	FILE *counts = fopen(name, "r");
+	char line[128];
+	long sum = counts ? 0 : -1;
+
+	while (counts && fgets(line, sizeof(line), counts))
+		sum += strtol(line, NULL, 10);
+	if (counts)
+		fclose(counts);
+	return sum;
 }
 
 /* "file+0xoffset" of an address, as the tracepoint prints it */
@@ -129,6 +144,24 @@ TEST_F(stop_reason, end_of_stack)
 {
 	expect_end("end of stack", 2, whole_end, samples, NULL, NULL);
 	EXPECT_TRUE(whole_is_right(&self->sampler));
+}
+
+/* Others are sampled, too, so the sums need not be 0 */
+TEST_F(stop_reason, counts_are_reset_by_a_write)
+{
+	static const char * const files[] = {
+		COUNTS, "/sys/kernel/debug/unwind/rows",
+	};
+	size_t i;
+	int n;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		for (n = 0; n < 100; n++)
+			whole_run(samples, NULL, NULL);
+		ASSERT_LE(100, sum_of(files[i]));
+		ASSERT_EQ(0, write_text(files[i], "0"));
+		EXPECT_GT(100, sum_of(files[i]));
+	}
 }
 
 /*
