@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a lookup costs, by the size of the table: the kernel's decoder, compiled
- * as the kernel compiles it, and libsframe's, on the same sections and addresses.
+ * Measure the cost of a lookup, by the size of the table: of the kernel's decoder,
+ * compiled as the kernel compiles it, and of libsframe's, on the same sections and
+ * addresses.
  *
- * To be run under callgrind, told to count within sframe_find_row() and
- * sframe_find_fre() alone: nothing else is in the figures, nothing is deducted.
- * Each series of lookups ends with a dump of the counts, named
+ * Run it under callgrind, with counting limited to sframe_find_row() and
+ * sframe_find_fre(): the figures have no other parts, and nothing is deducted. Each
+ * series of lookups ends with a dump of the counts, named
  *
  *	bench IMPLEMENTATION VERSION FDES FRES_PER_FDE LOOKUPS
  *
- * Without callgrind it only checks that both find the same rows.
+ * Without callgrind the program only checks that both find the same rows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static void __noreturn die(const char *why)
 	exit(1);
 }
 
-/* Rows as a compiler's: the frame is set up, lives, and is torn down */
+/* Rows like a compiler's: the frame is set up, lives, and is torn down */
 static struct sfb_row *make_rows(u32 num)
 {
 	struct sfb_row *rows = calloc(num, sizeof(*rows));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the two sides of sframe_bench share.  They are apart since libsframe's
- * header and the kernel's give the same names to the same things.
+ * Declarations for both sides of sframe_bench. The sides are separate files, because
+ * libsframe's header and the kernel's use the same names.
  */
 #ifndef _UNWIND_SFRAME_BENCH_H
 #define _UNWIND_SFRAME_BENCH_H
@@ -10,7 +10,7 @@
 
 struct sframe_decoder_ctx;
 
-/* libsframe's view of a section, which must stay; NULL if it does not like it */
+/* Open a section for libsframe, which must stay; NULL if libsframe refuses it */
 struct sframe_decoder_ctx *libsframe_open(const u8 *bytes, size_t size);
 void libsframe_close(struct sframe_decoder_ctx *ctx);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What <sframe-api.h> needs of a header that not every libsframe comes with. */
+/* The part of <ansidecl.h> that <sframe-api.h> needs; not every libsframe installs it. */
 #ifndef _UNWIND_TEST_ANSIDECL_H
 #define _UNWIND_TEST_ANSIDECL_H
 

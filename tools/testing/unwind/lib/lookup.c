@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lookups under observation: what must hold after each one.
+ * Lookups under observation: checks after each lookup.
  */
 #include <errno.h>
 #include <string.h>
@@ -37,16 +37,16 @@ int lookup_row(const struct sframe_section *sec, unsigned long ip,
 	unsigned long violations = umem_violations, rereads;
 	int ret;
 
-	/* Remains of an earlier lookup must not become part of this one */
+	/* Data of an earlier lookup must not become part of this one */
 	memset(row, 0xa5, sizeof(*row));
 	memcpy(before, sec, sizeof(before));
 	umem_start();
 	ret = sframe_find_row(sec, ip, access, row);
 
 	/*
-	 * Stepping over empty functions compares starts that the search may have
-	 * seen before; what it uses is what it read first.  What was used of an
-	 * entry that can change is compared in the end: start, size, FREs.
+	 * To step over empty functions, a lookup compares starts that the search may have
+	 * read before; it uses the value that it read first. At the end it compares the
+	 * used fields of an entry that can change: start, size, FREs.
 	 */
 	rereads = (sec->flags & SFB_SORTED ? 32 : 0) + (sec->changes ? 3 : 0);
 

@@ -2,9 +2,8 @@
 /*
  * Lookups under observation, shared by tests, differ and fuzzer.
  *
- * A lookup has promises to keep that do not depend on what the section holds.
- * lookup_row() checks them each time, so that every test of anything is a test
- * of them as well.
+ * Each lookup has guarantees that do not depend on the contents of the section.
+ * lookup_row() checks them each time, so every test of anything also tests them.
  */
 #ifndef _UNWIND_TEST_LOOKUP_H
 #define _UNWIND_TEST_LOOKUP_H
@@ -13,8 +12,8 @@
 #include "sframe.h"
 
 /*
- * The bounds that the opening comment of kernel/unwind/sframe.c states.  They
- * are repeated on purpose: to raise one is to break a promise.
+ * The bounds that the opening comment of kernel/unwind/sframe.c states. They are repeated
+ * on purpose: a change that raises one breaks a guarantee.
  */
 #define MAX_SCAN		16384
 #define MAX_SCAN_NOFAULT	256
@@ -24,7 +23,7 @@
 #define MAX_READS_NOFAULT	2612
 #define MAX_READS_CHANGING	5	/* in addition */
 
-/* The bound by what a lookup says that it looked at: what in_place.c relies on */
+/* The bound by the lookup's own count of entries and rows: in_place.c relies on it */
 #define MAX_READS_BESIDES	56
 #define MAX_READS_LOOKED	2
 
@@ -46,8 +45,8 @@ static inline u32 max_reads(const struct sframe_section *sec,
 }
 
 /*
- * Look up @ip.  @broken is set to what promise was broken, or to NULL.  The
- * caller knows whether reads were made to fail, so -EFAULT is for it to judge.
+ * Look up @ip. @broken is set to the broken guarantee, or to NULL. The caller knows
+ * whether reads were made to fail, so it judges -EFAULT.
  */
 int lookup_row(const struct sframe_section *sec, unsigned long ip,
 	       enum unwind_user_access access, struct unwind_row *row,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random tables that are well formed.
+ * Random well-formed tables.
  *
- * Within what libsframe can decode, so that it can be asked for a second
- * opinion: no row has more words than its rules need.
+ * libsframe can decode them, to give a second opinion: no row has more words than its
+ * rules need.
  */
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static s32 random_word(u64 *state, u8 word_size)
 {
 	s32 val = gen_random(state);
 
-	/* Mostly what a stack offset looks like, sometimes anything */
+	/* Mostly the form of a stack offset, sometimes any number */
 	if (gen_below(state, 4))
 		return (s32)gen_below(state, 32) * 8 - 128;
 	return word_size == 0 ? (s8)val : word_size == 1 ? (s16)val : val;
@@ -98,7 +98,7 @@ static void random_func(u64 *state, const struct sfb_table *table,
 	for (i = 0; i < func->num_rows; i++) {
 		struct sfb_row *row = &rows[i];
 
-		/* A first row that comes late is rare but allowed */
+		/* A late first row is rare but allowed */
 		if (i || !gen_below(state, 16))
 			start += 1 + gen_below(state, 20);
 		if (start >= func->size ||

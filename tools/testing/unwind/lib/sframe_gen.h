@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Random tables that are well formed, a different one per seed.
+ * Random well-formed tables, a different one per seed.
  *
- * They are what assemblers do not write today but may (every size of start and
- * word, every ABI, both versions): food for the differ and for the fuzzer.
+ * Assemblers do not write such tables today but may (every size of start and word, every
+ * ABI, both versions): input for the differ and for the fuzzer.
  */
 #ifndef _UNWIND_TEST_SFRAME_GEN_H
 #define _UNWIND_TEST_SFRAME_GEN_H

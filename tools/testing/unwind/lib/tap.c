@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Results in the Test Anything Protocol.  A case fails too when the code under
- * test read user memory that is not mapped, whatever the case was about.
+ * Results in the Test Anything Protocol. A case also fails when the code under test read
+ * unmapped user memory, whatever the case tests.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ void tap_fail(const char *fmt, ...)
 {
 	va_list args;
 
-	/* The first few say what is wrong; thousands would hide it */
+	/* Print the first few only; thousands would hide them */
 	if (failed_checks++ >= 10)
 		return;
 	printf("# %s: ", name);

@@ -2,8 +2,8 @@
 /*
  * Results in the Test Anything Protocol.
  *
- * A case is what stands between tap_begin() and tap_end(), and becomes one line
- * "ok" or "not ok"; a failed check inside it explains itself on a line before.
+ * A case lies between tap_begin() and tap_end(), and becomes one line "ok" or "not ok"; a
+ * failed check inside it prints its reason on a line before.
  */
 #ifndef _UNWIND_TEST_TAP_H
 #define _UNWIND_TEST_TAP_H
@@ -19,7 +19,7 @@ void __printf(1, 2) tap_fail(const char *fmt, ...);
 /* End the program with the first case that fails */
 void tap_stop_at_failure(void);
 
-/* Print the plan; the exit status of the program */
+/* Print the plan; return the exit status of the program */
 int tap_finish(void);
 
 void tap_check_eq(long long got, long long want, const char *what,

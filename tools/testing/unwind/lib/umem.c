@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * User memory: a list of mapped buffers, each with a stamp per byte that says
- * in which round (see umem_start()) the byte was last read.
+ * User memory: a list of mapped buffers. Each byte has a stamp with the round in which it
+ * was last read (see umem_start()).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ int umem_get_user(void *val, unsigned long addr, size_t size)
 {
 	unsigned int i;
 
-	/* The kernel's clears the value.  Nobody may rely on any. */
+	/* The kernel's clears the value, but no code may rely on any value */
 	memset(val, 0x5a, size);
 	if (++umem_reads == fail_at)
 		return -EFAULT;

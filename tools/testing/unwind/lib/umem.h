@@ -2,14 +2,13 @@
 /*
  * User memory as the code under test sees it.
  *
- * A test maps buffers at addresses of its choice; a read of anything else
- * returns -EFAULT and counts as a violation, unless holes are allowed between
- * and after the buffers.  Buffers should come from malloc() in their exact size, so
- * that ASan watches their ends as well.
+ * A test maps buffers at addresses of its choice. A read of any other address returns
+ * -EFAULT and counts as a violation, unless holes are allowed between and after the
+ * buffers. Buffers should come from malloc() in their exact size, so that ASan checks
+ * their ends as well.
  *
- * Between two calls of umem_start() the reads are counted, bytes that are read
- * twice are noticed, one read can be made to fail, and a hook can change what
- * is read.
+ * Between two calls of umem_start() the reads are counted, and repeated reads of a byte
+ * are noticed. One read can be made to fail, and a hook can change the values.
  */
 #ifndef _UNWIND_TEST_UMEM_H
 #define _UNWIND_TEST_UMEM_H
@@ -18,7 +17,7 @@
 #include <stdbool.h>
 
 extern unsigned long umem_reads;	/* since umem_start() */
-extern unsigned long umem_rereads;	/* of them, of bytes already read */
+extern unsigned long umem_rereads;	/* of these, reads of bytes already read */
 extern unsigned long umem_violations;	/* since the start of the program */
 
 void umem_map(unsigned long addr, const void *host, unsigned long size);
@@ -38,9 +37,9 @@ void umem_set_fault(bool (*fault)(unsigned long addr, size_t size));
 int umem_get_user(void *val, unsigned long addr, size_t size);
 
 /*
- * Windows of memory that is open to unchecked reads; there is one at a time.  A
- * read outside of it is a violation, and so are one that is opened or closed
- * twice.  None opens that ends beyond the end of user memory.
+ * Windows of memory that is open to unchecked reads; there is one at a time. A read
+ * outside of it is a violation, and so is a window that is opened or closed twice. No
+ * window can be opened that ends beyond the end of user memory.
  */
 bool umem_begin(unsigned long addr, size_t size);
 void umem_end(void);

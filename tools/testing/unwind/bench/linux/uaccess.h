@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reads of user memory for sframe_bench: loads of the host's memory, on x86 by
- * the very instructions that the kernel's unsafe_get_user() has there.
+ * Reads of user memory for sframe_bench: loads of the host's memory. On x86 they are the
+ * instructions of the kernel's unsafe_get_user().
  *
- * What the kernel executes besides, to open and to close user memory once per
- * lookup, is about ten instructions; they are not counted here.
+ * The kernel also opens and closes user memory once per lookup, which takes about ten
+ * instructions. They are not counted here.
  */
 #ifndef _UNWIND_BENCH_UACCESS_H
 #define _UNWIND_BENCH_UACCESS_H

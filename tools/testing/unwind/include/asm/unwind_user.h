@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Of the architecture's part, what reads user memory: that of the harness has no tags. */
+/* The architecture's functions that read user memory; the harness has no tags. */
 #ifndef _UNWIND_TEST_ASM_UNWIND_USER_H
 #define _UNWIND_TEST_ASM_UNWIND_USER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A test that is wrong itself stops here, where the kernel only warns. */
+/* A faulty test stops here, where the kernel only warns. */
 #ifndef _UNWIND_TEST_BUG_H
 #define _UNWIND_TEST_BUG_H
 

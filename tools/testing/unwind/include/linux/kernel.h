@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What tools/include's kernel.h lacks of the kernel's. */
+/* Definitions of the kernel's kernel.h that are missing in tools/include. */
 #ifndef _UNWIND_TEST_KERNEL_H
 #define _UNWIND_TEST_KERNEL_H
 

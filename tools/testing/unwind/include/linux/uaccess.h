@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * get_user() and its batched kin of the harness: what user memory holds is up to
- * umem.c, and so is whether the window was open that a read relies on.
+ * The harness's get_user() and its batched variants. umem.c decides the contents of user
+ * memory, and whether the window was open for a read.
  */
 #ifndef _UNWIND_TEST_UACCESS_H
 #define _UNWIND_TEST_UACCESS_H
