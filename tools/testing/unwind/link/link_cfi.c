@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What arch/arm64/kernel/unwind_link.c and unwind_record.c see by instructions, beside what
- * .eh_frame says:
+ * Compare unwind_link.c and unwind_record.c (arch/arm64/kernel/), which read
+ * instructions, with .eh_frame:
  *
  *	link_cfi FILE...
  *
- * Each instruction of each file is one at which a program may be interrupted.  Call frame
- * information says where the return address and the caller's frame pointer are.  If both
- * are in their registers, that is to be seen, for all but a few: it takes a table to know
- * that of all.  If one is saved, it may be in its register as well, up to what is next
- * written there; then to say so is right, too, and otherwise a stack would be wrong: that
- * must not be, not once.
+ * A program may be interrupted at each instruction of each file. Call frame information
+ * locates the return address and the caller's frame pointer. If both are in their
+ * registers, the kernel's code must see that, with few exceptions: only a table knows all
+ * cases. If one is saved, it may also be in its register, until that is written; then
+ * that result is right, too. Otherwise a stack would be wrong, which must not happen even
+ * once.
  *
- * Where the instructions around do not tell, what the link register has may, if that was
- * left there by a call (unwind_called.c).  So it is asked for a call of the function, if
- * the file has one; and where the register has another use, for what calls on the way have
- * left there, which must not be taken for the return address.
+ * Where that is not enough, a value that a call has left in the link register may be
+ * (unwind_called.c). That code is tried with a call of the function, if the file has one;
+ * and, where the register has another use, with values that calls in the function have
+ * left there. These must not be taken for the return address.
  *
- * Where neither tells, the frame pointer is followed, if it is seen that it leads to a frame
- * record of the function.  If it is the caller's instead, a caller is skipped: that must not
- * be, either.  Where there is a record, it is to be seen, for all but a few.
+ * Otherwise the unwinder follows the frame pointer, if the instructions show that it
+ * leads to a frame record of the function. If it is the caller's instead, a caller is
+ * skipped, which must not happen either. Where there is a record, the code must see it,
+ * with few exceptions.
  *
- * Where the stack pointer is said to be below the caller's is compared with the CFA.
+ * A known distance from the stack pointer to the caller's is compared with the CFA.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -38,12 +39,12 @@
 #define FP	29
 #define LINK	30
 
-/* Of those that could be seen, so many in a hundred have to be */
+/* The required percentage of the cases that can be seen */
 #define SEEN_MIN	99
 #define RECORDED_MIN	99
 #define PRINT_MAX	4
 
-/* What was written by hand */
+/* Functions that are written by hand */
 static const struct exception {
 	const char	*file;
 	unsigned long	wrong;
@@ -57,16 +58,16 @@ static const struct exception {
 };
 
 /**
- * struct counts - of a file's instructions
- * @truths: at so many both are in their registers, for the caller
- * @seen: that is seen
- * @called: by the call, of these
- * @known: so many times with how far the stack pointer is below the caller's
- * @wrong: so many times it is said where one of them has another value already
- * @wrong_sp: so many times the stack pointer is elsewhere
- * @records: at so many the frame pointer is the function's own, and both are saved
- * @recorded: that is seen
- * @skipped: so many times the frame pointer is followed although it is the caller's
+ * struct counts - counts of a file's instructions
+ * @truths: instructions where both are in their registers, for the caller
+ * @seen: of these, the code sees that
+ * @called: of these, by the call
+ * @known: the code also knows how far the stack pointer is below the caller's
+ * @wrong: the code says so, but one of them already has another value
+ * @wrong_sp: the code has a wrong distance of the stack pointer
+ * @records: the frame pointer is the function's own, and both are saved
+ * @recorded: of these, the code sees that
+ * @skipped: the frame pointer is followed although it is the caller's
  */
 struct counts {
 	unsigned long	truths;
@@ -80,7 +81,7 @@ struct counts {
 	unsigned long	skipped;
 };
 
-/* As the kernel's, in arch/arm64/lib/insn.c: the immediate of a branch, in bytes */
+/* Like the kernel's, in arch/arm64/lib/insn.c: the immediate of a branch, in bytes */
 s32 aarch64_get_branch_offset(u32 insn)
 {
 	unsigned int low = 5, bits = 19;
@@ -94,7 +95,7 @@ s32 aarch64_get_branch_offset(u32 insn)
 	return ((s32)(insn << (32 - low - bits)) >> (32 - bits)) * INSN_BYTES;
 }
 
-/* Likewise: of the page that adrp tells, from this one */
+/* Likewise: the page that adrp refers to, from this one */
 s32 aarch64_insn_adrp_get_offset(u32 insn)
 {
 	return (s32)((insn >> 5 & 0x7ffff) << 2 | (insn >> 29 & 3)) << 11 >> 11 << 12;
@@ -106,7 +107,7 @@ static bool is_call(u32 insn)
 	       aarch64_insn_is_blr_auth(insn);
 }
 
-/* By "Loads and stores" and "Data processing" of the Arm ARM */
+/* See "Loads and stores" and "Data processing" in the Arm ARM */
 static bool writes(u32 insn, unsigned int reg)
 {
 	const bool is_load = (insn & 0x0a000000) == 0x08000000;
@@ -130,14 +131,14 @@ static bool is_saved(const struct truth *truth, unsigned int reg)
 	return (reg == FP ? truth->fp : truth->link) == SAVED;
 }
 
-/* Does it load the register from where it is saved? */
+/* Does it load the register from its save slot? */
 static bool restores(u32 insn, const struct truth *truth, unsigned int reg)
 {
 	const int slot = truth->cfa + (reg == FP ? truth->fp_at : truth->link_at);
 
 	if (!is_saved(truth, reg))
 		return false;
-	/* ldp x29, x30, [sp, #]: what else would be loaded into both? */
+	/* ldp x29, x30, [sp, #]: no other load has both registers */
 	if (!truth->cfa_by_sp)
 		return (insn & 0xffc07fff) == 0xa9407bfd;
 	/* ldp x, x, [sp, #]; ldr x, [sp, #] */
@@ -147,7 +148,7 @@ static bool restores(u32 insn, const struct truth *truth, unsigned int reg)
 	return (insn & 0xffc003e0) == 0xf94003e0 && (int)(insn >> 10 & 0xfff) * 8 == slot;
 }
 
-/* It was saved: has it been written since, or is that not to be seen? */
+/* The register was saved. Was it written since, or can that not be seen? */
 static bool was_written(const struct text *text, size_t at, unsigned int reg)
 {
 	u32 insn;
@@ -182,7 +183,7 @@ static void print_wrong(const struct text *text, size_t at, const char *what,
 	       text->truths[at].cfa, text->truths[at].cfa_by_sp ? "" : "?");
 }
 
-/* Is that to be seen, if the link register has what the call at @call left there? */
+/* Is that seen, if the link register has the value that the call at @call left there? */
 static bool is_called(const struct text *text, size_t at, size_t call,
 		      struct unwind_user_link *link)
 {
@@ -190,7 +191,7 @@ static bool is_called(const struct text *text, size_t at, size_t call,
 					text->addr + (call + 1) * INSN_BYTES, link);
 }
 
-/* By the call of its function, if there is one; else by its address, or from elsewhere */
+/* Try a call of the function; if there is none, any call */
 static bool was_called(const struct text *text, size_t at, struct unwind_user_link *link)
 {
 	uint32_t call = text->calls[text->starts[at]];
@@ -200,7 +201,7 @@ static bool was_called(const struct text *text, size_t at, struct unwind_user_li
 	return call != NO_CALL && is_called(text, at, call, link);
 }
 
-/* By a call that the function has made itself, the one before or the one after? */
+/* Try a call that the function itself has made: the previous one, or the next */
 static bool was_left(const struct text *text, size_t at, struct unwind_user_link *link)
 {
 	const uint32_t start = text->starts[at];
@@ -210,7 +211,7 @@ static bool was_left(const struct text *text, size_t at, struct unwind_user_link
 		if (is_call(text->insns[i - 1]) && is_called(text, at, i - 1, link))
 			return true;
 	for (i = at; i < text->nr && text->starts[i] == start; i++) {
-		/* What nothing is said of belongs to another function */
+		/* Code without a description belongs to another function */
 		if (text->truths[i].link == NOWHERE)
 			break;
 		if (is_call(text->insns[i]))
@@ -219,13 +220,13 @@ static bool was_left(const struct text *text, size_t at, struct unwind_user_link
 	return false;
 }
 
-/* Of what is seen: is it so? */
+/* Compare a positive result with the truth */
 static void compare(const struct text *text, size_t at, struct counts *counts,
 		    const struct unwind_user_link *link)
 {
 	const struct truth *truth = &text->truths[at];
 
-	/* For the moment that one keeps it, another register says so itself */
+	/* While another register has the return address, the code reports that register */
 	if (link->reg == LINK && (!is_there(text, at, LINK) || !is_there(text, at, FP))) {
 		if (counts->wrong++ < PRINT_MAX)
 			print_wrong(text, at, "not the return address", link);
@@ -238,7 +239,7 @@ static void compare(const struct text *text, size_t at, struct counts *counts,
 		print_wrong(text, at, "not the stack pointer", link);
 }
 
-/* The frame pointer is followed, or would be: to the caller? */
+/* Is the frame pointer followed, or would it be, and does it lead to the caller? */
 static void compare_record(const struct text *text, size_t at, struct counts *counts,
 			   const struct unwind_user_link *link)
 {
@@ -275,7 +276,7 @@ static void judge(const struct text *text, size_t at, struct counts *counts)
 		compare(text, at, counts, &link);
 }
 
-/* Where a call leads to, as far as the text has it */
+/* The target of a call, if it is in the text */
 static void find_calls(struct text *text)
 {
 	size_t at, to;
@@ -299,15 +300,15 @@ static bool makes_fp(u32 insn)
 }
 
 /*
- * Which functions keep frame records?  What begins in the midst of one, as a part that is
- * seldom executed does, has both saved from its first instruction on.
+ * Find the functions with frame records. A part that starts in the middle of a function,
+ * as cold code does, has both saved from its first instruction on.
  */
 static void find_records(struct text *text)
 {
 	size_t at;
 
 	for (at = 0; at < text->nr; at++) {
-		/* What nothing is said of belongs to another function */
+		/* Code without a description belongs to another function */
 		if (text->truths[at].link == NOWHERE)
 			continue;
 		if (makes_fp(text->insns[at]) ||
@@ -326,7 +327,7 @@ static const struct exception *find_exception(const char *file)
 	return NULL;
 }
 
-/* Is it good? */
+/* Does the file pass? */
 static bool test(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;

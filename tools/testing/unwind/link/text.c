@@ -32,7 +32,7 @@ int text_read(unsigned long addr, void *to, size_t size)
 	return 0;
 }
 
-/* @at: bytes from the CFA, if it is saved there */
+/* @at: bytes from the CFA, if the register is saved there */
 static enum where where_is(Dwarf_Frame *frame, int reg, int32_t *at)
 {
 	Dwarf_Op mem[3], *ops;
@@ -40,7 +40,7 @@ static enum where where_is(Dwarf_Frame *frame, int reg, int32_t *at)
 
 	if (dwarf_frame_register(frame, reg, mem, &ops, &nr))
 		return NOWHERE;
-	/* No operations at all, or none of those that there is room for */
+	/* No operations at all, or operations that need more room */
 	if (!nr)
 		return ops ? NOWHERE : IN_REGISTER;
 	if (nr != 2 || ops[0].atom != DW_OP_call_frame_cfa ||
@@ -94,7 +94,7 @@ static void read_truths(struct text *text, Dwarf_CFI *cfi)
 	}
 }
 
-/* The first segment of that type, with these flags; linkers write one that is executable */
+/* The first segment with that type and these flags; linkers write one executable segment */
 static int find_segment(Elf *elf, uint32_t type, uint32_t flags, GElf_Phdr *segment)
 {
 	size_t i, nr;
@@ -109,8 +109,8 @@ static int find_segment(Elf *elf, uint32_t type, uint32_t flags, GElf_Phdr *segm
 }
 
 /*
- * Where functions begin, by .eh_frame_hdr of "LSB, Exception Frames": a sorted array of
- * these, each an offset from the section, and of their descriptions.
+ * The starts of functions, by .eh_frame_hdr of "LSB, Exception Frames": a sorted array of
+ * these pairs, offsets of a function and of its description from the section.
  */
 static int read_starts(struct text *text, const char *section, const GElf_Phdr *segment)
 {

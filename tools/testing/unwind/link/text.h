@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The text of an ELF file of arm64, and what its call frame information says of each
- * instruction.
+ * The text of an ELF file of arm64, and the call frame information of each instruction.
  */
 #ifndef _UNWIND_LINK_TEXT_H
 #define _UNWIND_LINK_TEXT_H
@@ -12,15 +11,15 @@
 
 #define INSN_BYTES	4
 
-/* Where a register of the caller is */
+/* The place of a caller's register */
 enum where {
-	NOWHERE,	/* or nothing is said of it */
-	IN_REGISTER,	/* its own */
+	NOWHERE,	/* or not described */
+	IN_REGISTER,	/* its own register */
 	SAVED,
 };
 
 /**
- * struct truth - what is said of an instruction that comes next
+ * struct truth - call frame information for an instruction that comes next
  * @link: where the return address is
  * @fp: where the caller's frame pointer is
  * @link_at: if it is saved, bytes from the CFA
@@ -37,20 +36,20 @@ struct truth {
 	int32_t		cfa;
 };
 
-/* For who opened it to fill in */
+/* For the caller of text_open() to fill in */
 #define NO_CALL		UINT32_MAX
 
 /**
  * struct text - an executable segment
  * @addr: where it begins
- * @nr: how many instructions it has
- * @insns: they
- * @truths: of each of them
- * @starts: of each of them, where its function begins; before all functions, 0
- * @calls: of each of them, where it is called; or NO_CALL
- * @any_call: where something is called; or NO_CALL
- * @records: of each of them where a function begins, for who opened it to fill in: whether
- *	that keeps frame records
+ * @nr: number of its instructions
+ * @insns: the instructions
+ * @truths: for each instruction
+ * @starts: for each instruction, where its function begins; before all functions, 0
+ * @calls: for each instruction, where it is called; or NO_CALL
+ * @any_call: where any function is called; or NO_CALL
+ * @records: for each start of a function, whether the function keeps frame records; the
+ *	caller of text_open() fills it in
  */
 struct text {
 	uint64_t	addr;
@@ -63,11 +62,11 @@ struct text {
 	bool		*records;
 };
 
-/* 0, or -1 and a line that says why */
+/* 0, or -1 after printing the reason */
 int text_open(struct text *text, const char *path);
 void text_close(struct text *text);
 
-/* From the text that was opened last; 0, or -1 if it is not in there */
+/* From the last opened text; 0, or -1 if it is not in there */
 int text_read(unsigned long addr, void *to, size_t size);
 
 #endif /* _UNWIND_LINK_TEXT_H */

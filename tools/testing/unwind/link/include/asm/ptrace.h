@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Registers are not asked for. */
+/* No code here needs registers. */

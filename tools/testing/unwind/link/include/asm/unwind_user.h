@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the arch header says that unwind_link.c needs. */
+/* The part of the arch header that unwind_link.c needs. */
 #ifndef _UNWIND_LINK_UNWIND_USER_H
 #define _UNWIND_LINK_UNWIND_USER_H
 

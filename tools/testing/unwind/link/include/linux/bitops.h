@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What tools/include's bitops.h lacks of the kernel's. */
+/* Definitions of the kernel's bitops.h that are missing in tools/include. */
 #ifndef _UNWIND_LINK_BITOPS_H
 #define _UNWIND_LINK_BITOPS_H
 

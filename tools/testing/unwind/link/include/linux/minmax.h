@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which tools/include has elsewhere. */
+/* In tools/include, another header has its contents. */
 #include <linux/kernel.h>

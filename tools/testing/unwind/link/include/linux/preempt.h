@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Without uprobes, it does not matter where. */
+/* Without uprobes, the context does not matter. */

@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Without uprobes, no task is asked about. */
+/* Without uprobes, no code needs the task. */

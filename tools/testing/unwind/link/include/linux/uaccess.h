@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* User memory is the text of the file that is looked at. */
+/* User memory is the text of the checked file. */
 #ifndef _UNWIND_LINK_UACCESS_H
 #define _UNWIND_LINK_UACCESS_H
 
