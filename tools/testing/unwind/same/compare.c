@@ -1,43 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Compare, frame by frame, the kernel's stacks with those by .eh_frame of the same
- * sample.
+ * Compare the kernel's stacks with .eh_frame's, frame by frame, for the same samples.
  *
- *	same_compare DIR NAME [ROOT]	(DIR: what same_record wrote; ROOT: below which
- *					the files are that were mapped)
+ *	same_compare DIR NAME [ROOT]	(DIR: output of same_record; ROOT: the root
+ *					directory of the mapped files)
  *
- * A stack cannot change between the two: the copy was made in the interrupt that
- * sampled, and the kernel unwinds before the task runs its program again.  What may
- * still write to it is the kernel itself, as a system call asked for, and another
- * thread; neither writes return addresses.  But the kernel may give the task other
- * registers in between:
+ * A stack cannot change between the two: the interrupt that sampled copied it, and the
+ * kernel unwinds before the task runs its program again. Meanwhile only the kernel, for a
+ * system call, and other threads may write to it, and neither writes return addresses.
+ * But the kernel may give the task other registers:
  *
- *	rt_sigreturn	the sample is of the signal handler's end, the stack of what the
- *			signal had interrupted
- *	a signal	the sample is of what it interrupts, the stack begins with the
- *			handler, and has all of the other below
- *	a system call	that is made once more, because a signal has ended it, is sampled
- *			behind the instruction that makes it, where the stack is that of
- *			the instruction itself
- *	emulation	the other way round: behind an instruction that the kernel
- *			executes on behalf of the program
+ *	rt_sigreturn	sampled at the handler's end, unwound where it interrupted
+ *	a signal	unwound at the start of the handler, whose caller is the
+ *			sampled instruction
+ *	a system call	to be repeated after a signal: sampled after its instruction,
+ *			unwound at the instruction
+ *	emulation	sampled at an instruction that the kernel executes for the
+ *			program, unwound after it
  *
- * The last two are the next instruction of one function, and counted as the same.  Every
- * other difference is a mistake, and the table, read by libsframe, tells whose:
+ * In the last two, both are in the same function, one instruction apart: they count as
+ * the same. Every other difference is a mistake; whose() says whose.
  *
- *	the kernel's frames are not those by the table		ours
- *	they are, and other than those by .eh_frame		the table is wrong
- *	.eh_frame describes nothing where the two part		DWARF missing
- *	what .eh_frame needs lies beyond the copy		copy too short
- *	no table there, the frame pointer was followed		no table
- *
- * A row that needs a register of a frame whose registers are not known counts as
- * no table as well.  The last has three kinds: the kernel's stack ends too early, which the reason
- * says; it goes on as .eh_frame says, which is no difference; it goes on otherwise.
- * Whatever fits nothing of this counts as ours.
- *
- * On standard output comes one JSON object; on standard error, for people, the first
- * few differences of each kind.  Exits with 1 when there is a difference of ours.
+ * The program prints one JSON object to standard output, and the first few differences of
+ * each kind to standard error. It exits with 1 if a mistake is the kernel's.
  */
 #include <err.h>
 #include <inttypes.h>
@@ -49,7 +34,7 @@
 #include "recording.h"
 #include "table.h"
 
-/* How many of each kind are shown */
+/* Number of printed differences of each kind */
 #define SHOWN	4
 
 enum verdict {
@@ -88,7 +73,7 @@ static const struct {
 
 static unsigned long count[NUM_VERDICTS];
 
-/* Frames that are the same, from the topmost on */
+/* Number of equal frames, from the topmost on */
 static unsigned int common(const struct stack *a, const struct stack *b)
 {
 	unsigned int i;
@@ -98,13 +83,28 @@ static unsigned int common(const struct stack *a, const struct stack *b)
 	return i;
 }
 
-/* @parted: frames that the kernel's and DWARF's stacks have in common */
+/*
+ * Whose mistake is a difference? The table, read by libsframe, decides:
+ *
+ *	the kernel's frames are not the table's			ours
+ *	they are, but differ from .eh_frame's			the table is wrong
+ *	.eh_frame describes nothing where the two part		DWARF missing
+ *	.eh_frame needs data beyond the copy			copy too short
+ *	no table there, the frame pointer was followed		no table
+ *
+ * A row counts as "no table", too, if it needs a register of a frame whose registers are
+ * unknown. "No table" has three kinds: the kernel's stack stops too early, with the
+ * reason; it continues like .eh_frame's, which is no difference; it continues otherwise.
+ * Any other difference counts as ours.
+ *
+ * @parted: frames that the kernel's and DWARF's stacks have in common
+ */
 static enum verdict whose(const struct stack *kernel, const struct stack *dwarf,
 			  const struct stack *table, unsigned int parted)
 {
 	unsigned int by_table = common(kernel, table);
 
-	/* What the table says, the kernel must have, and no more */
+	/* The kernel must have exactly the table's frames */
 	if (by_table < table->num)
 		return OURS;
 	if (table->end == END_OUTERMOST &&
@@ -123,14 +123,14 @@ static enum verdict whose(const struct stack *kernel, const struct stack *dwarf,
 		if (dwarf->end != END_OUTERMOST)
 			return DWARF_FAILED;
 	}
-	/* The step that parts them was by the table */
+	/* The kernel used the table for the step where they part */
 	if (parted < table->num)
 		return TABLE_WRONG;
 	if (table->end == END_NOTHING)
 		return parted == kernel->num ? NO_TABLE_CUT : NO_TABLE_OTHER;
 	if (table->end == END_COPY)
 		return COPY_SHORT;
-	/* There is a row: it is wrong, or needs a register that is not known */
+	/* There is a row: it is wrong, or needs an unknown register */
 	if (table->end == END_OUTERMOST || table->end == END_NO_TEXT)
 		return TABLE_WRONG;
 	return parted == kernel->num ? NO_TABLE_CUT : NO_TABLE_OTHER;
@@ -147,7 +147,7 @@ static bool in_sigreturn(const struct same_sample *sample)
 	       !memcmp(code, expected, sizeof(code));
 }
 
-/* Does the stack begin with the system call that the sample was taken in? */
+/* Does the stack begin with the sampled system call? */
 static bool is_restarted(const struct same_sample *sample,
 			 const struct stack *kernel)
 {
@@ -160,7 +160,7 @@ static bool is_restarted(const struct same_sample *sample,
 	       !memcmp(code, expected, sizeof(code));
 }
 
-/* Or behind the instruction that the sample was taken at, which the kernel emulated? */
+/* Or after the sampled instruction, which the kernel emulated? */
 static bool is_emulated(const struct same_sample *sample,
 			const struct stack *kernel)
 {
@@ -172,10 +172,7 @@ static bool is_emulated(const struct same_sample *sample,
 	       map_read(ip, code, sizeof(code)) && machine_emulates(code);
 }
 
-/*
- * Is @kernel what @dwarf is, with the handlers of signals above it, each of which
- * returns to sigreturn?
- */
+/* Is @kernel the same as @dwarf, with signal handlers above it that return to sigreturn? */
 static bool is_delivered(const struct same_sample *sample,
 			 const struct stack *kernel, const struct stack *dwarf)
 {
@@ -231,7 +228,7 @@ static void show_stack(const char *what, const struct stack *stack,
 	fprintf(stderr, " [%u, %s]\n", stack->num, ends[stack->end]);
 }
 
-/* The evidence: the frame from which the stacks part, and what is said of it */
+/* The evidence: the frame where the stacks part, and the rules for it */
 static void show(const struct same_sample *sample, enum verdict verdict,
 		 const struct stack *kernel, const struct stack *dwarf,
 		 const struct stack *table, unsigned int parted)
@@ -275,9 +272,7 @@ static void compare(const struct recorded *recorded)
 	count[verdict]++;
 }
 
-/*
- * Where the kernel's stacks end early
- */
+/* Stacks where the kernel stops early */
 
 struct cut {
 	char		*where;

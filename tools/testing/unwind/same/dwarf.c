@@ -2,11 +2,11 @@
 /*
  * Unwinding a stack copy by .eh_frame, with libdw.
  *
- * libdw does the unwinding, as it does for perf: it is given the registers and
- * asks for words of the stack, which it gets from the copy and from nowhere else.
+ * libdw unwinds as it does for perf: it is given the registers and requests words of the
+ * stack, which come only from the copy.
  *
- * Where .eh_frame describes nothing, libdw guesses by the frame pointer.  A guess
- * is no truth: the stack counts as ended there.
+ * Where .eh_frame describes nothing, libdw guesses by the frame pointer. A guess is not
+ * truth: the stack counts as stopped there.
  */
 #include <dwarf.h>
 #include <err.h>
@@ -20,7 +20,7 @@ static struct {
 	Dwfl				*dwfl;
 	const struct same_sample	*sample;
 	struct stack			*stack;
-	/* The last word that was not there, and why */
+	/* The last missing word, and the reason */
 	enum end			missing;
 } state;
 
@@ -36,8 +36,8 @@ static bool the_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
 }
 
 /*
- * The caller of a signed function: libdw knows of signatures only with a process to
- * ask for their bits.  No program puts anything else above an address of its text.
+ * The caller of a signed function: libdw needs a process to know the bits of signatures.
+ * No program uses the bits above an address of its text for anything else.
  */
 static uint64_t without_signature(uint64_t word)
 {
@@ -77,7 +77,7 @@ static const Dwfl_Thread_Callbacks callbacks = {
 	.set_initial_registers = set_registers,
 };
 
-/* NULL: .eh_frame does not describe the address.  To be freed. */
+/* NULL: .eh_frame does not describe the address. The caller frees it. */
 static Dwarf_Frame *frame_at(uint64_t ip)
 {
 	const struct object *object = map_find(ip);

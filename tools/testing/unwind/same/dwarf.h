@@ -12,7 +12,7 @@
 void dwarf_attach(struct Dwfl *dwfl, uint32_t pid);
 void dwarf_unwind(const struct same_sample *sample, struct stack *stack);
 
-/* What it says about the CFA at an address; a buffer that the next call reuses */
+/* .eh_frame's rule for the CFA at an address, in words; the next call reuses the buffer */
 const char *dwarf_rule(uint64_t ip);
 
 #endif /* _UNWIND_TEST_SAME_DWARF_H */

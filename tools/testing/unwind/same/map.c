@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The program as it was mapped.
+ * The mappings of the program.
  */
 #include <errno.h>
 #include <err.h>
@@ -16,13 +16,13 @@
 
 #define MAX_OBJECTS	64
 
-/* Of the machine that mapped it */
+/* The page size of the machine that mapped it */
 #define PAGE_MASK	(~(uint64_t)4095)
 
 static struct object objects[MAX_OBJECTS];
 static unsigned int num_objects;
 
-/* The segment of the program's text that is mapped from @pgoff on */
+/* Find the segment of the program's text that is mapped from @pgoff on */
 static void find_text(Elf *elf, uint64_t pgoff, const char *path, GElf_Phdr *phdr)
 {
 	size_t i, num;
@@ -36,7 +36,7 @@ static void find_text(Elf *elf, uint64_t pgoff, const char *path, GElf_Phdr *phd
 	errx(1, "%s: no segment at offset %#llx", path, (unsigned long long)pgoff);
 }
 
-/* Is it there already? Nothing else may be in its place. */
+/* Is it already known? No other object may be in its place. */
 static bool is_known(const char *name, const struct object *object)
 {
 	unsigned int i;
@@ -73,8 +73,8 @@ void map_add(const char *path, const char *name, uint64_t start, uint64_t len,
 	find_text(elf, pgoff, path, &text);
 	object.bias = start - (text.p_vaddr & PAGE_MASK);
 	/*
-	 * With the first segment, room is mapped for the whole file. What of it is left
-	 * between two segments is given back, and the vDSO may come to lie there.
+	 * With the first segment, the loader maps room for the whole file. It unmaps the
+	 * rest between two segments, and the vDSO may come to lie there.
 	 */
 	if (object.end > object.bias + text.p_vaddr + text.p_memsz)
 		object.end = object.bias + text.p_vaddr + text.p_memsz;
@@ -100,7 +100,7 @@ const struct object *map_find(uint64_t address)
 	return NULL;
 }
 
-/* .eh_frame is in the objects themselves, and nothing else is to be asked for */
+/* .eh_frame is in the objects themselves: do not search for other files */
 static int no_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname,
 			GElf_Addr base, const char *file_name,
 			const char *debuglink_file, GElf_Word debuglink_crc,
@@ -154,7 +154,7 @@ bool map_read(uint64_t address, void *to, size_t len)
 	return true;
 }
 
-/* What has no symbol, a PLT for example, is named after its section */
+/* Code without a symbol, a PLT for example, is named after its section */
 static const char *section_name(const struct object *object, uint64_t address)
 {
 	GElf_Addr bias;

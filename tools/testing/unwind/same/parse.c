@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A clock sample, taken apart.  No field is used before it is known to lie in the
- * record.
+ * Parsing a clock sample. No field is used before it is known to lie in the record.
  */
 #include <stdbool.h>
 #include <stddef.h>

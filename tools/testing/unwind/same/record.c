@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Record, of one program, each stack twice in the same sample.
+ * Record each stack of one program twice in the same sample.
  *
  *	same_record DIR PERIOD COMMAND...	(PERIOD: nanoseconds of CPU time)
  *
- * A clock event samples the program on each CPU.  A sample has the cookie of a
- * deferred callchain, which the kernel then unwinds, and the registers and a copy
- * of the stack, from which anybody else can unwind the same stack.  What is written
- * (see same.h) is read by same_compare, where and when there is time for it.
+ * A clock event samples the program on each CPU. A sample has the cookie of a deferred
+ * callchain, which the kernel then unwinds. It also has the registers and a copy of the
+ * stack, from which another unwinder can unwind the same stack. same_compare reads the
+ * output (see same.h) later, on any machine.
  *
- * The program decides how long it takes; its exit status is passed on.  A lost
- * record is an error: what is compared must be all that there was.
+ * The program's run time is its own, and its exit status is passed on. A lost record is
+ * an error: the comparison must have all of them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@
 #include "same.h"
 
 #define STOP_EVENT	"/sys/kernel/tracing/events/unwind/unwind_stop/"
-/* For five hundred samples on each CPU */
+/* Room for five hundred samples on each CPU */
 #define RING_SIZE	(32UL << 20)
 
 struct ring {
@@ -70,8 +70,8 @@ static void die(const char *format, ...)
  */
 
 /*
- * How many frames a record has at most.  Unless told otherwise perf cuts stacks
- * that the kernel has unwound; it can be told as long as there are no events.
+ * Set and read the maximum number of frames in a record. By default perf cuts stacks that
+ * the kernel has unwound; the limit can be raised while there are no events.
  */
 static unsigned int max_stack(void)
 {
@@ -180,7 +180,7 @@ static bool is_clock(const struct perf_event_header *record)
 	return false;
 }
 
-/* A copy that has what was copied, and no more */
+/* Shorten the record to the copied part of the stack */
 static void shorten(struct perf_event_header *record)
 {
 	struct same_sample sample;
@@ -192,7 +192,7 @@ static void shorten(struct perf_event_header *record)
 	samples++;
 	if (!sample.stack_size)
 		return;
-	/* Partly copied words are none */
+	/* Partly copied words do not count */
 	keep = sample.stack_copied & ~7ULL;
 	at = (sample.stack - buf.byte) / 8;
 	buf.word[at - 1] = keep;
@@ -223,9 +223,7 @@ static void drain(struct ring *ring)
 	}
 }
 
-/*
- * What goes with them
- */
+/* The files next to the records */
 
 static FILE *create(const char *dir, const char *name)
 {
@@ -252,7 +250,7 @@ static void write_format(const char *dir)
 	fclose(to);
 }
 
-/* The same for every process */
+/* It is the same for every process */
 static void write_vdso(const char *dir)
 {
 	FILE *to = create(dir, "vdso"), *maps = fopen("/proc/self/maps", "r");
@@ -289,7 +287,7 @@ static pid_t start(char **command)
 	if (pid)
 		return pid;
 	close(go_pipe[1]);
-	/* Until the events are there */
+	/* Wait until the events exist */
 	if (read(go_pipe[0], &c, 1) != 1)
 		_exit(1);
 	sigemptyset(&none);
@@ -299,7 +297,7 @@ static pid_t start(char **command)
 	return 0;
 }
 
-/* Write what comes until the program ends; its status */
+/* Write all records until the program ends; return its status */
 static int follow(struct pollfd *poll_fd, unsigned int num_cpus, int signals)
 {
 	int status, num = num_cpus + 1;
@@ -310,10 +308,10 @@ static int follow(struct pollfd *poll_fd, unsigned int num_cpus, int signals)
 	do {
 		if (poll(poll_fd, num, -1) < 0)
 			die("poll");
-		/* First this: what is written before it is there then */
+		/* Wait first: then all records of an ended program are in the buffers */
 		ended = waitpid(header.pid, &status, WNOHANG) > 0;
 		for (cpu = 0; cpu < num_cpus; cpu++) {
-			/* Its events are gone with the program */
+			/* Its events ended with the program */
 			if (poll_fd[cpu].revents & (POLLHUP | POLLERR))
 				poll_fd[cpu].fd = -1;
 			drain(&rings[cpu]);
@@ -346,7 +344,7 @@ int main(int argc, char **argv)
 	out = create(argv[1], "records");
 	header.num_cpus = num_cpus;
 	header.pid = start(argv + 3);
-	/* It comes first: the program may have threads for all CPUs, and waits for nobody */
+	/* The recorder runs first: the program may have threads for all CPUs, and does not wait */
 	if (setpriority(PRIO_PROCESS, 0, -20))
 		die("no priority");
 	for (cpu = 0; cpu < num_cpus; cpu++) {

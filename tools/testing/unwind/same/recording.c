@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading a recording, and finding what belongs together.
+ * Read a recording, and match its records.
  *
- * The buffers of several CPUs come one after another, so order is by time, and only
- * within a task: its stop sample, then the deferred callchain that this was about.
+ * The buffers of several CPUs come one after another. So the order is by time, and only
+ * within a task: its stop sample, then the deferred callchain whose stop it reports.
  * Samples find their callchain by the cookie.
  */
 #include <err.h>
@@ -18,7 +18,7 @@
 
 #define MAX_REASONS	32
 
-/* Of a stop sample, after its fields in common and the size; see its format */
+/* The fields of a stop sample after the common fields and the size; see its format */
 struct stop {
 	uint64_t	common;
 	uint64_t	ip;
@@ -38,7 +38,7 @@ struct event {
 	const char			*reason;
 };
 
-/* What ends a record that is no sample */
+/* The end of a record that is not a sample */
 struct trailer {
 	uint32_t	pid;
 	uint32_t	tid;
@@ -169,7 +169,7 @@ static void add_mapping(const struct mmap2 *map)
 {
 	char path[4096];
 
-	/* Not a file: memory of the program's own, and what nobody calls */
+	/* Not a file: memory of the program's own, and mappings that no program calls */
 	if (map->pid != header->pid || !(map->prot & PROT_EXEC) ||
 	    map->filename[0] == '/' ? map->filename[1] == '/' :
 				      strcmp(map->filename, "[vdso]"))
@@ -181,7 +181,7 @@ static void add_mapping(const struct mmap2 *map)
 	map_add(path, map->filename, map->addr, map->len, map->pgoff);
 }
 
-/* The head of a stop sample is that of any: identifier, address, task, time */
+/* A stop sample begins like any other: identifier, address, task, time */
 static void add_stop(const uint64_t *word)
 {
 	struct stop stop;
@@ -223,9 +223,7 @@ static void add_record(const struct perf_event_header *record)
 	}
 }
 
-/*
- * What belongs together
- */
+/* Matching records */
 
 static int by_task(const void *a, const void *b)
 {
@@ -243,7 +241,7 @@ static int by_cookie(const void *a, const void *b)
 	return x->cookie < y->cookie ? -1 : x->cookie > y->cookie;
 }
 
-/* Give each stack its reason; then only stacks are left */
+/* Give each stack its reason, and keep only the stacks */
 static void match_reasons(void)
 {
 	size_t i;
@@ -254,7 +252,7 @@ static void match_reasons(void)
 
 		if (!event->stack)
 			continue;
-		/* An empty one was not unwound */
+		/* An empty stack was not unwound */
 		event->reason = "none";
 		if (i && !before->stack && before->tid == event->tid)
 			event->reason = before->reason;

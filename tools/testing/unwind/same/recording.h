@@ -11,9 +11,9 @@
 #include "stack.h"
 
 /*
- * @stack: whether there is one; the rest is valid only then.
+ * @stack: is there a stack? The rest is valid only then.
  * @ips: the kernel's frames, @num of them
- * @reason: why there are no more
+ * @reason: why it stops there
  */
 struct recorded {
 	struct same_sample	sample;
@@ -24,8 +24,8 @@ struct recorded {
 };
 
 /*
- * Read it, and tell map.h of the objects, whose files are below @root.  Exits when it
- * is not in order: a sample without the stack that it asked for is not.
+ * Read it, and add the objects to map.h, with their files below @root. Exits if the
+ * recording is invalid, for example when a sample lacks the stack that it requested.
  */
 void recording_open(const char *dir, const char *root);
 uint32_t recording_pid(void);
@@ -34,7 +34,7 @@ uint32_t recording_pid(void);
 bool recording_next(struct recorded *recorded);
 void recording_stack(const struct recorded *recorded, struct stack *stack);
 
-/* Whether a reason is that the outermost frame was reached, as a table says */
+/* Does the reason mean that a table marks the outermost frame? */
 bool recording_is_end(const char *reason);
 
 #endif /* _UNWIND_TEST_SAME_RECORDING_H */

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The recording that same_record makes and same_compare reads: a directory.
+ * The recording that same_record writes and same_compare reads: a directory.
  *
  *	records		struct same_header, then perf records as the kernel wrote
- *			them; samples without that part of the stack copy which
- *			could not be copied
+ *			them; samples without the part of the stack copy that could
+ *			not be copied
  *	format		of the tracepoint unwind:unwind_stop
  *	vdso		the kernel's image of that name, which is in no file
  *
- * There are two kinds of samples.  A clock sample has all that this is about: the
- * cookie of its deferred callchain, the registers of user space, and a copy of the
- * stack, which is as large as a record can be.  A stop sample says why the unwind
- * ended whose record comes next in the same task.
+ * There are two kinds of samples. A clock sample has the cookie of its deferred
+ * callchain, the registers of user space, and a copy of the stack, as large as a record
+ * can be. A stop sample has the stop reason of the next record in the same task.
  */
 #ifndef _UNWIND_TEST_SAME_H
 #define _UNWIND_TEST_SAME_H
@@ -25,14 +24,14 @@
 #define SAME_MAGIC	0x31454d4153574e55ULL
 #define SAME_MAX_CPUS	64
 
-/* In a sample's order */
+/* In the order of a sample */
 #define SAME_TYPE_COMMON	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | \
 				 PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 #define SAME_TYPE_CLOCK		(SAME_TYPE_COMMON | PERF_SAMPLE_CALLCHAIN | \
 				 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 #define SAME_TYPE_STOP		(SAME_TYPE_COMMON | PERF_SAMPLE_RAW)
 
-/* The most that can be asked for; records are smaller, and take what fits */
+/* The maximum that can be requested; records are smaller, and take what fits */
 #define SAME_STACK	65528
 
 /* More than the kernel unwinds */
@@ -47,8 +46,8 @@ struct same_header {
 };
 
 /*
- * A clock sample.  @stack and @stack_size are what the record has room for,
- * @stack_copied how much of it was filled.
+ * A clock sample. @stack and @stack_size are the record's room for the copy,
+ * @stack_copied is the filled part.
  */
 struct same_sample {
 	uint64_t		ip;
@@ -57,13 +56,13 @@ struct same_sample {
 	uint64_t		time;
 	uint64_t		cookie;		/* 0: none */
 	bool			in_kernel;
-	const uint64_t		*regs;		/* by bits of SAME_REGS; or NULL */
+	const uint64_t		*regs;		/* for each bit of SAME_REGS; or NULL */
 	const uint8_t		*stack;
 	uint64_t		stack_size;
 	uint64_t		stack_copied;
 };
 
-/* Return: 0, or -1 when it is no such sample; the record has at least its size */
+/* Return: 0, or -1 if it is no such sample; the record has at least its size */
 int same_parse_sample(const struct perf_event_header *record,
 		      struct same_sample *sample);
 

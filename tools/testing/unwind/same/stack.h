@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A stack that was unwound from a copy, and why it ends where it does.
+ * A stack that was unwound from a copy, and why it stops.
  */
 #ifndef _UNWIND_TEST_SAME_STACK_H
 #define _UNWIND_TEST_SAME_STACK_H
@@ -15,11 +15,11 @@
 #define MAX_FRAMES	1024
 
 enum end {
-	END_OUTERMOST,		/* it is said that there is no caller */
+	END_OUTERMOST,		/* there is no caller, by the rules */
 	END_NOTHING,		/* nothing describes the last address */
-	END_COPY,		/* what was needed is beyond the copy */
+	END_COPY,		/* a word was needed beyond the copy */
 	END_UNREADABLE,		/* or not on the stack at all */
-	END_NO_TEXT,		/* the next address is no text: it was wrong before */
+	END_NO_TEXT,		/* the next address is no text: an earlier step was wrong */
 	END_OTHER,
 };
 
@@ -30,8 +30,8 @@ struct stack {
 };
 
 /*
- * A word of the stack; @end says why there is none.  Only what lies beyond the
- * copy could have been in a longer one.
+ * A word of the stack; @end: why there is none. A longer copy could have only a word that
+ * lies beyond this one.
  */
 static inline bool stack_word(const struct same_sample *sample, uint64_t sp,
 			      uint64_t address, uint64_t *word, enum end *end)
@@ -47,7 +47,7 @@ static inline bool stack_word(const struct same_sample *sample, uint64_t sp,
 	return false;
 }
 
-/* Index of a register in a sample's, of those in SAME_REGS */
+/* Index of a register in a sample's registers, SAME_REGS */
 static inline unsigned int same_reg(unsigned int reg)
 {
 	return __builtin_popcountll(SAME_REGS & ((1ULL << reg) - 1));

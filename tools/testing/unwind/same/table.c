@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unwinding a stack copy by rows that libsframe found.
+ * Unwind a stack copy by rows that libsframe finds.
  */
 #include <err.h>
 #include <gelf.h>
@@ -84,7 +84,7 @@ static bool apply(const struct same_sample *sample, const struct frame *frame,
 		*val = cfa;
 		break;
 	case UNWIND_RULE_REG:
-		/* That of a caller is not known */
+		/* A caller's register is not known */
 		if (!frame->topmost || rule->reg >= DWARF_NUM) {
 			*end = END_OTHER;
 			return false;
@@ -100,7 +100,7 @@ static bool apply(const struct same_sample *sample, const struct frame *frame,
 	       stack_word(sample, same_dwarf_reg(sample, DWARF_SP), *val, val, end);
 }
 
-/* That of a caller is not known; its return address is where its row says */
+/* A caller's link register is not known; its row locates the return address */
 static bool link_register(const struct same_sample *sample, const struct frame *frame,
 			  uint64_t *val, enum end *end)
 {

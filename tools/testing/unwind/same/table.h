@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the SFrame tables mean, by libsframe: the judge between kernel and DWARF.
+ * The meaning of the SFrame tables, by libsframe: the judge between kernel and DWARF.
  *
- * The same stack copy is unwound a third time, with rows that libsframe found and
- * with nothing else.  Where the kernel's frames are these, the kernel did what the
- * tables say.
+ * The same stack copy is unwound a third time, with nothing but libsframe's rows. If the
+ * kernel's frames are these, the kernel followed the tables.
  */
 #ifndef _UNWIND_TEST_SAME_TABLE_H
 #define _UNWIND_TEST_SAME_TABLE_H
@@ -23,7 +22,7 @@ struct table *table_open(Elf *elf, uint64_t bias);
 
 void table_unwind(const struct same_sample *sample, struct stack *stack);
 
-/* What the row for an address says, in words; a buffer that the next call reuses */
+/* The row for an address, in words; the next call reuses the buffer */
 const char *table_row(uint64_t ip);
 
 #endif /* _UNWIND_TEST_SAME_TABLE_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What same_record and same_compare know of arm64.
+ * The machine for same_record and same_compare: arm64.
  */
 #ifndef _UNWIND_TEST_SAME_MACHINE_H
 #define _UNWIND_TEST_SAME_MACHINE_H
@@ -20,7 +20,7 @@
 #define DWARF_IP	32
 #define DWARF_NUM	33
 
-/* perf's number of a register that DWARF has under @num: the same */
+/* perf's number of a register with DWARF number @num: the same */
 static inline unsigned int machine_perf_reg(unsigned int num)
 {
 	return num;
@@ -30,8 +30,8 @@ static inline unsigned int machine_perf_reg(unsigned int num)
 #define MACHINE_HAS_LR	1
 
 /*
- * Signed addresses have the signature above the bits of user space's addresses, of
- * which programs use 48 unless they ask for more.
+ * Signed addresses have the signature above the bits of user space's addresses. Programs
+ * use 48 bits unless they ask for more.
  */
 static inline uint64_t machine_strip(uint64_t address)
 {
@@ -46,8 +46,8 @@ static inline uint64_t machine_strip(uint64_t address)
 	{ 0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 }
 
 /*
- * "mrs" of registers that tell what the processor can do or how large its caches are:
- * the kernel may have such trap, to give the same answer on every processor.
+ * "mrs" of registers that describe the processor or its caches: the kernel may trap such
+ * reads, to give the same answer on every processor.
  */
 #define MACHINE_EMULATED_SIZE	4
 static inline bool machine_emulates(const uint8_t *code)

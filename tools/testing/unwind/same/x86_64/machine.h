@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What same_record and same_compare know of x86-64.
+ * The machine for same_record and same_compare: x86-64.
  */
 #ifndef _UNWIND_TEST_SAME_MACHINE_H
 #define _UNWIND_TEST_SAME_MACHINE_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All that there are; the old segment registers are not in a 64-bit sample */
+/* All registers; a 64-bit sample lacks the old segment registers */
 #define SAME_REGS	(((1ULL << PERF_REG_X86_64_MAX) - 1) &		\
 			 ~(1ULL << PERF_REG_X86_DS | 1ULL << PERF_REG_X86_ES | \
 			   1ULL << PERF_REG_X86_FS | 1ULL << PERF_REG_X86_GS))
@@ -22,7 +22,7 @@
 #define DWARF_IP	16
 #define DWARF_NUM	17
 
-/* perf's number of a register that DWARF has under @num */
+/* perf's number of a register with DWARF number @num */
 static inline unsigned int machine_perf_reg(unsigned int num)
 {
 	static const unsigned char perf_reg[DWARF_NUM] = {
@@ -53,7 +53,7 @@ static inline uint64_t machine_strip(uint64_t address)
 #define MACHINE_SIGRETURN \
 	{ 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 }
 
-/* What is emulated here (UMIP) no program of today has */
+/* No current program has the instructions that are emulated here (UMIP) */
 #define MACHINE_EMULATED_SIZE	1
 static inline bool machine_emulates(const uint8_t *code)
 {
