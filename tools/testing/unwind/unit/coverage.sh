@@ -4,8 +4,7 @@
 # How much of the decoder and of the builder of tables the unit tests and the corpus
 # reach: lines, branches, and each line that is never reached.  The programs were built with --coverage.
 #
-# Succeeds if every line is reached: one that nothing reaches is to be tested or
-# to be removed.
+# It succeeds if every line is reached: test or remove a line that nothing reaches.
 #
 # usage: BUILD-DIRECTORY GCOV
 set -eu

@@ -82,7 +82,7 @@ void expect_cfa(const struct env *env, u64 offset, s32 cfa)
 
 int main(int argc, char **argv)
 {
-	/* For mutants.sh: the cases, and what no case can do, which is to write */
+	/* For mutants.sh: the cases, and writes, which no case can do */
 	if (argc == 2 && !strcmp(argv[1], "cases")) {
 		test_cases();
 		test_table_cases();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Unit tests of the SFrame decoder: what their files share.
+ * Unit tests of the SFrame decoder: common declarations.
  *
- * A test opens a table: it is built, mapped as user memory in its exact size,
- * and its header read.  Addresses in tests are relative to the section, as in
- * the format.
+ * A test opens a table: the table is built and mapped as user memory in its exact size,
+ * and its header is read. Addresses in tests are relative to the section, as in the
+ * format.
  */
 #ifndef _UNWIND_TEST_SFRAME_TEST_H
 #define _UNWIND_TEST_SFRAME_TEST_H
@@ -26,7 +26,7 @@ void env_open_at(struct env *env, const struct sfb_table *table,
 		 unsigned long base);
 void env_close(struct env *env);
 
-/* As sframe_find_row(), and fails the test if a promise is broken */
+/* Like sframe_find_row(), but the test fails if a guarantee is broken */
 int env_find(const struct env *env, u64 offset, enum unwind_user_access access,
 	     struct unwind_row *row);
 
@@ -35,7 +35,7 @@ void expect_row(const struct env *env, u64 offset,
 		const struct unwind_row *want);
 void expect_error(const struct env *env, u64 offset, int error);
 
-/* Expect a row whose CFA is SP + @cfa: enough to tell rows apart */
+/* Expect a row whose CFA is SP + @cfa, which is enough to distinguish rows */
 void expect_cfa(const struct env *env, u64 offset, s32 cfa);
 
 void test_header(void);

@@ -2,8 +2,8 @@
 /*
  * The cases that KUnit runs on user memory, here under sanitizers.
  *
- * Each piece of a section is a buffer of its own in its exact size; what is not
- * there may be asked for, and is not.
+ * Each piece of a section is a separate buffer in its exact size. Reads of missing pieces
+ * are allowed, and fail.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "sframe_test.h"
 #include "umem.h"
 
-/* Put the section into memory; @bufs are to be freed */
+/* Put the section into memory; the caller frees @bufs */
 static void map_pieces(const struct sframe_case_image *image, u8 *bufs[2])
 {
 	unsigned int i;

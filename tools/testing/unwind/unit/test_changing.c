@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sections that change: a compiler adds functions, takes them back and makes
- * them anew while the section is in use.
+ * Sections that change: a compiler adds functions, removes them, and creates them again
+ * while the section is in use.
  *
- * The writer is part of the test.  It writes between two reads of the lookup, at
- * all places there are, and keeps to the order that kernel/unwind/sframe.c asks
- * for; what it may not do is tried too, and must not lead out of the section.
+ * The writer is part of the test. It writes between any two reads of the lookup, in the
+ * order that kernel/unwind/sframe.c requires. Forbidden changes are tried too; they must
+ * not lead out of the section.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,9 +16,9 @@
 #include "umem.h"
 
 /*
- * The last function is the one that changes.  Made anew it has the FREs of
- * @next, starts 8 bytes later, and is 0x20 bytes long.  At BOTH it is told by the
- * CFA which start and which FREs were used: 16 old, 32 new, else a mixture.
+ * The last function changes. The new version has the FREs of @next, starts 8 bytes later,
+ * and is 0x20 bytes long. At BOTH the CFA shows which start and which FREs were used: 16
+ * old, 32 new, else a mixture.
  */
 #define OLD_ONLY	0x1022
 #define BOTH		0x102a
@@ -58,7 +58,7 @@ static void put_counts(struct env *env, u32 num_fdes, u32 fre_len)
 	sfb_put(&env->img, SFB_HDR_NUM_FDES, 4, num_fdes);
 }
 
-/* Bytes of FREs there are, and of those before the last function's */
+/* Bytes of all FREs, and of those before the last function's */
 static u32 fre_room(const struct env *env)
 {
 	return env->img.size - env->img.fres;
@@ -69,7 +69,7 @@ static u32 fres_before_last(const struct env *env)
 	return env->img.func_fres[LAST] - env->img.fres;
 }
 
-/* Added functions are found by the next lookup, and not if nobody said so */
+/* The next lookup finds added functions, unless the caller says that none are added */
 static void grows(u8 version, u8 flags)
 {
 	struct env env;
@@ -85,7 +85,7 @@ static void grows(u8 version, u8 flags)
 	expect_cfa(&env, 0x1000, 8);
 	expect_error(&env, OLD_ONLY, -ENOENT);
 
-	/* FREs come first: an entry whose FREs do not count yet is wrong */
+	/* FREs come first: an entry is wrong if its FREs do not count yet */
 	put_counts(&env, LAST + 1, fres_before_last(&env));
 	expect_error(&env, OLD_ONLY, -EINVAL);
 	expect_cfa(&env, 0x1000, 8);
@@ -103,10 +103,10 @@ static void grows(u8 version, u8 flags)
 	tap_end();
 }
 
-/* Counts that lead out of the section are refused, whatever is looked up */
+/* Counts that lead out of the section are refused, at any address */
 static void counts_too_much(u8 version, u8 flags)
 {
-	/* Times 20 or 16, two of them wrap to little in 32 bits */
+	/* Times 20 or 16, two of them wrap to a small number in 32 bits */
 	static const u32 fdes[] = { LAST + 2, 0x0ccccccd, 0x10000000, -1U };
 	struct env env;
 	u32 room, i;
@@ -132,14 +132,14 @@ static void counts_too_much(u8 version, u8 flags)
 }
 
 /*
- * The writer: its steps, and after which read of the lookup it makes each.  A
- * step is a store to the last function's entry.
+ * The writer: its steps, and the read of the lookup after which it makes each. A step is
+ * a store to the last function's entry.
  */
 struct step {
 	u32		pos;	/* in the image */
 	u8		size;
 	u64		val;
-	unsigned long	after;	/* that many reads; in ascending order */
+	unsigned long	after;	/* number of reads; in ascending order */
 };
 
 static struct env *writer_env;
@@ -196,9 +196,9 @@ static int find_amid(struct env *env, u64 offset, struct unwind_row *row)
 }
 
 /*
- * One field changes after each read in turn.  Before the lookup has it, the new
- * value counts; between that and the check in the end it is noticed, whatever it
- * is; from then on the old one counts.
+ * One field changes after each read in turn. If it changes before the lookup reads it,
+ * the new value counts. If it changes before the final check, the check notices any
+ * change. After that, the old value counts.
  */
 static void field_changes(u8 version, u8 flags, enum field field, u32 val,
 			  int error, s32 cfa)
@@ -234,7 +234,7 @@ static void field_changes(u8 version, u8 flags, enum field field, u32 val,
 	tap_end();
 }
 
-/* The next order of the writer's steps among @reads reads; false: that was all */
+/* The next order of the writer's steps among @reads reads; false: there is no other */
 static bool next_schedule(unsigned long reads)
 {
 	unsigned int i = num_steps, k;
@@ -249,7 +249,7 @@ static bool next_schedule(unsigned long reads)
 	return true;
 }
 
-/* Each answer is that of the old function, or that of the new one, or an error */
+/* Each answer is the old function's, or the new one's, or an error */
 static void made_anew(u8 version, u8 flags, u64 offset, s32 old_cfa, s32 new_cfa)
 {
 	unsigned int was_old = 0, was_new = 0, noticed = 0, none = 0;
@@ -290,7 +290,7 @@ static void made_anew(u8 version, u8 flags, u64 offset, s32 old_cfa, s32 new_cfa
 	tap_end();
 }
 
-/* Each read fails in turn, those of the counts and of the check too */
+/* Each read fails in turn, including the reads of the counts and of the check */
 static void unreadable(u8 version, u8 flags)
 {
 	unsigned long k, reads;
@@ -312,7 +312,7 @@ static void unreadable(u8 version, u8 flags)
 	}
 	umem_fail_at(0);
 
-	/* All of it has to be user memory, also what is not in use yet */
+	/* All of it must be user memory, including the unused part */
 	put_counts(&env, 1, 8);
 	umem_set_end_of_memory(env.base + env.img.size);
 	expect_cfa(&env, 0x1000, 8);
@@ -328,9 +328,9 @@ static void unreadable(u8 version, u8 flags)
 
 static void test_kind(u8 version, u8 flags)
 {
-	/* With FREs that are none: what they hold does not matter */
+	/* With invalid FREs: their contents do not matter */
 	const u32 no_fres = 0x7fffffff;
-	/* Of the first function; an entry of version 2 says by itself: two rows */
+	/* The first function's rows; an entry of version 2 has its own count: two rows */
 	const s32 others_cfa = version == 2 ? 32 : 8;
 
 	grows(version, flags);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Edges of checks: what is just allowed, and what is just too much, where
- * mutants.sh showed that no other test would notice a check that is off by one.
+ * Edges of checks: the last allowed value, and the first forbidden one. mutants.sh showed
+ * that no other test would notice a check that is off by one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 static const struct sfb_row row[] = { SFB_ROW(0, SFB_SP, 0, 8) };
 
-/* @num empty functions at the address of one that is not, and behind it */
+/* @num empty functions at the address of one that is not empty, and after it */
 static int find_behind_empty(u32 num, enum unwind_user_access access,
 			     u8 version)
 {
@@ -34,7 +34,7 @@ static int find_behind_empty(u32 num, enum unwind_user_access access,
 	return ret;
 }
 
-/* The last entry that is looked at is the one that is not empty */
+/* The last examined entry is the one that is not empty */
 static void empty_bound(enum unwind_user_access access, u8 version)
 {
 	u32 max = max_scan(access);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Headers: what is found in them, where they are cut off or cannot be read.
- * Which are accepted, and which error each of the others gets, is among the
- * cases that KUnit runs too (sframe_cases_header.c).
+ * Headers: their fields, and headers that are cut off or cannot be read. The cases that
+ * KUnit runs too (sframe_cases_header.c) cover accepted headers, and the error of each
+ * other one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static struct sfb_table good_table(u8 version)
 	};
 }
 
-/* Who asks for an ABI that is not read does not get it either */
+/* A caller that passes an unknown ABI is refused, too */
 static void unknown_abis(u8 version)
 {
 	struct sfb_table table = good_table(version);
@@ -52,7 +52,7 @@ static void unknown_abis(u8 version)
 	tap_end();
 }
 
-/* What is accepted is also understood: every field of the description */
+/* Every field of an accepted header reaches the description */
 static void header_fields(u8 version)
 {
 	struct sfb_table table = good_table(version);
@@ -79,7 +79,7 @@ static void header_fields(u8 version)
 	tap_end();
 }
 
-/* Cut off at every length; nothing past the end may be looked at */
+/* Cut off at every length; no byte past the end may be read */
 static void header_truncated(u8 version)
 {
 	const struct sfb_table table = good_table(version);
@@ -107,7 +107,7 @@ static void header_truncated(u8 version)
 	tap_end();
 }
 
-/* The preamble says which version the rest is of, whatever size that is of */
+/* The preamble has the version of the rest, whatever version has that size */
 static void header_preamble(void)
 {
 	const struct sfb_table table = good_table(3);
@@ -181,7 +181,7 @@ static void header_unreadable(void)
 	tap_end();
 }
 
-/* The decoder takes the ABI from its caller, who takes it from here */
+/* The decoder takes the ABI from its caller, which takes it from here */
 static void abi_numbers(void)
 {
 	tap_begin("header: ABIs have the numbers of the specification");

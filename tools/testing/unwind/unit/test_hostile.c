@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sections that are cut off anywhere, change while they are read, or of which
- * any read fails.
+ * Sections that are cut off anywhere, that change while they are read, or where any read
+ * fails.
  *
- * Entries that make no sense: -EINVAL for what they describe, nothing for the
- * functions around them.  Reads that fail: -EFAULT, at once.  Values that
- * change: any answer, as long as no promise is broken.  Single faults are among
- * the cases that KUnit runs too (sframe_cases_lookup.c).
+ * Entries that make no sense give -EINVAL for their functions, and change nothing for the
+ * functions around. Reads that fail give -EFAULT, at once. Values that change may give
+ * any answer, as long as no guarantee is broken. Single faults are among the cases that
+ * KUnit runs too (sframe_cases_lookup.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void cut_off(u8 version, u8 size_code)
 	table.num_funcs = ARRAY_SIZE(last_funcs);
 	env_open(&env, &table);
 	total = env.img.size;
-	/* Where the first row ends, and where the second's start does */
+	/* The end of the first row, and of the second's start */
 	first_end = env.img.func_fres[1] + (version == 3 ? 5 : 0) +
 		    (1 << size_code) + 1 + (1 << size_code);
 	env_close(&env);
@@ -80,7 +80,7 @@ static void cut_off(u8 version, u8 size_code)
 					    SFB_AMD64), 0);
 		expect_cfa(&env, 0x1000, 8);
 		expect_error(&env, 0x1028, -EINVAL);
-		/* To see that the second starts later, its start is needed */
+		/* The second's start is needed to see that it starts later */
 		if (size < first_end + (1 << size_code) + 1)
 			expect_error(&env, 0x1020, -EINVAL);
 		else
@@ -90,7 +90,7 @@ static void cut_off(u8 version, u8 size_code)
 	tap_end();
 }
 
-/* Not even room for the attributes of the only function, or its first row */
+/* No room even for the attributes of the only function, or for its first row */
 static void nothing_left(const struct sfb_func *func, u32 needed)
 {
 	struct sfb_table table = hostile_table(3, SFB_SORTED);
@@ -171,7 +171,7 @@ static void unreadable(u8 version, u8 flags, s8 fixed_ra)
 	tap_end();
 }
 
-/* What the k-th read, and all after it, are turned into */
+/* Random values for the k-th read and all after it */
 static unsigned long mutate_from;
 static u64 mutate_state;
 
@@ -194,8 +194,8 @@ static void mutate(unsigned long addr, void *val, size_t size)
 }
 
 /*
- * Every answer is allowed that is documented, except that memory could not be
- * read, which it can; env_find() checks the promises.
+ * Any documented answer is allowed except -EFAULT, because memory can be read; env_find()
+ * checks the guarantees.
  */
 static void changing(u8 version, u8 flags)
 {
@@ -221,14 +221,14 @@ static void changing(u8 version, u8 flags)
 		refused += ret == -EINVAL;
 	}
 	umem_set_hook(NULL);
-	/* Else the values did not change as they should */
+	/* Otherwise the values did not change as intended */
 	if (!found || !refused)
 		tap_fail("%u rows, %u refusals", found, refused);
 	env_close(&env);
 	tap_end();
 }
 
-/* The header is read once: what it says later moves no bound */
+/* The header is read once: later changes move no bound */
 static void header_changes(u8 version)
 {
 	const struct sfb_table table = hostile_table(version, SFB_SORTED);
@@ -251,7 +251,7 @@ static void header_changes(u8 version)
 	tap_end();
 }
 
-/* A section that is not all user memory is not read at all */
+/* A section that lies partly outside user memory is not read at all */
 static void not_user_memory(u8 version)
 {
 	const struct sfb_table table = hostile_table(version, SFB_SORTED);
@@ -271,7 +271,7 @@ static void not_user_memory(u8 version)
 	tap_end();
 }
 
-/* A sorted index that is not: what is found must still cover the address */
+/* A sorted index that is unsorted: a found function must still cover the address */
 static void not_sorted(u8 version)
 {
 	static const struct sfb_func liars[] = {

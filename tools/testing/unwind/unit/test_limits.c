@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lookups have bounds, but a sorted section has none on its size.  What is at a
- * bound, and what is one past it, is among the cases that KUnit runs too
- * (sframe_cases_limits.c).
+ * Lookups have bounds, but the size of a sorted section has none. The values at a bound,
+ * and one past it, are among the cases that KUnit runs too (sframe_cases_limits.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -56,10 +55,10 @@ static void no_scan(void)
 }
 
 /*
- * The dearest lookup that succeeds.  The search ends at the last of 2^k entries
- * after k steps; all but the first are empty functions at one address, and are
- * stepped over.  That one's rows are repeated (one read more), all start at 0, and
- * the last has as many data words as there can be.
+ * The most expensive lookup that succeeds. The search ends at the last of 2^k entries
+ * after k steps. All entries but the first are empty functions at one address, and are
+ * stepped over. The first one's rows are repeated (one read more), all start at 0, and
+ * the last has the maximum number of data words.
  */
 static void open_dearest(struct env *env, u32 num_funcs, u32 num_rows,
 			 bool changes)
@@ -91,7 +90,7 @@ static void open_dearest(struct env *env, u32 num_funcs, u32 num_rows,
 	free(funcs);
 }
 
-/* @rows_short: by how much the format's own limit on rows is below ours */
+/* @rows_short: difference between our limit on rows and the format's lower one */
 static void dearest_lookup(enum unwind_user_access access, u32 log2_funcs,
 			   u32 rows_short, bool changes)
 {
@@ -130,7 +129,7 @@ static void step_bound(enum unwind_user_access access)
 	tap_end();
 }
 
-/* Empty functions up to the bound, and none before them that is not */
+/* Empty functions up to the bound, and no other function before them */
 static void all_empty(enum unwind_user_access access)
 {
 	const struct sfb_func before = {

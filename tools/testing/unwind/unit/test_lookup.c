@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From an address to a row: which function, which row of it.
+ * From an address to a row: to the function, and to its row.
  *
- * Rows in these tables differ in the offset of their CFA, by which the tests
- * tell what was found; what rows say otherwise, and single lookups in functions
- * of each kind, are among the cases that KUnit runs too (sframe_cases_lookup.c,
- * sframe_cases_rules.c).
+ * Rows in these tables differ in the offset of their CFA, which identifies them. The
+ * other contents of rows, and single lookups in functions of each kind, are among the
+ * cases that KUnit runs too (sframe_cases_lookup.c, sframe_cases_rules.c).
  */
 #include <errno.h>
 
@@ -13,7 +12,7 @@
 
 #include "sframe_test.h"
 
-/* As far from the section as the format can say, towards either end */
+/* The farthest distance from the section in the format, in both directions */
 #define S64_MIN_OFFSET	(-0x7fffffffffffffffLL - 1)
 #define S64_MAX_OFFSET	0x7ffffffffffffff0LL
 
@@ -56,7 +55,7 @@ static s32 steps_cfa(s64 offset)
 	return offset >= 1 ? 48 : 40;
 }
 
-/* What funcs[] says, by a plain look at it; 0: nothing */
+/* The expected offset, by a linear search of funcs[]; 0: none */
 static s32 expected_cfa(s64 offset)
 {
 	if (offset >= -0x2000 && offset < -0x1ff0)
@@ -98,7 +97,7 @@ static void every_address(u8 version, u8 flags)
 	tap_end();
 }
 
-/* Binary search has its ends: none, one, two, three functions */
+/* The ends of a binary search: none, one, two, three functions */
 static void few_functions(u8 version, u8 flags)
 {
 	static const struct sfb_func three[] = {
@@ -129,9 +128,9 @@ static void few_functions(u8 version, u8 flags)
 }
 
 /*
- * Functions without code have entries too (a compiler makes them of code that
- * cannot be reached), at the address of the next function, in any order: a sort
- * by address cannot tell them apart.
+ * Functions without code have entries too (a compiler makes them of unreachable code).
+ * They lie at the address of the next function, in any order, because a sort by address
+ * cannot distinguish them.
  */
 static void empty_functions(u8 version, u8 flags)
 {
@@ -189,7 +188,7 @@ static void far_functions(void)
 	env_open(&env, &table3);
 	expect_cfa(&env, v3[0].start, 8);
 	expect_cfa(&env, v3[1].start + 0xf, 16);
-	/* As far again: what 32 bits would not tell apart */
+	/* As far again: the same in 32 bits */
 	expect_error(&env, v3[0].start + 0x100000000, -ENOENT);
 	expect_error(&env, v3[1].start + 0x100000000, -ENOENT);
 	expect_error(&env, v3[1].start - 0x100000000, -ENOENT);
@@ -197,7 +196,7 @@ static void far_functions(void)
 	tap_end();
 }
 
-/* Where adding a start to the section's address passes an end of memory */
+/* A start plus the section's address overflows at an end of memory */
 static void ends_of_memory(u8 flags)
 {
 	static const struct sfb_func below[] = {
