@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Registers the tables of all that the dynamic loader maps, for a C library that
- * does not do so by itself:
+ * Register the tables of all objects that the dynamic loader maps, for a C library that
+ * does not do so itself:
  *
  *	LD_AUDIT=/path/to/unwind_audit.so program
  *
- * The kernel finds tables of mapped files without help.  This is for those who
- * do not want it to read files, and for files that it cannot read.
+ * The kernel finds tables of mapped files without help. This library is for systems where
+ * the kernel must not read files, and for files that it cannot read.
  *
- * The loader calls la_objopen() for each object when it has mapped it, and
- * la_objclose() before it unmaps it.  The address of the object's link map names
- * what was registered: there is one for each object as long as it is mapped.
+ * The loader calls la_objopen() for each object after it has mapped it, and la_objclose()
+ * before it unmaps it. The address of the object's link map is the key of the table: each
+ * object has one as long as it is mapped.
  *
- * Nothing here can fail in a way that the program would notice.  What the kernel
- * refuses it says with its tracepoint unwind:unwind_table_invalid.
+ * Failures are invisible to the program. When the kernel refuses a table, its tracepoint
+ * unwind:unwind_table_invalid reports that.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -33,7 +33,7 @@
 #define PT_GNU_SFRAME	0x6474e554
 #endif
 
-/* What the loader looks up by name */
+/* Functions that the loader looks up by name */
 #define __public	__attribute__((visibility("default")))
 
 struct headers {
@@ -42,8 +42,8 @@ struct headers {
 };
 
 /*
- * May memory be read?  The kernel looks at the signal set (of 8 bytes) before it
- * finds that it does not know what to do with it.
+ * Can this memory be read? The kernel reads the signal set (of 8 bytes) before it notices
+ * that the operation is unknown.
  */
 static bool readable(uintptr_t addr)
 {
@@ -66,8 +66,8 @@ static bool headers_at(uintptr_t start, struct headers *headers)
 }
 
 /*
- * A program that is linked to a fixed address does not begin at its load bias;
- * the kernel has told where its program headers are.
+ * A program that is linked to a fixed address does not begin at its load bias. The kernel
+ * passes the address of its program headers.
  */
 static bool headers_of_program(uintptr_t bias, struct headers *headers)
 {
@@ -82,7 +82,7 @@ static bool headers_of_program(uintptr_t bias, struct headers *headers)
 	return false;
 }
 
-/* Are these the headers of that object?  Another one may lie at its load bias. */
+/* Are these the headers of that object? Another object may lie at its load bias. */
 static bool headers_are_of(const struct headers *headers, const struct link_map *map)
 {
 	unsigned int i;
@@ -95,10 +95,10 @@ static bool headers_are_of(const struct headers *headers, const struct link_map 
 }
 
 /*
- * Where is the beginning of the object's file mapped?  A library that is linked to
- * another address than 0 does not begin at its load bias either.  Its dynamic section is
- * in one of its mappings; the last one before it that has the file's first page is
- * looked for.  0: it is not found.
+ * Find where the beginning of the object's file is mapped. A library that is linked to an
+ * address other than 0 does not begin at its load bias either. Its dynamic section is in
+ * one of its mappings; the last earlier mapping of the file's first page is the
+ * beginning. 0: not found.
  */
 static uintptr_t file_start(const struct link_map *map)
 {
@@ -155,7 +155,7 @@ static void add(const struct link_map *map, const Elf64_Phdr *sframe,
 	prctl(PR_UNWIND_TABLE, PR_UNWIND_TABLE_ADD, &attr, sizeof(attr), 0UL);
 }
 
-/* Each executable segment is described by the object's one table */
+/* The object's one table describes each executable segment */
 static void add_all(const struct link_map *map, const struct headers *headers)
 {
 	const Elf64_Phdr *phdr = headers->phdr, *sframe = NULL;
@@ -169,11 +169,9 @@ static void add_all(const struct link_map *map, const struct headers *headers)
 			add(map, sframe, &phdr[i]);
 }
 
-/*
- * The loader's side
- */
+/* The functions that the loader calls */
 
-/* 0 means: do without this library */
+/* 0: do without this library */
 __public unsigned int la_version(unsigned int version)
 {
 	if (prctl(PR_UNWIND_TABLE, PR_UNWIND_TABLE_VERSION, NULL, 0UL, 0UL) < 1)
@@ -181,7 +179,7 @@ __public unsigned int la_version(unsigned int version)
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
-/* 0 means: calls from and to the object are of no interest */
+/* 0: do not report calls from and to the object */
 __public unsigned int la_objopen(struct link_map *map, Lmid_t lmid,
 				 uintptr_t *cookie)
 {
@@ -200,7 +198,7 @@ __public unsigned int la_objclose(uintptr_t *cookie)
 		.key = *cookie,
 	};
 
-	/* Most objects have no table: then there is none to drop */
+	/* Most objects have no table: then there is none to unregister */
 	prctl(PR_UNWIND_TABLE, PR_UNWIND_TABLE_DEL, &attr, sizeof(attr), 0UL);
 	return 0;
 }

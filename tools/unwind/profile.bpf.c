@@ -2,9 +2,9 @@
 /*
  * The programs of the profiler, see profile.c.
  *
- * on_cpu() and off_cpu() fire where nobody may sleep, in an interrupt or NMI and in
- * the scheduler. They take the kernel's stack, and a cookie for the user's, which
- * deliver() is given when the task leaves the kernel.
+ * on_cpu() and off_cpu() run where they may not sleep: in an interrupt or NMI, and in the
+ * scheduler. They take the kernel's stack, and a cookie for the user's. deliver() gets
+ * that stack with the cookie when the task leaves the kernel.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -14,7 +14,7 @@
 
 #include "profile.h"
 
-/* Of the kernel's types, what is used here; libbpf knows where it really is */
+/* The used parts of the kernel's types; libbpf finds the real offsets */
 #define KERNEL_TYPE	__attribute__((preserve_access_index))
 
 struct task_struct {
@@ -37,10 +37,10 @@ struct bpf_unwind_ops {
 extern int bpf_unwind_stack(struct bpf_unwind *unwind, void *buf, __u32 buf__sz,
 			    __u64 flags) __ksym;
 
-/* The process that is profiled */
+/* The profiled process */
 const volatile int target;
 
-/* Samples and stacks that there was no room for */
+/* Samples and stacks that were lost for lack of room */
 unsigned long long lost;
 
 struct {
@@ -48,7 +48,7 @@ struct {
 	__uint(max_entries, 16 << 20);
 } ring SEC(".maps");
 
-/* Threads that are asleep: what is told when they wake */
+/* Sleeping threads: each has a sample, which is reported when it wakes */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -56,7 +56,7 @@ struct {
 	__type(value, struct profile_sample);
 } asleep SEC(".maps");
 
-/* The scheduler's, while one is put together there */
+/* The scheduler's sample while it is built */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -64,7 +64,7 @@ struct {
 	__type(value, struct profile_sample);
 } scratch SEC(".maps");
 
-/* @own: frames that are this program's and of what runs it */
+/* @own: skip the frames of this program and of its callers */
 static __always_inline void take(void *ctx, struct profile_sample *sample, int own)
 {
 	sample->kind = PROFILE_SAMPLE;
@@ -126,7 +126,7 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(off_cpu, bool preempt, struct task_struct *prev,
 	     struct task_struct *next)
 {
-	/* Whoever is preempted still wants to run */
+	/* A preempted task still wants to run */
 	if (prev->tgid == target && !preempt && prev->__state)
 		falls_asleep(ctx, prev);
 	if (next->tgid == target)
@@ -140,7 +140,7 @@ void BPF_PROG(deliver, struct bpf_unwind *unwind)
 	struct profile_stack *stack;
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 
-	/* What others asked for */
+	/* Skip stacks that other programs requested */
 	if (pid_tgid >> 32 != target)
 		return;
 	stack = bpf_ringbuf_reserve(&ring, sizeof(*stack), 0);

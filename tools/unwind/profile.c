@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A profiler with whole stacks, of programs that keep no frame pointers.
+ * A profiler with whole stacks, for programs that keep no frame pointers.
  *
  *	profile [--off-cpu] [-F hertz] command [argument]...
  *
- * runs a command and prints its stacks, folded into lines for flame graphs: the
- * user's part and then the kernel's, outermost function first, with the number of
- * samples; or, with --off-cpu, the microseconds that it slept there.
+ * It runs a command and prints its stacks, folded into lines for flame graphs: the user's
+ * part and then the kernel's, outermost function first, with the number of samples; or,
+ * with --off-cpu, the microseconds that it slept there.
  *
- * It shows how BPF programs use deferred user stacks. A sample is taken where
- * nobody may sleep, with a cookie in the place of the user stack; the stack comes
- * once, beside the same cookie, when the thread leaves the kernel. Here the two
- * are put together again. See Documentation/bpf/unwind.rst.
+ * It shows how BPF programs use deferred user stacks. A sample is taken where programs
+ * may not sleep, with a cookie in place of the user stack. The stack comes once, with the
+ * same cookie, when the thread leaves the kernel. This program joins the two. See
+ * Documentation/bpf/unwind.rst.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -29,7 +29,7 @@
 #include "profile.skel.h"
 #include "profile_symbols.h"
 
-/* Text that has been made of a record, and what it belongs to */
+/* The text of a record, and its cookie */
 struct part {
 	unsigned long long	cookie;
 	unsigned long long	weight;
@@ -56,7 +56,7 @@ static void add_part(struct parts *parts, unsigned long long cookie,
 	more[parts->nr++] = (struct part){ cookie, weight, text };
 }
 
-/* The kernel's part, with the thread's name: NAME, and what follows the user's */
+/* The kernel's part, with the thread's name: NAME, and the text after the user's part */
 static char *fold_sample(const struct profile_sample *sample)
 {
 	long long i = sample->size / (long long)sizeof(*sample->ips);
@@ -124,7 +124,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-/* Put the user's part where the sample has it: after the name */
+/* Insert the user's part into the sample's text, after the name */
 static void join(struct part *sample)
 {
 	const struct part *stack = stacks.nr ?
@@ -165,7 +165,7 @@ static void print_folded(unsigned long long unit)
  * Recording
  */
 
-/* On every CPU; 0 or -1 */
+/* Open an event on every CPU; 0 or -1 */
 static int sample_cpus(struct profile *skel, unsigned long long hertz)
 {
 	struct perf_event_attr attr = {
@@ -183,7 +183,7 @@ static int sample_cpus(struct profile *skel, unsigned long long hertz)
 		if (fd < 0 && errno == ENODEV)
 			continue;
 		if (fd < 0 && attr.type == PERF_TYPE_HARDWARE) {
-			/* No counters: then by the clock */
+			/* Without counters, use the clock */
 			attr.type = PERF_TYPE_SOFTWARE;
 			attr.config = PERF_COUNT_SW_CPU_CLOCK;
 			cpu--;
@@ -220,7 +220,7 @@ static struct profile *start(pid_t target, bool off_cpu, unsigned long long hert
 	return sample_cpus(skel, hertz) ? NULL : skel;
 }
 
-/* A child that executes the command when something can be read from @go */
+/* Fork a child that executes the command when a byte can be read from @go */
 static pid_t start_command(char **argv, int go[2])
 {
 	pid_t pid;
@@ -266,7 +266,7 @@ int main(int argc, char **argv)
 	if (!*argv || !hertz)
 		return explain();
 
-	/* What is printed is the result; the command's own output is beside it */
+	/* The output is the result; the command's own output appears next to it */
 	signal(SIGINT, SIG_IGN);
 	read_kernel_symbols();
 	pid = start_command(argv, go);
@@ -279,7 +279,7 @@ int main(int argc, char **argv)
 	}
 	while (!waitpid(pid, &status, WNOHANG))
 		ring_buffer__poll(ring, 100);
-	/* All was delivered before the command was gone */
+	/* All stacks are delivered before the command is gone */
 	ring_buffer__consume(ring);
 
 	print_folded(off_cpu ? 1000 : 1);

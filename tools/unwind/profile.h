@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the programs of profile.bpf.c tell profile.c, in a ring buffer */
+/* The records that profile.bpf.c sends to profile.c, in a ring buffer */
 #ifndef UNWIND_PROFILE_H
 #define UNWIND_PROFILE_H
 
@@ -10,21 +10,21 @@
 
 enum { PROFILE_SAMPLE, PROFILE_STACK };
 
-/* A sample: the kernel's part of the stack, and a name for the user's part */
+/* A sample: the kernel's part of the stack, and a cookie for the user's part */
 struct profile_sample {
 	unsigned int		kind;
 	unsigned int		tid;
 	/* 0 if there is no user stack */
 	unsigned long long	cookie;
-	/* One, or the time asleep in nanoseconds */
+	/* 1, or the time asleep in nanoseconds */
 	unsigned long long	weight;
-	/* In bytes; negative if there is none */
+	/* In bytes; negative if there is no stack */
 	long long		size;
 	char			comm[COMM_LEN];
 	unsigned long long	ips[FRAMES];
 };
 
-/* The user's part, once for all samples that have its cookie */
+/* The user's part, once for all samples with its cookie */
 struct profile_stack {
 	unsigned int		kind;
 	unsigned int		pid;

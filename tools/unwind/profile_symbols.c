@@ -2,8 +2,8 @@
 /*
  * Names of addresses, see profile_symbols.h.
  *
- * A file is known by its build-id, if it has one, and by its path. Its functions
- * are kept by their offset in the file, which is what the kernel tells.
+ * A file is identified by its build-id, if it has one, and by its path. Its functions are
+ * stored by their offset in the file, because the kernel reports offsets.
  */
 #include <fcntl.h>
 #include <gelf.h>
@@ -13,7 +13,7 @@
 
 #include "profile_symbols.h"
 
-/* Sizes are not told; what is further away than this is no part of the last one */
+/* The kernel reports no sizes: an address beyond this distance is not in the function before */
 #define KERNEL_SYMBOL_MAX	0x100000
 
 struct symbol {
@@ -42,7 +42,7 @@ static void add_symbol(struct symbols *symbols, unsigned long long start,
 {
 	struct symbol *more = symbols->symbol;
 
-	/* Twice as many, each time that there is a power of two of them */
+	/* Double the memory whenever the number is a power of two */
 	if (!(symbols->nr & (symbols->nr - 1)))
 		more = realloc(more, (2 * symbols->nr + 1) * sizeof(*more));
 	if (!more)
@@ -88,7 +88,7 @@ static const char *find_symbol(const struct symbols *symbols, unsigned long long
  * Files
  */
 
-/* Where an address of the file comes from in it; as it is, if from nowhere */
+/* Convert an address of the file to its offset; unchanged if it has none */
 static unsigned long long file_offset(Elf *elf, unsigned long long addr)
 {
 	size_t i, nr = 0;
@@ -166,7 +166,7 @@ static struct file *find_id(const unsigned char *id)
 	return NULL;
 }
 
-/* What is mapped at @ip, while the process is there; and where in the file */
+/* Find the file that is mapped at @ip, while the process exists, and the offset there */
 static struct file *find_mapped(int pid, unsigned long long ip,
 				unsigned long long *offset)
 {
