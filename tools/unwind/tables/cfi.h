@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Call frame information as it is in the file: entries (CIE, FDE), and the rules that
- * their programs yield.  DWARF 5, section 6.4; the augmentations of .eh_frame are
- * those of the Linux Standard Base.
+ * their programs yield. See DWARF 5, section 6.4; the Linux Standard Base defines the
+ * augmentations of .eh_frame.
  */
 #ifndef _UNWIND_TABLES_CFI_H
 #define _UNWIND_TABLES_CFI_H
@@ -56,7 +56,7 @@ struct cfi_rule {
 	__u64		expr_len;
 };
 
-/* The registers that are followed */
+/* The followed registers */
 enum cfi_reg {
 	CFI_CFA,
 	CFI_RA,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The entries of a CFI section, into one sorted list.  libdw takes the section
- * apart; what it leaves encoded, as that depends on the CIE, is decoded here.
+ * Read the entries of a CFI section into one sorted list. libdw parses the section, but
+ * leaves some fields encoded, because the encoding depends on the CIE; this file decodes
+ * them.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -13,7 +14,7 @@
 #include "elf_file.h"
 #include "notes.h"
 
-/* A section is not larger than its entries may say: nor is anything made of it */
+/* A section is no larger than this, and neither is anything made of it */
 #define PROGRAM_MAX	0xffffffffULL
 
 static int grow(void **array, size_t nr, size_t *room, size_t size)
@@ -148,7 +149,7 @@ static void note_bytes(struct notes *notes, unsigned int type,
 	notes_add(notes, type, addr, addr, addr);
 }
 
-/* Decode @fde, which has its bytes for a program, and its CIE's offset for a start */
+/* Decode @fde, whose @program holds its bytes, and whose @start holds its CIE's offset */
 static bool decode_fde(const struct cfi_cie *cie, struct cfi_fde *fde)
 {
 	struct reader r = {
@@ -167,7 +168,7 @@ static bool decode_fde(const struct cfi_cie *cie, struct cfi_fde *fde)
 	return !r.bad && fde->end >= fde->start;
 }
 
-/* Decode the FDEs from @first on, whose CIEs are those from @first_cie on */
+/* Decode the FDEs from @first on, with CIEs from @first_cie on */
 static void decode_fdes(struct cfi_list *list, size_t first, size_t first_cie,
 			const struct cfi_section *section, struct notes *notes)
 {
@@ -259,10 +260,10 @@ static int compare_fdes(const void *a, const void *b)
 		return x->start < y->start ? -1 : 1;
 	if (x->source != y->source)
 		return x->source < y->source ? -1 : 1;
-	/* The rest of them describe nothing then that it does not */
+	/* Then the rest of them describe only addresses that this one describes */
 	if (x->end != y->end)
 		return x->end > y->end ? -1 : 1;
-	/* As they are in the file, so that the order is always the same */
+	/* In the file's order, so that the order is always the same */
 	return x->program < y->program ? -1 : x->program > y->program;
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs the program of a function's CFI, once, and says which rules hold where.  Only
- * the registers are followed that a table is about: CFA, return address, frame and
- * stack pointer.
+ * Run the program of a function's CFI, once, and report the rules of each address. Only
+ * the registers of a table are followed: CFA, return address, frame and stack pointer.
  *
- * A row is given out when one of their rules is about to change, so that most
- * instructions cost next to nothing.
+ * A row is reported when one of their rules is about to change, so most instructions cost
+ * next to nothing.
  */
 #include <dwarf.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 #define CFA_AARCH64_NEGATE_RA_STATE_WITH_PC	0x2c
 #define CFA_MIPS_ADVANCE_LOC8			0x1d
 
-#define STATES_MAX	64	/* remembered; compilers have one or two */
+#define STATES_MAX	64	/* remembered states; compilers use one or two */
 
 /**
  * struct run - a program that is being run
@@ -182,8 +181,8 @@ static void set_cfa(struct run *run, __u64 reg, __s64 offset)
 }
 
 /*
- * Change register or offset of the CFA's rule, which must have both.  gcc gets this
- * wrong after an expression, with SVE; the function's other rows are right.
+ * Change register or offset of the CFA's rule, which must have both. gcc violates this
+ * after an expression, with SVE; the function's other rows are right.
  */
 static struct cfi_rule *cfa_rule(struct run *run)
 {
@@ -227,7 +226,7 @@ static void negate_ra_state(struct run *run)
 	run->state.mangled = !run->state.mangled;
 }
 
-/* Those that move on; false if @op is none */
+/* Operations that advance; false if @op is none */
 static bool run_advance(struct run *run, __u8 op)
 {
 	struct reader *r = &run->r;
@@ -253,7 +252,7 @@ static bool run_advance(struct run *run, __u8 op)
 	}
 }
 
-/* Those about the CFA; false if @op is none */
+/* Operations on the CFA; false if @op is none */
 static bool run_cfa(struct run *run, __u8 op)
 {
 	struct reader *r = &run->r;
@@ -286,7 +285,7 @@ static bool run_cfa(struct run *run, __u8 op)
 	}
 }
 
-/* Those about a register with an offset; false if @op is none */
+/* Operations on a register with an offset; false if @op is none */
 static bool run_offset(struct run *run, __u8 op)
 {
 	struct reader *r = &run->r;
@@ -318,7 +317,7 @@ static bool run_offset(struct run *run, __u8 op)
 	}
 }
 
-/* The rest; false if @op is none */
+/* All other operations; false if @op is none */
 static bool run_other(struct run *run, __u8 op)
 {
 	struct reader *r = &run->r;
@@ -437,7 +436,7 @@ int cfi_run_fde(const struct cfi_cie *cie, const struct cfi_fde *fde,
 {
 	struct run run;
 
-	/* Not all of it: what is remembered is large, and mostly unused */
+	/* Clear only a part: the saved states are large, and mostly unused */
 	memset(&run, 0, offsetof(struct run, saved));
 	run.cie = cie;
 	run.machine = machine;
@@ -452,7 +451,7 @@ int cfi_run_fde(const struct cfi_cie *cie, const struct cfi_fde *fde,
 	run.data = data;
 
 	*how = CFI_END;
-	/* Compilers go up to the end, if the last instruction changes a rule */
+	/* Compilers continue to the end, if the last instruction changes a rule */
 	while (!run.ret && run.r.pos < run.r.end && run.loc != run.end) {
 		run_insn(&run);
 		if (run.bad || run.r.bad) {

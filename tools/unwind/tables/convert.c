@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The conversion: entries of the CFI in order of addresses, each run once, its rows
- * written as they come.
+ * The conversion: each entry of the CFI is run once, in order of addresses, and its rows
+ * are written at once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static int make_row(const struct conversion *c, const struct cfi_state *state,
 	return rules_row(c->file.machine, c->cie, state, pc, row, period);
 }
 
-/* The row depends on the address: there is one for each of the block's */
+/* The row depends on the address: write one for each address of the block */
 static int add_block(struct conversion *c, __u64 start, __u64 end,
 		     const struct cfi_state *state, unsigned int size)
 {
@@ -123,7 +123,7 @@ static int convert_fde(struct conversion *c, const struct cfi_fde *fde)
 	return 0;
 }
 
-/* Keep to what is executable; false if nothing of the function is */
+/* Limit the function to executable addresses; false if none is left */
 static bool keep_to_text(struct conversion *c, const struct cfi_fde *fde)
 {
 	const struct text_range *text = elf_file_text(&c->file, fde->start);
@@ -134,7 +134,7 @@ static bool keep_to_text(struct conversion *c, const struct cfi_fde *fde)
 		c->high = text->end;
 	if (text && c->high == fde->end)
 		return true;
-	/* What linkers leave of functions that they have left out */
+	/* Linkers leave such entries for functions that they have discarded */
 	if (fde->source == CFI_FROM_SHAPE)
 		return text;
 	if (!text && fde->source != CFI_FROM_EH_FRAME)
@@ -157,9 +157,9 @@ static void note_overlap(struct conversion *c, const struct cfi_fde *fde,
 }
 
 /*
- * Keep to what no other entry describes that counts more: of two from the same section,
- * the one that starts last, as in the search table of .eh_frame_hdr.  @done is the end
- * of what has rows already.
+ * Skip the addresses of an entry that takes precedence: of two from the same section, the
+ * one that starts last, as in the search table of .eh_frame_hdr. @done is the end of the
+ * addresses that have rows already.
  */
 static bool keep_to_own(struct conversion *c, const struct cfi_fde *fde,
 			__u64 done)
@@ -168,7 +168,7 @@ static bool keep_to_own(struct conversion *c, const struct cfi_fde *fde,
 	bool cut = false;
 
 	if (done > c->low) {
-		/* It is not what it was taken for */
+		/* The assumed shape was wrong */
 		if (fde->source == CFI_FROM_SHAPE)
 			return false;
 		c->low = done;

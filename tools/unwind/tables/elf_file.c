@@ -54,7 +54,7 @@ static int compare_ranges(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Those that overlap or touch become one */
+/* Ranges that overlap or touch become one */
 static void join_ranges(struct elf_file *file)
 {
 	size_t i, nr = 0;
@@ -136,7 +136,7 @@ static void add_cfi(struct elf_file *file, Elf_Data *data, __u64 addr,
 	};
 }
 
-/* A section that may be compressed */
+/* Read a section that may be compressed */
 static Elf_Data *section_data(Elf_Scn *scn, const GElf_Shdr *shdr)
 {
 	GElf_Chdr chdr;
@@ -219,7 +219,7 @@ static Elf_Data *data_at(const struct elf_file *file, __u64 addr)
 	return NULL;
 }
 
-/* Without sections, .eh_frame_hdr says where .eh_frame is, but not how long */
+/* Without sections, .eh_frame_hdr locates .eh_frame, but not its end */
 static void find_by_header(struct elf_file *file, const GElf_Phdr *phdr)
 {
 	struct cfi_section hdr = {

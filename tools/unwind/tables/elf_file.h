@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The ELF file: what of it the converter reads.
+ * The ELF file, as the converter reads it.
  */
 #ifndef _UNWIND_TABLES_ELF_FILE_H
 #define _UNWIND_TABLES_ELF_FILE_H

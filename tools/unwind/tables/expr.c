@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * DWARF expressions, evaluated without a program that runs: a value is a constant, a
- * register or the CFA plus a constant, or what is in memory there, plus another.
- * Nothing else is used in CFI, and nothing else could become a rule.
+ * Evaluate DWARF expressions without a running program. A value is a constant, a register
+ * or the CFA plus a constant, or the word in memory there plus another constant. CFI uses
+ * nothing else, and nothing else could become a rule.
  *
- * The exception is the program counter.  Linkers describe all entries of a PLT by one
- * expression, in which "pc & 15" says how far an entry has got.  It is evaluated
- * once for each value of that, and @period is how often they repeat.
+ * The exception is the program counter. Linkers describe all entries of a PLT by one
+ * expression, where "pc & 15" is the progress in an entry. Such an expression is
+ * evaluated once for each value of that; the values repeat after @period.
  */
 #include <dwarf.h>
 
@@ -68,7 +68,7 @@ static void push_reg(struct expr *e, __u64 reg, __s64 offset)
 		e->bad = true;
 }
 
-/* The topmost value, which may be changed; none is bad, and so is a whole PC */
+/* The topmost value, which the caller may change; an empty stack or a whole PC is bad */
 static struct expr_value *top(struct expr *e)
 {
 	if (!e->depth || e->is_pc[e->depth - 1]) {
@@ -89,7 +89,7 @@ static bool pop(struct expr *e, struct expr_value *val)
 	return from;
 }
 
-/* The part of a value that a constant is added to */
+/* The part of a value to which a constant is added */
 static void add_const(struct expr *e, __s64 val)
 {
 	struct expr_value *to = top(e);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * unwind-tables: makes tables for user-space unwinding of the CFI that programs and
- * libraries have.  See unwind-tables.1.
+ * unwind-tables: make tables for user-space unwinding from the CFI of programs and
+ * libraries. See unwind-tables.1.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "convert.h"
 #include "sframe_elf.h"
 
-/* The exit status of "check" where it has something to say, as of grep and diff */
+/* The exit status of "check" with findings, like grep and diff */
 #define EXIT_FOUND	1
 #define EXIT_TROUBLE	2
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Notes: what stays unsaid, and what is wrong in the CFI.
+ * Notes: addresses without a row, and faults of the CFI.
  */
 #include <stdlib.h>
 
@@ -44,7 +44,7 @@ bool unwind_note_is_gap(unsigned int type)
 	return type <= UNWIND_NOTE_SECTION;
 }
 
-/* One that goes on where the last one ended is one with it */
+/* A note that continues the last one is merged with it */
 static bool extend_last(struct notes *notes, unsigned int type, __u64 start,
 			__u64 end)
 {
@@ -59,10 +59,7 @@ static bool extend_last(struct notes *notes, unsigned int type, __u64 start,
 	return true;
 }
 
-/*
- * Where there is no memory for the list, the note is counted all the same.  @func is the
- * start of the function.
- */
+/* Without memory for the list, the note is still counted. @func is the start of the function. */
 void notes_add(struct notes *notes, unsigned int type, __u64 start, __u64 end,
 	       __u64 func)
 {

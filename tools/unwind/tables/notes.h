@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Notes while they are made.
+ * Notes while the converter writes them.
  */
 #ifndef _UNWIND_TABLES_NOTES_H
 #define _UNWIND_TABLES_NOTES_H

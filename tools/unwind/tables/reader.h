@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A cursor over bytes that nobody vouches for.  A read beyond the end returns 0 and
- * marks the cursor as bad; it stays bad.  Values are little-endian.
+ * A cursor over untrusted bytes. A read beyond the end returns 0 and marks the cursor as
+ * bad; it stays bad. Values are little-endian.
  */
 #ifndef _UNWIND_TABLES_READER_H
 #define _UNWIND_TABLES_READER_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From the CFI's rules to SFrame's, or to the reason why there is none.
+ * Convert the CFI's rules to SFrame's, or report why SFrame has none.
  */
 #include <string.h>
 
@@ -36,7 +36,7 @@ static bool value_of(const struct maker *m, const struct cfi_rule *rule,
 			val, m->period);
 }
 
-/* An offset that is too large is a type of note, as all that this file returns */
+/* An offset that is too large has a note type, like all errors of this file */
 static int set_rule(struct rule *rule, __u8 base, __u8 reg, bool deref,
 		    __s64 offset)
 {
@@ -75,13 +75,13 @@ static int make_by_expr(const struct maker *m, const struct cfi_rule *from,
 	if (!value_of(m, from, true, &val) || val.base == RULE_DEFAULT ||
 	    val.addend || (saved && val.deref))
 		return note;
-	/* That it is the CFA itself, or a constant away from it, cannot be said */
+	/* SFrame cannot say that the value is the CFA itself, or a constant away from it */
 	if (val.base == RULE_CFA && !saved && !val.deref)
 		return note;
 	return set_rule(rule, val.base, val.reg, saved || val.deref, val.offset);
 }
 
-/* The rule of register @reg; @note is the answer if there is none */
+/* The rule of register @reg; @note is the reason if there is none */
 static int make_rule(const struct maker *m, const struct cfi_rule *from,
 		     __u64 reg, struct rule *rule, int note)
 {
@@ -109,7 +109,7 @@ static int make_ra(const struct maker *m, struct rule *rule)
 	__u64 column = m->cie->ra_reg;
 	int note;
 
-	/* Its column may be another register than the link register */
+	/* The CIE's column may be another register than the link register */
 	if (from->kind == CFI_SAME && column != m->machine->ra)
 		return column < m->machine->regs ?
 		       set_rule(rule, RULE_REG, column, false, 0) :
@@ -117,7 +117,7 @@ static int make_ra(const struct maker *m, struct rule *rule)
 	note = make_rule(m, from, m->machine->ra, rule, UNWIND_NOTE_RA);
 	if (note >= 0 || !m->machine->fixed_ra)
 		return note;
-	/* Without a link register, it is on the stack: the default, if in its place */
+	/* Without a link register, it is on the stack: the default, if at the fixed offset */
 	if (rule->base == RULE_DEFAULT)
 		return UNWIND_NOTE_RA;
 	if (rule->base == RULE_CFA && rule->deref &&
@@ -126,7 +126,7 @@ static int make_ra(const struct maker *m, struct rule *rule)
 	return note;
 }
 
-/* Have a rule count from the CFA's register, not from the CFA */
+/* Make a rule count from the CFA's register, not from the CFA */
 static bool count_from_reg(const struct rule *cfa, struct rule *rule)
 {
 	__s64 offset = (__s64)cfa->offset + rule->offset;
@@ -138,9 +138,9 @@ static bool count_from_reg(const struct rule *cfa, struct rule *rule)
 }
 
 /*
- * SFrame has no rule for the caller's stack pointer: it is the CFA.  Where the CFI has
- * one, it takes the CFA's place, if the other rules can do without.  longjmp() and
- * setcontext() are such functions, when they have found the registers.
+ * SFrame has no rule for the caller's stack pointer: it is the CFA. Where the CFI has
+ * one, it replaces the CFA, if the other rules can do without the CFA. longjmp() and
+ * setcontext() have such rules once they have loaded the registers.
  */
 static int make_sp(const struct maker *m, struct row *row)
 {
@@ -189,7 +189,7 @@ int rules_row(const struct machine *machine, const struct cfi_cie *cie,
 	int note;
 
 	memset(row, 0, sizeof(*row));
-	/* There is no caller, whatever else is said about it */
+	/* There is no caller, whatever the other rules are */
 	row->outermost = state->rules[CFI_RA].kind == CFI_UNDEFINED;
 	if (row->outermost)
 		return -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rules as SFrame has them, and how they are made of the CFI's.
+ * SFrame's rules, and their conversion from the CFI's.
  */
 #ifndef _UNWIND_TABLES_RULES_H
 #define _UNWIND_TABLES_RULES_H

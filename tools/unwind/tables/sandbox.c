@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Takes all that a process does not need to convert a file: privileges, files, memory,
+ * Drop all that a process does not need to convert a file: privileges, files, memory,
  * time, system calls.
  */
 #include <errno.h>
@@ -32,7 +32,7 @@
 
 static int keep_two_files(int in, int out)
 {
-	/* Either may be where the other is to be */
+	/* Each descriptor may have the number that the other must get */
 	in = fcntl(in, F_DUPFD, 10);
 	out = fcntl(out, F_DUPFD, 10);
 	if (in < 0 || out < 0 || dup2(in, SANDBOX_IN) < 0 ||
@@ -47,7 +47,7 @@ static int set_limit(int resource, rlim_t max)
 	const struct rlimit limit = { .rlim_cur = max, .rlim_max = max };
 	struct rlimit old;
 
-	/* A lower limit stays */
+	/* Keep a lower limit */
 	if (getrlimit(resource, &old))
 		return -errno;
 	if (old.rlim_max <= max)
@@ -57,7 +57,7 @@ static int set_limit(int resource, rlim_t max)
 
 static int set_limits(void)
 {
-	/* Of its own memory: the file that it reads may be larger */
+	/* This limits the process's own memory: the file that it reads may be larger */
 	int ret = set_limit(RLIMIT_DATA, MEMORY_MAX);
 
 	if (!ret)
@@ -78,7 +78,7 @@ static int drop_privileges(void)
 	};
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
 
-	/* Where it may not, as in some namespaces, it keeps its user without power */
+	/* Where that is forbidden, as in some namespaces, it keeps its user without privileges */
 	if (!geteuid() && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 			   setresuid(NOBODY, NOBODY, NOBODY)) &&
 	    errno != EPERM && errno != EINVAL)
@@ -86,7 +86,7 @@ static int drop_privileges(void)
 	return syscall(SYS_capset, &header, none) ? -errno : 0;
 }
 
-/* No file system, as far as the kernel can take it */
+/* Forbid all file systems, as far as the kernel can */
 static int drop_files(void)
 {
 	struct landlock_ruleset_attr attr = {};
@@ -97,7 +97,7 @@ static int drop_files(void)
 			  LANDLOCK_CREATE_RULESET_VERSION);
 	if (version < 0)
 		return 0;
-	/* The rights of version 1; of the others, files may not be opened for any */
+	/* The rights of version 1; files cannot be opened for any of the later ones */
 	attr.handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
 	fd = syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
 	if (fd < 0 || syscall(SYS_landlock_restrict_self, fd, 0))
@@ -109,7 +109,7 @@ static int drop_files(void)
 
 #ifdef ARCH
 
-/* A system call that is allowed: at all, on one file, or if nothing becomes executable */
+/* An allowed system call: always, on one file, or if no memory becomes executable */
 struct allowed {
 	unsigned int	nr;
 	enum { ANY, ON_FILE, NO_EXEC } how;
@@ -140,11 +140,11 @@ static const struct allowed calls[] = {
 
 static const struct sock_filter allow =
 	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-/* An error, not death: a C library may try what it can do without */
+/* Return an error, do not kill: a C library may try calls that it can do without */
 static const struct sock_filter refuse =
 	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
 
-/* Skip the next instruction if the system call is by this architecture's numbers */
+/* Skip the next instruction if the system call has this architecture's numbers */
 static const struct sock_filter right_arch =
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0);
 
@@ -153,7 +153,7 @@ static struct sock_filter load(size_t offset)
 	return (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset);
 }
 
-/* Go on if it is @val, else skip @skip instructions */
+/* Continue if it is @val, else skip @skip instructions */
 static struct sock_filter if_equal(unsigned int val, unsigned int skip)
 {
 	return (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, val, 0,
@@ -200,7 +200,7 @@ static int drop_calls(void)
 	prog.len = insn - filter;
 	if (!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0))
 		return 0;
-	/* A kernel without it says that */
+	/* A kernel without this feature says so */
 	return errno == EINVAL ? 0 : -errno;
 }
 
@@ -217,11 +217,11 @@ static int drop_calls(void)
  * sandbox_enter - become a process that can do next to nothing
  * @in: a descriptor to read from, which becomes SANDBOX_IN
  * @out: a descriptor to write to, which becomes SANDBOX_OUT
- * @parent: the process's parent: it ends when that does
+ * @parent: the process's parent: the process ends when the parent does
  *
- * What the kernel lacks of Landlock and seccomp is done without.
+ * If the kernel has no Landlock or seccomp, the process continues without it.
  *
- * Return: 0, or a negative error: the process must not go on then.
+ * Return: 0, or a negative error: then the process must not continue.
  */
 int sandbox_enter(int in, int out, pid_t parent)
 {
@@ -236,7 +236,7 @@ int sandbox_enter(int in, int out, pid_t parent)
 		ret = set_limits();
 	if (!ret)
 		ret = drop_privileges();
-	/* A change of the user forgets it; and the parent may be dead by then */
+	/* A change of the user resets it; and the parent may be dead by then */
 	if (!ret && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
 		ret = -errno;
 	if (!ret && getppid() != parent)

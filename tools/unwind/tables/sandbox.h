@@ -11,7 +11,7 @@
 #define SANDBOX_IN	3
 #define SANDBOX_OUT	4
 
-/* In all, so that a file cannot make many of them go on */
+/* For all processes together, so that a file cannot keep many of them running */
 #define SANDBOX_SECONDS	10
 
 int sandbox_enter(int in, int out, pid_t parent);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An ELF file that has one section, .sframe, at the address that it is made for: for
- * "readelf --sframe".
+ * Write an ELF file with one section, .sframe, at its own address: for "readelf
+ * --sframe".
  */
 #include <elf.h>
 #include <endian.h>

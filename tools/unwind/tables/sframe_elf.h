@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An SFrame section as an ELF file, for tools that read no other.
+ * An SFrame section as an ELF file, for tools that read only ELF files.
  */
 #ifndef _UNWIND_TABLES_SFRAME_ELF_H
 #define _UNWIND_TABLES_SFRAME_ELF_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writes an SFrame section.  Functions come in order of addresses.  Each is written
- * as pieces: a new one begins after a gap, after SFRAME_PIECE_ROWS rows, and where a
- * block of code begins that repeats itself.
+ * Write an SFrame section. Functions come in order of addresses. Each is written as
+ * pieces: a new one begins after a gap, after SFRAME_PIECE_ROWS rows, and where a
+ * repeating block of code begins.
  */
 #include <endian.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define FDE_PCTYPE_MASK		0x10
 #define FDE_KEY_B		0x20
 #define FDE_SIGNAL		0x80
-/* Its second */
+/* The FDE's second info byte */
 #define FDE_TYPE_DEFAULT	0
 #define FDE_TYPE_FLEX		1
 
@@ -130,7 +130,7 @@ static unsigned int flex_words(const struct row *row, __s64 *words)
 	return nr;
 }
 
-/* log2 of the bytes that each word needs; control words have no sign, but room */
+/* log2 of the bytes that each word needs; control words are unsigned, but have room */
 static unsigned int word_shift(const __s64 *words, unsigned int nr)
 {
 	unsigned int i, shift = 0;
@@ -245,7 +245,7 @@ static int flush(struct sframe_writer *w)
 	return ret;
 }
 
-/* Rows that are the same become one, within a piece */
+/* Equal adjacent rows become one, within a piece */
 static void add(struct sframe_writer *w, __u32 offset, const struct row *row)
 {
 	if (w->nr && rules_same_row(&w->rows[w->nr - 1].row, row))
@@ -348,7 +348,7 @@ static void put_header(const struct sframe_writer *w, __u8 *to)
 	put(to, w->index.len, 4);
 }
 
-/* Starts were addresses; in the section they count from where they are */
+/* Starts were addresses; in the section they count from their own address */
 static void put_index(const struct sframe_writer *w, __u8 *to, __u64 addr)
 {
 	__u64 i, start, at = addr + SFRAME_HEADER_SIZE;

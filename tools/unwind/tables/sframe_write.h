@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Writes an SFrame section, version 3.  The format: libsframe/doc/sframe-spec of
- * GNU binutils.
+ * Write an SFrame section, version 3. The format: libsframe/doc/sframe-spec of GNU
+ * binutils.
  */
 #ifndef _UNWIND_TABLES_SFRAME_WRITE_H
 #define _UNWIND_TABLES_SFRAME_WRITE_H
@@ -16,8 +16,8 @@
 #define SFRAME_ABI_AMD64_LE	3
 
 /*
- * Rows of a function are looked at one after another, so a function with more than
- * this becomes several entries.  An unwinder that must not fault gives up at 1,024.
+ * Readers search the rows of a function one after another, so a function with more rows
+ * than this becomes several entries. An unwinder that must not fault gives up at 1,024.
  */
 #define SFRAME_PIECE_ROWS	256
 

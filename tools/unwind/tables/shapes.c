@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Code without CFI that is known by its shape: the program's start, and arm64's PLT, for
- * which no linker writes CFI.  Both become entries like the file's own, which take
+ * which no linker writes CFI. Both become entries like the file's own, which take
  * precedence.
  */
 #include <dwarf.h>
@@ -11,8 +11,8 @@
 #include "shapes.h"
 
 /*
- * How much code is taken for the program's start, if no other function follows.  In
- * x86-64's ld.so it has 61 bytes.
+ * Maximum size of the program's start, if no other function follows. In x86-64's ld.so it
+ * has 61 bytes.
  */
 #define ENTRY_MAX	128
 
@@ -22,7 +22,7 @@ static const __u8 outermost_arm64[] = { DW_CFA_undefined, 30 };
 static const __u8 nothing_pushed[] = { DW_CFA_def_cfa, 31, 0 };
 static const __u8 two_pushed[] = { DW_CFA_def_cfa, 31, 16 };
 
-/* Add @program as a CIE; the FDEs that follow are for it */
+/* Add @program as a CIE, for the FDEs that follow */
 static int add_cie(struct cfi_list *list, const struct elf_file *file,
 		   const __u8 *program, size_t size)
 {
@@ -75,7 +75,7 @@ static int add_entry(struct cfi_list *list, const struct elf_file *file)
 
 enum plt_insn { PLT_OTHER, PLT_ANY, PLT_PUSH, PLT_BRANCH };
 
-/* Instructions of a PLT: those of its header, its entries, and of TLS descriptors */
+/* Instructions of a PLT: of its header, its entries, and its TLS descriptors */
 static const struct {
 	__u32		mask;
 	__u32		insn;
@@ -107,7 +107,7 @@ static enum plt_insn plt_insn(__u32 insn)
 	return PLT_OTHER;
 }
 
-/* An entry pushes two words, or none, and leaves; @cie is the CIE for none */
+/* An entry pushes two words, or none, and leaves; @cie is the CIE for no words */
 static int add_plt(struct cfi_list *list, size_t cie, __u64 addr, struct reader r)
 {
 	__u64 start = addr;

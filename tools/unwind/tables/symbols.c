@@ -9,7 +9,7 @@
 
 #include "elf_file.h"
 
-/* The first note at or after @addr, of @nr that are sorted by address */
+/* The first note at or after @addr, of @nr notes that are sorted by address */
 static size_t first_note(const struct unwind_note *notes, size_t nr, __u64 addr)
 {
 	size_t low = 0, high = nr;
@@ -25,13 +25,13 @@ static size_t first_note(const struct unwind_note *notes, size_t nr, __u64 addr)
 	return low;
 }
 
-/* How many bytes the symbol covers that begins at its note's address less its offset */
+/* Number of bytes of the symbol that begins at the note's address less its offset */
 struct symbol {
 	__u64	addr;
 	__u64	size;
 };
 
-/* Name the first note in a function; the symbol that starts last has the say */
+/* Name the first note in a function; the symbol that starts last decides */
 static void name_note(struct unwind_note *notes, struct symbol *symbols, size_t nr,
 		      const GElf_Sym *sym, const char *name)
 {
@@ -65,7 +65,7 @@ static void read_table(const struct elf_file *file, Elf_Scn *scn,
 	}
 }
 
-/* The first note in a function has its name; so have those after it */
+/* Copy the name of the first note in a function to the notes after it */
 static void spread_names(struct unwind_note *notes, struct symbol *symbols,
 			 size_t nr)
 {
@@ -85,7 +85,7 @@ static void spread_names(struct unwind_note *notes, struct symbol *symbols,
 		if (offset > 0xffffffff)
 			symbols[i].size = 1;
 	}
-	/* Not earlier: a note that no symbol covers separates others from theirs */
+	/* Not earlier: a note without a symbol separates other notes from theirs */
 	for (i = 0; i < nr; i++) {
 		if (symbols[i].size && notes[i].offset >= symbols[i].size)
 			notes[i].name[0] = '\0';

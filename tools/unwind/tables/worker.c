@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A conversion in a process of its own, which can do nothing else.  The process writes
- * its result into a file in memory, read when it has ended: whatever a hostile file
- * makes it do costs that file.
+ * A conversion in a separate process, which can do nothing else. The process writes its
+ * result into a file in memory, which is read when it has ended. So a hostile file can
+ * only spoil its own result.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 #include "convert.h"
 #include "sandbox.h"
 
-/* The result: this, the section, the notes */
+/* The result: this header, the section, the notes */
 struct result {
 	__s64			ret;
 	__u64			machine;
@@ -113,7 +113,7 @@ static void *read_part(int fd, size_t offset, size_t size)
 	return buf;
 }
 
-/* What the process says is no more to be believed than the file */
+/* The process's output is as untrusted as the file */
 static void check_notes(struct unwind_table *table)
 {
 	size_t i, j;

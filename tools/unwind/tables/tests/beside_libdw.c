@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Converts files, and compares at every address the row that the kernel's decoder finds
- * with what libdw says about the address.
+ * Convert files, and compare at every address the row that the kernel's decoder finds
+ * with libdw's description of the address.
  *
  *	beside_libdw FILE...
  *	beside_libdw -s FILE...
  *
- * With -s, files that are no programs or libraries for x86-64 or arm64 are left out.
+ * With -s, files are skipped that are not programs or libraries for x86-64 or arm64.
  *
- * If a file has a table of the assembler, it is compared as well.  It may differ from the
- * CFI in three ways, which are faults of binutils (2.47): for .plt.got the linker writes
- * the rows of another PLT; after .cfi_def_cfa_register gas takes the CFA's offset from an
- * earlier row; it cuts offsets of registers to a byte.
+ * If a file has a table of the assembler, that is compared as well. It may differ from
+ * the CFI in three ways, which are faults of binutils (2.47): for .plt.got the linker
+ * writes the rows of another PLT; after .cfi_def_cfa_register gas takes the CFA's offset
+ * from an earlier row; it cuts offsets of registers to a byte.
  *
- * An address may have no row if a note says so.  It may have one that libdw lacks only
- * where the converter knows the code by its shape: at the program's start, and in
- * arm64's PLT.
+ * An address may have no row if a note says so. It may have one that libdw lacks only
+ * where the converter knows the code by its shape: at the program's start, and in arm64's
+ * PLT.
  */
 #include <elf.h>
 #include <elfutils/libdw.h>
@@ -132,7 +132,7 @@ static bool is_added(struct file *f, u64 addr)
 	       (in_section(f, addr, ".plt") || in_section(f, addr, ".iplt"));
 }
 
-/* Notes are sorted by address; those of a kind may lie within others */
+/* Notes are sorted by address; notes of one kind may lie within others */
 static bool is_noted(const struct file *f, u64 addr)
 {
 	size_t i;
@@ -214,7 +214,7 @@ static void compare_with_row(struct file *f, u64 addr,
 	f->is_same = !want.uses_pc;
 }
 
-/* Is @theirs wrong as binutils are?  See above. */
+/* Does @theirs have one of binutils' faults? See above. */
 static bool is_known_fault(struct file *f, u64 addr, const struct unwind_row *row,
 			   const struct unwind_row *theirs)
 {
@@ -388,7 +388,7 @@ static bool compare_file(const char *path, int fd)
 	       !sum->as_wrong && !sum->as_more;
 }
 
-/* By the first bytes alone, so that a file that is not converted is noticed */
+/* By the first bytes alone, so that a file that fails to convert is noticed */
 static bool is_linked(int fd)
 {
 	Elf64_Ehdr ehdr;

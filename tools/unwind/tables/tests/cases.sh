@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Assembles each case in cases/ and links it, converts it, and compares what the kernel's
-# decoder finds with what the case says.
+# Assemble and link each case in cases/, convert it, and compare the kernel's decoder with
+# the expected rows of the case.
 #
 #	cases.sh TABLE_ROWS DIR
 #
-# A case says in lines that begin with "#:" what table_rows prints, and in lines that
-# begin with "#!" how it is to be linked:
+# Lines of a case that begin with "#:" have the expected output of table_rows. Lines that
+# begin with "#!" say how to link it:
 #
 #	#! ld OPTION...		with these options
 #	#! no-sections		and without section headers
@@ -25,13 +25,13 @@ result()
 	echo "${1}ok $nr - $2"
 }
 
-# The directive $2 of the case $1: what follows it, and whether it is there
+# The directive $2 of the case $1: print its text; succeed if it is there
 directive()
 {
 	sed -n "s/^#! $2//p" "$1" | grep .
 }
 
-# Without section headers: neither where they are, nor how many
+# Remove section headers: their offset and their number
 cut_sections()
 {
 	printf '\0\0\0\0\0\0\0\0' | dd of="$1" bs=1 seek=40 conv=notrunc 2>/dev/null
@@ -44,7 +44,7 @@ run_case()
 
 	options=$(directive "$1" ld) || options="--eh-frame-hdr -pie"
 	"$3as" -o "$out.o" "$1" || return 1
-	# What the linker says about entries made by hand is of no interest
+	# The linker's messages about hand-written entries do not matter
 	# shellcheck disable=SC2086
 	"$3ld" --no-dynamic-linker $options -o "$out.elf" "$out.o" 2>"$out.log" || {
 		sed 's/^/# /' "$out.log"

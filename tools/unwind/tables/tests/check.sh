@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# All tests, as one list of results in the Test Anything Protocol.  Called by "make check"
-# and, with ROOTS, by "make check-all".
+# All tests, as one list of results in the Test Anything Protocol. "make check" calls
+# this, and, with ROOTS, "make check-all".
 #
 #	check.sh OUTPUT [FILE...]
 
@@ -16,12 +16,13 @@ here=$(dirname "$0")
 nr=0
 failed=0
 
-# Tried on any machine, beside FILE...: the C library, and files with odd CFI
+# These are tried on any machine, in addition to FILE...: the C library, and files with
+# odd CFI
 usual=(/lib*/*/libc.so.6 /lib64/ld-linux-*.so.2 /lib/ld-linux-*.so.1
        /usr/lib/*/libcrypto.so.3 /usr/lib/*/libgnutls.so.30 /usr/bin/perl
        /opt/sframe/lib/*.so.* "$out/unwind-tables")
 
-# Number the results anew; "not ok" also where a program ends without a plan
+# Number the results again; print "not ok" also where a program ends without a plan
 collect()
 {
 	local line rest plan=0
@@ -55,7 +56,7 @@ result()
 	printf '%sok 1 - %s\n1..1\n' "$([ "$2" = 0 ] || echo "not ")" "$1"
 }
 
-# Each file once, whatever names it has
+# Each file once, even if it has several names
 once()
 {
 	local file
@@ -65,7 +66,7 @@ once()
 	done | sort -u
 }
 
-# Do the tools that read the format read what is written?
+# Can the tools that read the format read the output?
 test_readers()
 {
 	local file=$1 sum
@@ -104,7 +105,7 @@ run_readers()
 	echo "1..$n"
 }
 
-# The kernel's decoder and libsframe at the same addresses, by the host harness
+# Compare the kernel's decoder and libsframe at the same addresses, by the host harness
 run_libsframe()
 {
 	local file sections=()
@@ -122,7 +123,7 @@ run_libsframe()
 	"$tests/harness/sframe_diff" "${sections[@]}"
 }
 
-# The program: what it says, and its exit status
+# The program: its output and its exit status
 run_tool()
 {
 	local tool=$out/unwind-tables elf=$work/cases/x86_64-unsaid.elf status said
@@ -170,7 +171,7 @@ run_tests()
 		collect "beside_libdw of $root" < <(find "$root" -xdev -type f -size +3 \
 			-print0 | xargs -0 "$tests/beside_libdw" -s)
 	done
-	# Without the one that takes too long
+	# Without the test that takes too long
 	rm -f "$work/cases/x86_64-huge.elf"
 	collect fuzz < <("$tests/fuzz" "$FUZZ_RUNS" "$FUZZ_SEED" "$work"/cases/*.elf \
 		"$out/unwind-tables" 2>&1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a row, and what libdw makes of a frame.  Nothing here is of the converter.
+ * Compute a caller by a row, and by libdw. No code here is the converter's.
  */
 #include <dwarf.h>
 #include <elf.h>
@@ -34,9 +34,7 @@ void frame_init(struct frame *frame, unsigned int machine, u64 seed)
 	frame->ra = machine == EM_X86_64 ? 16 : 30;
 }
 
-/*
- * By a row of the kernel
- */
+/* By a row of the kernel's decoder */
 
 static u64 apply(const struct frame *frame, const struct unwind_rule *rule,
 		 u64 cfa, u64 same)
@@ -201,7 +199,7 @@ static bool get_reg(const struct frame *frame, Dwarf_Frame *from,
 	if (!nr_ops) {
 		*undefined = ops == memory_of_ops;
 		*val = frame->regs[nr % FRAME_REGS];
-		/* The program counter is none of the caller's */
+		/* The program counter is not a register of the caller */
 		return nr != 16 || *undefined;
 	}
 	return run(frame, ops, nr_ops, cfa, pc, false, val, uses_pc);

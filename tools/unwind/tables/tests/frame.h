@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A frame that does not exist: its registers and the memory have made-up values, and
- * what a row makes of them is compared with what libdw makes of them.
+ * An artificial frame: its registers and the memory have made-up values. The test
+ * compares the callers by a row and by libdw.
  */
 #ifndef _UNWIND_TABLES_TEST_FRAME_H
 #define _UNWIND_TABLES_TEST_FRAME_H

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Converts files whose bytes were changed, mostly those of their CFI.  Whatever they are,
- * the converter must neither crash nor hang, and what it writes the kernel must accept:
- * the section as a whole, and each row.
+ * Convert files whose bytes were changed, mostly in their CFI. Whatever the changes are,
+ * the converter must neither crash nor hang, and the kernel must accept its output: the
+ * section as a whole, and each row.
  *
  *	fuzz RUNS SEED FILE...
  *
- * Run N of a seed is always the same: "fuzz 1 SEED+N" repeats it alone.  Built with
- * sanitizers, which end the program where something is wrong.
+ * Run N of a seed is always the same: "fuzz 1 SEED+N" repeats it alone. The program is
+ * built with sanitizers, which end it at an error.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -122,7 +122,7 @@ static void change(u8 *at, size_t size)
 	}
 }
 
-/* A copy of @in that is changed, as a file; its size */
+/* Make a file with a changed copy of @in; return its size */
 static size_t make_file(int fd, const struct input *in)
 {
 	u8 *copy = malloc(in->size);
@@ -144,9 +144,7 @@ static size_t make_file(int fd, const struct input *in)
 	return size;
 }
 
-/*
- * What must hold
- */
+/* Checks of the output */
 
 static void check_row(const struct kernel_table *kernel, u64 addr)
 {
@@ -287,7 +285,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < (unsigned long)nr; i++)
 		free(inputs[i].bytes);
 	free(inputs);
-	/* Files that nothing is made of test little */
+	/* Files that fail to convert test little */
 	if (good < runs / 2)
 		fail("most files are not converted at all");
 	printf("ok 1 - fuzz: %lu files, %lu of them converted\n1..1\n", runs, good);

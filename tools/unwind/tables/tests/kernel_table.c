@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A section as the kernel reads it.  It is where it is in this process; addresses are
- * moved by as much.
+ * A section as the kernel reads it. It lies at an address of this process; addresses are
+ * moved by the same distance.
  */
 #include <elf.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static bool rules_equal(const struct unwind_rule *a, const struct unwind_rule *b
 	       (a->base != UNWIND_RULE_REG || a->reg == b->reg);
 }
 
-/* Whether an address is its function's last does not matter */
+/* Whether an address is its function's last is irrelevant */
 bool kernel_rows_equal(const struct unwind_row *a, const struct unwind_row *b)
 {
 	if (a->outermost || b->outermost)

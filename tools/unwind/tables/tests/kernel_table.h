@@ -15,8 +15,8 @@
 /**
  * struct kernel_table - a section
  * @section: the kernel's
- * @addr: link-time address that the section is at
- * @access: bounds of a lookup: those of one that must not fault, unless changed
+ * @addr: link-time address of the section
+ * @access: bounds of a lookup: by default, of one that must not fault
  */
 struct kernel_table {
 	struct sframe_section	section;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a process in the sandbox can do, and what it cannot.  Each case is a process of
- * its own, and its exit status says how it went.
+ * The operations that a process in the sandbox can do, and those which it cannot. Each
+ * case is a process of its own, and its exit status is the result.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Converts a file, and prints in words the row that the kernel's decoder finds at each
- * symbol that begins with "at_", in order of names; then what the notes say.
+ * Convert a file, and print in words the row that the kernel's decoder finds at each
+ * symbol that begins with "at_", in order of names; then the notes.
  *
  *	table_rows FILE [SYMBOLS]
  *
- * SYMBOLS is a file that has them, if FILE has none.
+ * SYMBOLS is a file with symbols, if FILE has none.
  */
 #include <elf.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ static const char *base_name(const struct unwind_rule *rule, char *buf,
 	}
 }
 
-/* "[cfa-8]" is what is in memory there */
+/* "[cfa-8]" is the word in memory there */
 static void print_rule(const char *of, const struct unwind_rule *rule)
 {
 	char buf[8];
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 
 	if (fd < 0 || symbols < 0)
 		return 2;
-	/* An address other than 0 shows what is counted from where */
+	/* An address other than 0 reveals offsets with a wrong base */
 	ret = unwind_convert(fd, 0x7654321000, &table);
 	if (ret) {
 		printf("%s\n", unwind_convert_error(ret));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What comes of a conversion that goes wrong in any way.  Its place is taken by what is
- * here: the address that the table is to be made for says what is to happen.
+ * Results of a conversion that fails in any way. Functions of this file replace the
+ * conversion: the requested address of the table selects the failure.
  */
 #include <errno.h>
 #include <fcntl.h>
