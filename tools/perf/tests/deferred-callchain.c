@@ -54,7 +54,7 @@ static void init_record(struct test_event *ev, u32 tid, u64 time, u64 cookie)
 	init_event(ev, PERF_RECORD_CALLCHAIN_DEFERRED, tid, time);
 	ev->words[1] = cookie;
 	ev->words[2] = 0;
-	/* Every other one as kernels wrote it that had a context there */
+	/* Every other record in the old format of kernels, with a context there */
 	if (cookie % 2)
 		ev->words[3 + ev->words[2]++] = PERF_CONTEXT_USER;
 	ev->words[3 + ev->words[2]++] = USER_IP + cookie;
@@ -138,7 +138,7 @@ static int check_not_merged(struct deferred_callchains *dc)
 	return TEST_OK;
 }
 
-/* Two samples that belong to one record, and a thread with the same cookie */
+/* Two samples with one record, and another thread with the same cookie */
 static int test_match(struct deferred_callchains *dc)
 {
 	TEST_ASSERT_EQUAL("nothing known", find(dc, 1, 10, 7, 100), DEFERRED_PENDING);
@@ -158,7 +158,7 @@ static int test_match(struct deferred_callchains *dc)
 	return TEST_OK;
 }
 
-/* An event has few frames, though its record has more: kernel frames count, too */
+/* An event's limit is lower than its record's length, and includes kernel frames */
 static int test_limit(struct deferred_callchains *dc)
 {
 	struct evsel *evsel = evlist__first(*dc->evlist);
@@ -186,7 +186,7 @@ static int test_limit(struct deferred_callchains *dc)
 	return TEST_OK;
 }
 
-/* The records of a thread that migrates are not read in the order of time */
+/* Records of a thread that migrates are read out of time order */
 static int test_order(struct deferred_callchains *dc)
 {
 	TEST_ASSERT_EQUAL("add", add_record(dc, 1, 50, 2), 0);
@@ -202,13 +202,13 @@ static int test_order(struct deferred_callchains *dc)
 	return TEST_OK;
 }
 
-/* The thread migrates to a CPU whose clock is behind, and back */
+/* The thread migrates to a CPU with a slow clock, and back */
 static int test_skew(struct deferred_callchains *dc)
 {
 	const u64 far = 30 + DEFERRED_CLOCK_SKEW + 1;
 	struct test_event ev;
 
-	/* Its sample is from before the record of the sample before */
+	/* Its sample's time is before the record of the previous sample */
 	TEST_ASSERT_EQUAL("add", add_record(dc, 1, 30, 1), 0);
 	TEST_ASSERT_EQUAL("add", add_record(dc, 1, 40, 2), 0);
 	TEST_ASSERT_EQUAL("add", add_record(dc, 1, far, 3), 0);
@@ -244,7 +244,7 @@ static int test_reverse(struct deferred_callchains *dc)
 	for (i = 20; i <= 110; i += 10) {
 		TEST_ASSERT_EQUAL("found", find(dc, 1, i - 5, i, 200), DEFERRED_FOUND);
 		TEST_ASSERT_EQUAL("pass", pass_record(dc, 1, i, i), 0);
-		/* One that is read late is the first of those that are left */
+		/* A record that is read late is the first of the remaining ones */
 		if (i == 50) {
 			TEST_ASSERT_EQUAL("add", add_record(dc, 1, 55, 55), 0);
 			TEST_ASSERT_EQUAL("late", find(dc, 1, 52, 55, 200), DEFERRED_FOUND);
@@ -266,7 +266,7 @@ static int test_missing(struct deferred_callchains *dc)
 	return TEST_OK;
 }
 
-/* A stack from after an exec was not the caller of what was sampled before */
+/* A stack from after an exec is not the caller of an earlier sample */
 static int test_exec(struct deferred_callchains *dc)
 {
 	struct test_event ev;
@@ -323,7 +323,7 @@ static int test_wait(struct deferred_callchains *dc)
 	return TEST_OK;
 }
 
-/* What deferred_callchains__process() delivered last, and how often it did */
+/* The last delivery of deferred_callchains__process(), and the number of deliveries */
 struct delivered {
 	unsigned int	nr;
 	u32		type;

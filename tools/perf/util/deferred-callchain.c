@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Puts samples together with the user half of their callchains, which comes later, in
- * a record of its own: struct deferred_callchains says how.
+ * Match samples with the user half of their callchains, which comes later, in a separate
+ * record. See struct deferred_callchains.
  */
 #include <errno.h>
 #include <limits.h>
@@ -229,7 +229,7 @@ static struct deferred_mark *deferred_mark__new(const union perf_event *event,
 	const u64 *ips = nr ? sample->callchain->ips : NULL;
 	struct deferred_mark *mark;
 
-	/* Kernels wrote it for a while before records had addresses alone */
+	/* Some kernels wrote it before records had addresses alone */
 	if (nr && ips[0] == PERF_CONTEXT_USER) {
 		ips++;
 		nr--;
@@ -264,9 +264,9 @@ static bool deferred_mark__is(const struct deferred_mark *mark,
 }
 
 /*
- * After which of a thread's marks does one of that time come? Next to the one that
- * was added last, mostly: buffers are read in order, those that are overwritten in
- * reverse, and a thread that migrates changes from one to the other now and then.
+ * Find the position of a time among a thread's marks. Mostly it is next to the last added
+ * mark: buffers are read in order, overwritten buffers in reverse, and a thread that
+ * migrates sometimes changes from one buffer to the other.
  */
 static struct list_head *mark_position(struct deferred_thread *thread, u64 time)
 {
@@ -311,7 +311,7 @@ int deferred_callchains__add_mark(struct deferred_callchains *dc, union perf_eve
 	return 0;
 }
 
-/* Forget what no sample can have as its record after the last mark passed */
+/* Drop marks that cannot belong to a sample after the last mark passed */
 static void deferred_thread__trim(struct deferred_thread *thread)
 {
 	struct deferred_mark *last = list_last_entry(&thread->passed, struct deferred_mark, node);
@@ -389,7 +389,7 @@ static struct deferred_mark *deferred_thread__find_passed(const struct deferred_
 	return NULL;
 }
 
-/* It is the first one, or not far behind that. There is nothing of use after an exec. */
+/* It is the first mark, or shortly after it. Marks after an exec are of no use. */
 static struct deferred_mark *deferred_thread__find_next(const struct deferred_thread *thread,
 							u64 cookie)
 {
@@ -443,7 +443,7 @@ enum deferred_state deferred_callchains__find(struct deferred_callchains *dc,
 								    DEFERRED_PENDING;
 }
 
-/* How many addresses may a sample have of user space? Its event has a limit for both halves */
+/* The maximum number of user addresses in a sample. Its event's limit covers both halves. */
 static u64 max_user_nr(struct deferred_callchains *dc, const struct perf_sample *sample,
 		       u64 kernel_nr)
 {
@@ -464,10 +464,10 @@ static u64 max_user_nr(struct deferred_callchains *dc, const struct perf_sample 
  * @sample: What was parsed from @event, changed to have the whole callchain.
  * @user: The user half of the callchain, NULL if it is missing.
  *
- * Return: a copy of @event that has the whole callchain, too. Parts that @event
- * has behind the callchain are copied as they are. The pointers to them in
- * @sample stay as valid as @event. Only AUX area data is pointed to in the copy
- * because it is what users cut out of the event.
+ * Return: a copy of @event that has the whole callchain, too. Parts of @event
+ * after the callchain are copied unchanged. The pointers to them in @sample
+ * stay as valid as @event. Only the pointer to AUX area data points into the
+ * copy, because users cut the data out of the event.
  */
 union perf_event *deferred_callchains__merge(struct deferred_callchains *dc,
 					     union perf_event *event,

@@ -14,7 +14,7 @@ struct hashmap;
 struct ip_callchain;
 union perf_event;
 
-/* Two ticks of a kernel with 100 Hz: its clock keeps those of all CPUs within one */
+/* Two ticks of a kernel with 100 Hz: its clock keeps all CPUs within one tick */
 #define DEFERRED_CLOCK_SKEW	(20 * NSEC_PER_MSEC)
 
 /**
@@ -48,18 +48,18 @@ struct deferred_sample {
  * callchains.
  *
  * The user half of a chain comes in a PERF_RECORD_CALLCHAIN_DEFERRED when the
- * sampled thread goes back to user space. A thread cannot enter the kernel
- * again before that, so its samples and records alternate in time. Hence the
- * first record of a thread after a sample either belongs to that sample, or
- * shows that the right one was lost. The same is true for the exec and the exit
- * of the thread: what it looks like after them was not the caller of the
- * sample. Keeping the records of each thread in the order of time makes finding
- * one a matter of looking at the first in the list, however many threads sleep.
+ * sampled thread returns to user space. A thread cannot enter the kernel again
+ * before that, so its samples and records alternate in time. So the first
+ * record of a thread after a sample either belongs to that sample, or shows
+ * that the right one was lost. The same holds for the exec and the exit of the
+ * thread: its stack after them is not the caller of the sample. The records of
+ * each thread are sorted by time, so the right one is mostly the first in the
+ * list, however many threads sleep.
  *
- * All that is so where all CPUs have the same time. Where the kernel has found its
- * clock unstable, these differ by DEFERRED_CLOCK_SKEW at most, and of a thread that
- * migrates, records that are this close together may have changed places. It is the
- * cookie which then tells, as a thread does not get the same one again.
+ * All this holds if all CPUs have the same time. If the kernel's clock is
+ * unstable, the times of CPUs differ by at most DEFERRED_CLOCK_SKEW. If a
+ * thread migrates, records that are closer than this may be in the wrong order.
+ * Then the cookie decides: a thread never gets the same one again.
  */
 struct deferred_callchains {
 	/** @evlist: Where the events are whose limits hold; NULL: there are none. */

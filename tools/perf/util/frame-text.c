@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The text of frames, kept by address.
+ * The text of frames, cached by address.
  *
- * The callchains of a profile are made of the same few thousand addresses again and
- * again. To find the symbol of each and to format its line takes most of what there
- * is to do for a sample with a callchain. So lines are kept, as they were printed
- * the first time, in a table with one place for each hash of an address.
+ * The callchains of a profile repeat the same few thousand addresses. Most of the time
+ * for a sample with a callchain is spent on finding the symbol of each address and
+ * formatting its line. So lines are cached as they were first printed, in a table with
+ * one slot for each hash of an address.
  *
- * A line is one of an address in a map, of which a reference is kept with it. Once
- * the symbols of its file are loaded, which they are when the line is made, neither
- * these nor what the map maps where change. Which map it is at the time of a sample
- * is looked up each time, unless it is that of the frame before; of an address that
- * nothing maps, the line is that of no map.
+ * A line belongs to an address in a map, and holds a reference to the map. Making the
+ * line loads the symbols of the map's file. After that, neither the symbols nor the map's
+ * contents change. The map at the time of a sample is looked up each time, unless the
+ * previous frame's map has the address. An address without a map has a line without one.
  *
- * What is printed the first time is what all others print: the address is resolved and
- * printed as the callchain of a sample that has no other.
+ * All later frames repeat the first one's text: the address is resolved and printed as a
+ * callchain of its own.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,7 +39,7 @@
 
 #define LINES_BITS	14
 
-/* What a line may show; all else is not the same for each sample, or depends on more */
+/* Options for a line; others differ between samples, or depend on more than the address */
 #define LINE_OPTS	(EVSEL__PRINT_IP | EVSEL__PRINT_SYM | EVSEL__PRINT_DSO | \
 			 EVSEL__PRINT_DSOFF | EVSEL__PRINT_SYMOFFSET | \
 			 EVSEL__PRINT_UNKNOWN_AS_ADDR)
@@ -53,29 +52,29 @@ struct frame_line {
 	unsigned int	print_opts;
 };
 
-/* Of a callchain, while it is printed */
+/* State of a callchain while it is printed */
 struct frame_printer {
 	struct evsel	*evsel;
 	struct thread	*thread;
 	/* PERF_CONTEXT_USER or PERF_CONTEXT_KERNEL */
 	u64		context;
-	/* Of the frame before, or NULL, as is that of an address without */
+	/* The previous frame's map; NULL if there is none, or if its address has no map */
 	struct map	*map;
 	unsigned int	print_opts;
 	FILE		*fp;
 };
 
-/* For the rest of the process's life */
+/* Kept for the rest of the process's life */
 static struct frame_line *lines;
 
-/* Where lines are printed the first time; making one is costly */
+/* New lines are printed here; this stream is costly to create */
 static struct {
 	FILE	*fp;
 	char	*text;
 	size_t	size;
 } scratch;
 
-/* Resolve and print one address, as ever */
+/* Resolve and print one address, without the cache */
 static bool print_one(struct frame_printer *printer, u64 ip, FILE *fp)
 {
 	struct {
@@ -111,7 +110,7 @@ static bool line_make(struct frame_line *line, struct frame_printer *printer, u6
 		.size = scratch.size,
 		.print_opts = printer->print_opts,
 	};
-	/* Loading symbols may have put others in its place */
+	/* Loading symbols may have put other maps in its place */
 	printer->map = NULL;
 	return true;
 }
@@ -148,7 +147,7 @@ static void print_frame(struct frame_printer *printer, u64 ip)
 		print_one(printer, ip, printer->fp);
 }
 
-/* Is all that a line shows known from its address? */
+/* Does a line depend on nothing but the address? */
 static bool lines_serve(const struct perf_sample *sample, const struct evsel *evsel,
 			unsigned int print_opts)
 {
@@ -163,7 +162,7 @@ static bool lines_serve(const struct perf_sample *sample, const struct evsel *ev
 	       !symbol_conf.bt_stop_list;
 }
 
-/* Contexts other than these are rare, or mean that the chain is not to be believed */
+/* Other contexts are rare, or mean that the chain is invalid */
 static bool chain_serves(const struct perf_sample *sample)
 {
 	const struct ip_callchain *chain = sample->callchain;
