@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Builds a big-endian kernel for arm64 and boots it into a program that tests user
-# stacks there (tools/testing/selftests/unwind/big_endian.c).  Prints the TAP of
-# that program on standard output; the kernel's log, with the results of KUnit, goes
-# into $DMESG.
+# Build a big-endian kernel for arm64 and boot it into a program that tests user stacks
+# there (tools/testing/selftests/unwind/programs/big_endian.c). The script prints that
+# program's TAP on standard output; the kernel's log, with the results of KUnit, goes into
+# $DMESG.
 #
-# There is no big-endian userland in Debian, so nothing else can be run there.
+# Debian has no big-endian userland, so nothing else can be run there.
 
 . "$(dirname "$0")/common.sh"
 
@@ -45,7 +45,7 @@ timeout "${TIMEOUT:-600}" qemu-system-aarch64 -machine virt,gic-version=3 \
 	-append "console=ttyAMA0 printk.time=1 panic=-1 irqchip.gicv3_pseudo_nmi=1 kunit.enable=1" \
 	-chardev "file,id=console,path=$run/console" -serial chardev:console </dev/null || rc=$?
 tr -d '\r' <"$run/console" >"$run/text"
-# What has no time is the program's
+# Lines without a time are the program's
 grep -v '^\[ *[0-9.]*\] ' "$run/text" || true
 grep '^\[ *[0-9.]*\] ' "$run/text" >"${DMESG:-/dev/null}" || true
 exit $rc

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Builds of the series as maintainers' machines would do them.  Prints TAP.
+# Build the series as maintainers' machines would. Prints TAP.
 #
 #   builds.sh patches    after each patch, by "git rebase -x": both architectures,
 #                        allnoconfig as a whole, and the directories that the series
@@ -13,13 +13,13 @@
 #                        that the base did not say
 #   builds.sh debian     the Debian kernel's own configuration, linked
 #
-# The sources are a worktree of the base and the series, $CACHE/builds/tree.  Objects
-# are kept beside it, and ccache knows those of files that change from patch to patch.
-# A warning fails a build, and so does taking longer than LIMIT seconds.
+# The sources are a worktree of the base and the series, $CACHE/builds/tree. Objects are
+# kept next to it, and ccache has the objects of files that change from patch to patch. A
+# warning fails a build, and so does a build of more than LIMIT seconds.
 #
-# From nothing, all of it takes hours.  $CACHE/builds/passed names the builds that
-# passed, by their sources, configuration and compilers: they are not made again.  A run
-# that was stopped goes on where it was, and a change of a document builds nothing.
+# From nothing, all builds take hours. $CACHE/builds/passed names the builds that passed,
+# by their sources, configuration and compilers: they are not repeated. A run that was
+# stopped continues where it was, and a change of a document builds nothing.
 
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 . "$(dirname "$0")/tree.sh"
@@ -66,7 +66,7 @@ build()
 	[ $# = 4 ] || kmake "$machine" "$out" "${@:5}"
 }
 
-# result TITLE LOG - ok where nothing is in the log; else the lines that say most
+# result TITLE LOG - ok if the log is empty; else print its most useful lines
 result()
 {
 	[ -s "$2" ] || { echo "ok $1"; return 0; }
@@ -74,14 +74,14 @@ result()
 	echo "not ok $1"
 }
 
-# passes TITLE PATHS COMMAND... - ok if that prints nothing and succeeds, which is not
-# tried again with the same PATHS of the sources
+# passes TITLE PATHS COMMAND... - ok if the command prints nothing and succeeds; it is
+# then not repeated for the same PATHS of the sources
 passes()
 {
 	local title=$1 log=$BUILDS/log id
 
 	id=$({
-		# Not of documents and tests
+		# Without documents and tests
 		# shellcheck disable=SC2086 # a list
 		in_worktree "$SOURCE" ls-tree HEAD $2 | grep -vE '\s(Documentation|MAINTAINERS|tools|tools/(perf|testing|unwind))$'
 		cat "$REPO"/qemu/config/* "$REPO"/qemu/builds/*
@@ -98,7 +98,7 @@ KERNEL=". tools/"
 # The feature is on in the guest's configuration
 guest_config() { echo "config/guest.config config/${1/x86/x86_64}.config ${2:-} builds/quick.config"; }
 
-# perf, warning of nothing but what it does in the base
+# perf, with no warnings that the base does not have
 perf()
 {
 	local out=$BUILDS/perf
@@ -112,7 +112,7 @@ perf()
 	comm -23 "$out-said" "$out-base"
 }
 
-# one - what git has checked out
+# one - build the commit that git has checked out
 one()
 {
 	local name machine
@@ -153,7 +153,7 @@ options_part()
 			x86-PERF_EVENTS|x86-COMPAT|arm64-PERF_EVENTS|arm64-SMP|arm64-IA32_EMULATION)
 				echo "ok $machine without $option # SKIP no such choice"
 				continue ;;
-			# Frame pointers alone are a choice of their own
+			# Frame pointers alone are a separate option
 			*-UNWIND_USER_SFRAME) off+=" CONFIG_UNWIND_USER_FP=y CONFIG_UNWIND_USER_KUNIT_TEST=n" ;;
 			# Selected by these
 			*-SYSCTL) off+=" CONFIG_PROC_SYSCTL=n" ;;
@@ -169,7 +169,7 @@ options_part()
 	done
 }
 
-# without OPTION ARGUMENT... - build(), where that is off and the feature on
+# without OPTION ARGUMENT... - build(), with the option off and the feature on
 without()
 {
 	local feature=UNWIND_USER_SFRAME
@@ -239,7 +239,7 @@ warnings_part()
 }
 
 # The example of a distributor: the configuration of Debian's kernel, the feature on, and
-# nothing else that Debian has not.  The series has no modules
+# nothing else that Debian lacks. The series has no modules
 debian_part()
 {
 	at series
@@ -248,7 +248,7 @@ debian_part()
 	passes "Debian's configuration: bzImage" "$KERNEL" debian_image x86 x86-debian debian.config builds/debian.config bzImage
 }
 
-# All but a few options, which a fragment or another compiler turns off, are on
+# All but a few options are on; a fragment or another compiler turns these off
 debian_image()
 {
 	local all on config=$BUILDS/x86-debian/.config

@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What every step of the build shares: where things are kept, how progress and
-# failure are shown, and how a command runs inside the Debian root.
+# Functions and settings that every step of the build shares: where files are kept, how
+# progress and failure are shown, and how a command runs inside the Debian root.
 #
-# Nothing is built in the clone.  Sources, objects and the root file system are
-# kept in $CACHE at paths that do not depend on the clone, so that a second run
-# (also one from a fresh clone) only builds what changed.  A step that is done
-# leaves a stamp that names what it was made from; a step that was interrupted
-# leaves none and is made again.
+# Nothing is built in the clone. Sources, objects and the root file system are kept in
+# $CACHE at paths that do not depend on the clone, so that a second run (also one from a
+# fresh clone) only builds changed files. A finished step leaves a stamp that names its
+# inputs. An interrupted step leaves none and is repeated.
 
 set -euo pipefail
 
 REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 CACHE=$(realpath -m "${CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}}")
-# A script that another one starts gets that one's CACHE
+# A script that another one starts inherits its CACHE
 [ "${CACHE##*/}" = unwind ] || CACHE+=/unwind
 ARCH=${ARCH:-x86_64}
 JOBS=${JOBS:-$(nproc)}
@@ -70,10 +69,10 @@ arguments()
 }
 arguments
 
-# What differs by architecture: the emulator's package, the kernel's image, how make is
-# told to build for it, the guest's userland, and where programs for it are built.  The
-# compiler is always that of the root of this machine's own architecture, which is the
-# guest's userland as well where that is the same.
+# Settings by architecture: the emulator's package, the kernel's image, the arguments of
+# make, the guest's userland, and where programs for it are built. The compiler always
+# runs in the root of this machine's own architecture, which is also the guest's userland
+# if the guest has the same architecture.
 # shellcheck disable=SC2034
 case $ARCH in
 x86_64)
@@ -92,13 +91,13 @@ arm64)
 		   HOSTCC=gcc-14)
 	GUEST_ROOT=$CACHE/root-arm64
 	BUILT=out/arm64-programs
-	# By NMIs.  Nor would the clock do for DWARF: perf asks for the length of vectors
+	# By NMIs. Nor would the clock do for DWARF: perf requests the length of vectors
 	# with the other registers, and software events have none to give
 	EVENT=cycles
 	;;
 esac
 
-# need_machine - stop with one sentence where the work below cannot be done
+# need_machine - stop with one sentence if this machine cannot do the work below
 # Root is needed for chroot, mounts and the ownership of the guest's files.
 need_machine()
 {
@@ -119,9 +118,9 @@ need_machine()
 		die "less than 1 GB free under $CACHE; free some, or give CACHE=dir on a larger disk."
 }
 
-# step TITLE COMMAND... - run a long command, its output to a log, with a line of
-# progress every ten seconds and the log's end when it fails.  The command runs in the
-# foreground, where a terminal's ^C reaches it
+# step TITLE COMMAND... - run a long command, its output to a log, with a line of progress
+# every ten seconds and the log's end when it fails. The command runs in the foreground,
+# where a terminal's ^C reaches it
 step()
 {
 	local title=$1 log start=$SECONDS rc=0 progress clock
@@ -131,7 +130,7 @@ step()
 	# shellcheck disable=SC2034
 	LOG=$log
 	say "$title"
-	# Nothing comes from that pipe.  A sleep would outlive the script, with its locks
+	# No data comes from that pipe. A sleep would outlive the script, with its locks
 	until read -r -t 10 -u "$clock" || ! kill -0 $$ 2>/dev/null; do
 		printf '           %4ds  %6d lines  %s\n' $((SECONDS - start)) "$(wc -l <"$log")" \
 			"$(tail -n 1 "$log" | tr -d '\r' | cut -c1-90)" >&2
@@ -149,7 +148,7 @@ step()
 	say "$title: done in $((SECONDS - start)) s"
 }
 
-# host_packages PACKAGE... - install what this machine lacks
+# host_packages PACKAGE... - install the packages that this machine lacks
 host_packages()
 {
 	local missing=() p
@@ -168,7 +167,7 @@ host_packages()
 		apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "${missing[@]}"
 }
 
-# seconds_left - until nothing is begun any more (UNTIL, a time)
+# seconds_left - time until no new work may begin (UNTIL, a time)
 seconds_left()
 {
 	local left=1000000
@@ -188,9 +187,9 @@ set_stamp()
 	mv "$CACHE/stamp/$1.new" "$CACHE/stamp/$1"
 }
 
-# in_root COMMAND... - run in the Debian root, with $CACHE as /mnt/cache and the
-# clone as /mnt/repo.  The mounts live in a namespace of their own and are gone
-# with the command, however it ends; and it ends with this script.
+# in_root COMMAND... - run in the Debian root, with $CACHE as /mnt/cache and the clone as
+# /mnt/repo. The mounts are in a separate namespace and disappear with the command,
+# however it ends; and it ends with this script.
 in_root()
 (
 	share root
@@ -208,14 +207,14 @@ in_root()
 	' bash "$@"
 )
 
-# root_network - the root has the resolver of the day on which it was made
+# root_network - give the root this machine's current resolver
 root_network()
 {
 	[ ! -e /etc/resolv.conf ] ||
 		cp -L --remove-destination /etc/resolv.conf "$CACHE/root/etc/resolv.conf"
 }
 
-# root_packages PACKAGE... - what only some steps need, and the root may lack
+# root_packages PACKAGE... - install packages that only some steps need
 root_packages()
 {
 	local missing=() p info=$CACHE/root/var/lib/dpkg/info
@@ -242,29 +241,29 @@ holders()
 	done | paste -sd ';' | sed 's/;/; /g'
 }
 
-# take -x|-s NAME... - have locks until the script ends, and say which process has one now
+# take -x|-s NAME... - hold locks until the script ends; while waiting, name the holder
 take()
 {
 	local how=$1 name fd patience=0
 	shift
 	mkdir -p "$CACHE/locks"
 	for name; do
-		# A caller has it, or all of them
+		# A caller has this lock, or all locks
 		case " ${UNWIND_LOCKED:-} " in *" $name "*|*" 1 "*) continue ;; esac
 		exec {fd}>>"$CACHE/locks/$name"
 		until flock "$how" -w $patience "$fd"; do
 			say "waiting for $name: $(holders "$name")"
 			patience=60
 		done
-		# Records of processes that ended go
+		# Remove records of processes that have ended
 		holders "$name" >/dev/null
 		echo "$SCRIPT (process $$) has it since $(date +%H:%M:%S)" >"$CACHE/locks/$name.$$"
 		[ "$how" = -s ] || export UNWIND_LOCKED="${UNWIND_LOCKED:-} $name"
 	done
 }
 
-# lock [NAME...] - build these alone, until the script ends; without a name, the lock has
-# the script's
+# lock [NAME...] - build these alone, until the script ends; without a name, the script's
+# own lock
 lock() { take -x "${@:-$(basename "$0" .sh)}"; }
 
 # share NAME... - use these while nobody builds them

@@ -1,31 +1,28 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Boots the guest and runs one shell command in it as root, or a shell:
+# Boot the guest and run one shell command in it as root, or a shell:
 #
 #   CMD='...' guest.sh          standard output, standard error and the exit
 #                               status are the command's own
 #   guest.sh [shell]            a shell on this terminal, until it exits
 #   SHARE=dir                   appears in the guest as /mnt/share, read-write
 #   APPEND='...'                more kernel parameters (kunit.enable=1: run KUnit at boot)
-#   KERNEL=debug                the debug kernel; off: without the feature; kcsan: with
-#                               the checker of data races
+#   KERNEL=debug                the debug kernel; off: without the feature; kcsan: with KCSAN
 #   CPUS=n (2)  MEM=size (4G)   ICOUNT=n: count instructions (-icount shift=n)
 #   CPU=model                   QEMU's name of the processor
 #   MTE=1                       arm64: memory has tags
-#   TURNS=1                     its processors take turns on one of this machine's: for x86,
-#                               where what they all execute is patched again and again
+#   TURNS=1                     the guest's CPUs take turns on one of this machine's: for
+#                               x86, where code that all execute is patched repeatedly
 #   ONEINSN=1                   translate single instructions: an interrupt or
 #                               NMI can come between any two; slow
 #   TIMEOUT=s (1200)            then the guest is stopped, status 124; a shell has no limit
 #   DMESG=file                  keep the guest's kernel log there
 #
-# The kernel must have been built (kernel.sh); the guest's root is the Debian root,
-# or that of its architecture (guest-root.sh), read-only, over 9p.
-#
-# On arm64, the interrupts of the performance counters are NMIs, and pointer
-# authentication uses QEMU's own algorithm: the architected one takes long to
-# emulate.
+# The kernel must have been built (kernel.sh). The guest's root is the Debian root, or the
+# root for its architecture (guest-root.sh), read-only, over 9p. On arm64, counter
+# interrupts are NMIs, and pointer authentication uses QEMU's own algorithm: the
+# architected one takes long to emulate.
 
 # shellcheck disable=SC2054,SC2153 # QEMU's options have commas; IMAGE is of common.sh
 . "$(dirname "$0")/common.sh"
@@ -42,8 +39,8 @@ case $ARCH in
 x86_64)
 	machine=(qemu-system-x86_64 -machine q35 -cpu "${CPU:-max}")
 	console=ttyS0
-	# The time of the host, and of all CPUs the same; the watchdog does not find it so
-	# where one of them has to wait for a turn
+	# All CPUs have the host's time, but the watchdog doubts it where one has to wait
+	# for a turn
 	params="reboot=t no_timer_check tsc=reliable"
 	;;
 arm64)
@@ -54,8 +51,8 @@ arm64)
 	;;
 esac
 kind=${KERNEL:-normal}
-# While x86 finds out what the processor has, it forgets for a moment that addresses
-# have five levels, and KASAN takes those of an interrupt that comes then for wild
+# While x86 detects the processor's features, it briefly forgets that addresses have five
+# levels. KASAN then reports the addresses of an interrupt at that moment as wild
 [ "$ARCH-$kind" != x86_64-debug ] || params+=" no5lvl"
 image=$CACHE/out/$ARCH-$kind/$IMAGE
 [ -s "$image" ] || die "the $kind kernel is not built: run 'make kernel KERNEL=$kind'."
@@ -66,7 +63,7 @@ cmp -s "$REPO/qemu/guest-init" "$GUEST_ROOT/sbin/unwind-init" || {
 	mv "$GUEST_ROOT/sbin/unwind-init.$$" "$GUEST_ROOT/sbin/unwind-init"
 }
 
-# What a check has begun in time is not to last much longer
+# Work that a check has begun in time must not last much longer
 limit=$(($(seconds_left) + 900))
 : "${TIMEOUT:=$((interactive ? 0 : 1200))}"
 [ "$TIMEOUT" -le $limit ] || TIMEOUT=$limit
@@ -88,7 +85,7 @@ devices=()
 # port NAME CHARDEV - a virtio port of that name in the guest, for bytes
 port() { devices+=(-chardev "$2,id=$1" -device "virtserialport,chardev=$1,name=$1"); }
 
-# directory TAG PATH [OPTIONS] - seen in the guest by that tag; QEMU wants commas twice
+# directory TAG PATH [OPTIONS] - the guest mounts it by that tag; QEMU wants commas twice
 directory()
 {
 	devices+=(-fsdev "local,id=$1,path=${2//,/,,},security_model=none,multidevs=remap${3:-}"
@@ -105,7 +102,7 @@ cat >"$run/environment" <<-EOF
 	export UNWIND_BUILT=/mnt/cache/$BUILT UNWIND_HEADERS=/mnt/cache/out/$ARCH-normal/usr/include
 EOF
 if [ -n "$interactive" ]; then
-	# The guest has no way to see the size of this terminal, or that it changes
+	# The guest cannot see the size of this terminal, or that it changes
 	mkfifo "$run/size.in" "$run/size.out"
 	exec {size}<>"$run/size.in"
 	trap 'stty size >&$size' WINCH
@@ -117,8 +114,8 @@ if [ -n "$interactive" ]; then
 	devices+=(-chardev stdio,id=terminal,signal=off -device virtconsole,chardev=terminal)
 else
 	printf '%s\n' "$CMD" >"$run/cmd"
-	# Through pipes, so that what is written goes on where our own output is.  Both end
-	# when QEMU and this script have closed them
+	# Through pipes, so that the output goes to our own. Both end when QEMU and this
+	# script have closed them
 	mkfifo "$run/out" "$run/err"
 	cat "$run/out" &
 	cat "$run/err" >&2 &
@@ -131,18 +128,19 @@ fi
 if [ -n "${ICOUNT:-}" ]; then
 	accel=(-accel tcg,thread=single -icount "shift=$ICOUNT")
 elif [ -n "${TURNS:-}" ]; then
-	# QEMU drops what it has translated of an instruction before, not after, it is
-	# overwritten.  Another processor may translate what was there in between, and keep
-	# it: a breakpoint, where x86 patches a call, of which the kernel knows nothing when
-	# it is executed later.  The kernel dies of "int3" then, with another byte at the
-	# place (seen with 7.2 and 11.1: the call of trace_sched_switch()'s probe, turned on
-	# and off under load, within a minute)
+	# QEMU drops its translation of an instruction before, not after, the instruction
+	# is overwritten. In between, another processor may translate the old bytes, and
+	# keep the result. If these are a breakpoint, with which x86 patches a call, the
+	# processor executes it later, when the kernel has forgotten it. The kernel then
+	# dies of "int3", with another byte at the address (seen with 7.2 and 11.1: the
+	# call of trace_sched_switch()'s probe, turned on and off under load, within a
+	# minute)
 	accel=(-accel tcg,thread=single)
 else
 	accel=(-accel tcg,thread=multi)
 fi
 if [ -n "${ONEINSN:-}" ]; then
-	# By the name that it has from QEMU 8.1 on, or the one before
+	# Its name from QEMU 8.1 on, or the older one
 	if "${machine[0]}" -help | grep -q one-insn-per-tb; then
 		accel[1]+=,one-insn-per-tb=on
 	else
@@ -159,7 +157,7 @@ setpriv --pdeathsig TERM timeout --foreground "$TIMEOUT" \
 	-device virtio-rng-pci -device virtio-serial-pci "${devices[@]}" \
 	<&0 2>"$run/errors" &
 qemu=$!
-# A signal that a trap handles ends a wait, too
+# A signal with a trap ends a wait, too
 until wait $qemu; rc=$?; [ $rc -le 128 ] || ! kill -0 $qemu 2>/dev/null; do :; done
 qemu=
 [ -n "$interactive" ] || exec {out}>&- {err}>&-

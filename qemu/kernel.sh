@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Configures and builds the guest's kernel, its modules and its headers for user space,
-# inside the Debian root and out of tree:  kernel.sh [normal|debug|off|kcsan|be]
+# Configure and build the guest's kernel, its modules and its headers for user space,
+# inside the Debian root and out of tree: kernel.sh [normal|debug|off|kcsan|be]
 #
 # The configuration is tinyconfig plus the fragments in qemu/config: of all kernels, of
-# the architecture, of all but "be", of the kind.  An option of a fragment that Kconfig
+# the architecture, of all but "be", of the kind. An option of a fragment that Kconfig
 # drops is an error: otherwise a test that needs it would be skipped unnoticed.
 
 KERNEL=${1:-${KERNEL:-normal}}
@@ -30,7 +30,7 @@ cd "$REPO/qemu/config" || exit
 
 config_key() { { cat "${FRAGMENTS[@]}" "$CACHE/tree.base"; grep Kconfig "$CACHE/tree.sums"; } | sha256sum; }
 
-# What tree.sh has summed up is what the tree has beside the base
+# tree.sh's checksums cover the files that differ from the base
 kernel_key()
 {
 	{

@@ -8,12 +8,13 @@
 need_machine
 out=$BUILT/perf
 
-# Python is for scripts on what was recorded, BPF programs for "--off-cpu".  The
-# libraries of another architecture are those of the guest's root.
+# Python is for scripts on recordings, BPF programs for "--off-cpu". The libraries of
+# another architecture are in the guest's root.
 options=(WERROR=0 NO_LIBPERL=1 NO_JEVENTS=1 BUILD_BPF_SKEL=1 CLANG=clang)
 if [ "$GUEST_ROOT" != "$CACHE/root" ]; then
 	sysroot=/mnt/cache/${GUEST_ROOT##*/}
-	# A part of the compiler's name, as flags would also be those of what is run here
+	# A part of the compiler's name, because flags would also apply to programs that
+	# run here
 	options+=("CC=$TRIPLET-gcc-14 --sysroot=$sysroot"
 		  PKG_CONFIG=pkg-config PKG_CONFIG_SYSROOT_DIR="$sysroot"
 		  PKG_CONFIG_LIBDIR="$sysroot/usr/lib/$TRIPLET/pkgconfig"
@@ -21,7 +22,7 @@ if [ "$GUEST_ROOT" != "$CACHE/root" ]; then
 fi
 stamp=${out#out/}
 stamp=${stamp//\//-}
-# Only what perf is made from decides: a new kernel does not rebuild it.
+# The key covers perf's own inputs: a new kernel does not rebuild it.
 key()
 {
 	{
@@ -37,7 +38,7 @@ share tree
 ! built || exit 0
 key=$(key)
 mkdir -p "$CACHE/$out"
-# What was found to be there is not looked for again, unless all is made anew
+# perf's build caches the libraries that it has found, unless all is built again
 if ! printf '%s\n' "${options[@]}" | cmp -s - "$CACHE/$out/unwind-options"; then
 	rm -rf "${CACHE:?}/$out"
 	mkdir -p "$CACHE/$out"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Builds programs and libraries with SFrame tables, and installs them in
-# /opt/sframe of the guest's root:  programs.sh [NAME...]
+# Build programs and libraries with SFrame tables, and install them in /opt/sframe of the
+# guest's root: programs.sh [NAME...]
 #
 #   libc       the C library and its start files
 #   libstdcxx  libstdc++ and libgcc_s, for programs in C++
@@ -13,8 +13,8 @@
 #   memcached  a server with threads, and libevent
 #   mixed      threads that the C library calls back; of our own
 #
-# Without a NAME: libc sqlite.  A package that is up to date costs nothing; what it
-# needs is built first.  qemu/programs/build.sh says how.
+# Without a NAME: libc sqlite. A package that is up to date costs nothing; its
+# dependencies are built first. qemu/programs/build.sh says how.
 
 . "$(dirname "$0")/common.sh"
 
