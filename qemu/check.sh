@@ -323,6 +323,8 @@ ignored()
 	kernel/unwind/tests/*) echo "MACRO_ARG_REUSE" ;;
 	# bpf_trace.c declares what stackmap.c has
 	*/bpf.patch) echo "BIT_MACRO,AVOID_EXTERNS" ;;
+	# The kernel's history is not here
+	*/uprobes.patch) echo "UNKNOWN_COMMIT_ID" ;;
 	*.patch) echo "BIT_MACRO" ;;
 	*) echo "FILE_PATH_CHANGES" ;;
 	esac

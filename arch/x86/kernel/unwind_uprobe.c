@@ -14,16 +14,6 @@
 
 #ifdef CONFIG_UPROBES
 
-/* In uprobes.c */
-extern u8 uretprobe_trampoline_entry[];
-extern u8 uretprobe_pushed_ax[];
-extern u8 uretprobe_pushed_cx[];
-extern u8 uretprobe_pushed_r11[];
-extern u8 uretprobe_syscall_check[];
-extern u8 uretprobe_popped_r11[];
-extern u8 uretprobe_popped_cx[];
-extern u8 uretprobe_trampoline_end[];
-
 /* From each label on, the number of words that are pushed */
 static const struct {
 	const u8	*label;

@@ -274,12 +274,12 @@ static void user_sframe_ra_in_register(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_REG_FUNC,
 		     t->text + TEST_SP_FUNC + 5, t->text + TEST_END_FUNC + 1);
 
-	/* A function that has made a call has lost the register */
+	/* A function that has made a call has lost the register, and has a frame */
 	put_word(test, 10, t->text + TEST_REG_FUNC + 1);
 	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 10), 1);
 	start(test);
 	use_table(test);
-	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_SP_FUNC,
+	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_SP_FUNC,
 		     t->text + TEST_REG_FUNC + 1);
 }
 

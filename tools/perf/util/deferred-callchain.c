@@ -489,8 +489,8 @@ union perf_event *deferred_callchains__merge(struct deferred_callchains *dc,
 	 */
 	size = event->header.size - 2 * sizeof(u64);
 	if (user)
-		user_nr = min3(user->nr, max_user_nr(dc, sample, kernel_nr),
-			       (u64)(USHRT_MAX - size) / sizeof(u64) - 1);
+		user_nr = min(min(user->nr, max_user_nr(dc, sample, kernel_nr)),
+			      (u64)(USHRT_MAX - size) / sizeof(u64) - 1);
 	user_words = user_nr ? user_nr + 1 : 0;
 
 	memcpy(dc->merged, event, head);

@@ -145,6 +145,16 @@ static inline bool unwind_user_maybe_trampoline(u32 insns)
 	       insns == UNWIND_USER_TRAMPOLINE_MOVL;
 }
 
+/* Labels in arch/x86/kernel/uprobes.c */
+extern u8 uretprobe_trampoline_entry[];
+extern u8 uretprobe_pushed_ax[];
+extern u8 uretprobe_pushed_cx[];
+extern u8 uretprobe_pushed_r11[];
+extern u8 uretprobe_syscall_check[];
+extern u8 uretprobe_popped_r11[];
+extern u8 uretprobe_popped_cx[];
+extern u8 uretprobe_trampoline_end[];
+
 bool unwind_user_uretprobe_pushed(unsigned long offset, unsigned int *words,
 				  bool *called);
 bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,

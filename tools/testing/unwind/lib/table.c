@@ -37,6 +37,9 @@ const char *table_differs(const struct sframe_table *table, u64 vaddr, u64 ip,
 	struct unwind_row found, want;
 	int got;
 
+	/* The text that the table was built for ends before that */
+	if (offset >= 2 * TABLE_REACH)
+		return NULL;
 	got = sframe_table_row(table, sframe_table_find(table, offset), &found);
 	if (ret && ret != -ENOENT)
 		ret = -EINVAL;

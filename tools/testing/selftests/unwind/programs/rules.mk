@@ -32,7 +32,7 @@ $(OUTPUT)/twin_%.so: twin.c $(LOCAL_HDRS)
 	$(call bare,$(HOW_table) -DFRAME=$* -fPIC -shared -e twin)
 # Linked to an address of its own, as prelink does
 $(OUTPUT)/twin_linked.so: twin.c $(LOCAL_HDRS)
-	$(call bare,$(HOW_table) -DFRAME=160 -fPIC -shared -e twin -Wl,-Ttext-segment=0x40000000)
+	$(call bare,$(HOW_table) -DFRAME=160 -fPIC -shared -e twin -Xlinker -Ttext-segment=0x40000000)
 $(OUTPUT)/plt.so: plt.c $(LOCAL_HDRS)
 	$(call bare,$(HOW_table) -fplt -z lazy -fPIC -shared)
 $(OUTPUT)/prog_%: prog.c chain.c $(LOCAL_HDRS)
