@@ -102,6 +102,7 @@ static const struct sfb_row three_rows[] = {
 	SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(4, SFB_SP, 0, 16, -16),
 	SFB_ROW(9, SFB_FP, 0, 16, -16),
 };
+
 static const struct sfb_row one_row[] = { SFB_ROW(0, SFB_SP, 0, 8) };
 static const struct sfb_row late_row[] = { SFB_ROW(4, SFB_SP, 0, 24) };
 
@@ -126,7 +127,7 @@ static void layout(u8 version, u8 flags)
 	};
 	struct sframe_table *table;
 
-	tap_begin("table: v%u, flags %u: layout and bounds", version, flags);
+	tap_begin("table: v%u, flags %u: arrays and bounds", version, flags);
 	table = build(&section);
 	if (IS_ERR(table)) {
 		tap_fail("no table: %ld", PTR_ERR(table));
@@ -277,7 +278,7 @@ static void segments(void)
 	};
 	struct sframe_table *table;
 
-	tap_begin("table: functions that lie in one of several segments");
+	tap_begin("table: functions that lie in one of several parts of the file");
 	table = build_section(&section, segs, ARRAY_SIZE(segs));
 	expect_rules(table, 0x2000, 0x3000, SFRAME_RULE_NONE);
 	expect_rules(table, 0x3000, 0x3020, ORDINARY(8));
@@ -474,7 +475,7 @@ static void empty(u8 version)
 	};
 	struct sframe_table *table;
 
-	tap_begin("table: v%u: empty functions describe nothing", version);
+	tap_begin("table: v%u: functions of no size describe nothing", version);
 	table = build(&section);
 	expect_rules(table, 0x700, 0x1000, SFRAME_RULE_NONE);
 	expect_rules(table, 0x1000, 0x1010, ORDINARY(8));

@@ -31,69 +31,67 @@ struct one_rule {
 	u64		rule;
 };
 
-#define AMD64	SFB_AMD64, -8, 0
-#define PLAIN	0, 0
-#define FLEX	1, 0
-
 static const struct one_rule rules[] = {
-	{ "largest CFA", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, 0x3fff8),
+	{ "largest CFA", SFB_AMD64, -8, 0, 0, 0, SFB_ROW(0, SFB_SP, 2, 0x3fff8),
 	  ORDINARY(0x3fff8) },
-	{ "CFA too large", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, 0x40000), 0 },
-	{ "lowest CFA", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, -0x40000),
+	{ "CFA too large", SFB_AMD64, -8, 0, 0, 0, SFB_ROW(0, SFB_SP, 2, 0x40000), 0 },
+	{ "lowest CFA", SFB_AMD64, -8, 0, 0, 0, SFB_ROW(0, SFB_SP, 2, -0x40000),
 	  ORDINARY(-0x40000) },
-	{ "CFA too low", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, -0x40008), 0 },
-	{ "CFA that would wrap", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, 0x80008), 0 },
-	{ "lowest CFA of all", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, INT_MIN), 0 },
-	{ "CFA no multiple of 8", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 0, 12), 0 },
-	{ "CFA no multiple of 8, below", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 0, -4), 0 },
-	{ "CFA by FP", AMD64, PLAIN, SFB_ROW(0, SFB_FP, 0, 16),
+	{ "CFA too low", SFB_AMD64, -8, 0, 0, 0, SFB_ROW(0, SFB_SP, 2, -0x40008), 0 },
+	{ "CFA that would wrap", SFB_AMD64, -8, 0, 0, 0, SFB_ROW(0, SFB_SP, 2, 0x80008), 0 },
+	{ "lowest CFA of all", SFB_AMD64, -8, 0, 0, 0, SFB_ROW(0, SFB_SP, 2, INT_MIN), 0 },
+	{ "CFA no multiple of 8", SFB_AMD64, -8, 0, 0, 0, SFB_ROW(0, SFB_SP, 0, 12), 0 },
+	{ "CFA no multiple of 8, below", SFB_AMD64, -8, 0, 0, 0, SFB_ROW(0, SFB_SP, 0, -4), 0 },
+	{ "CFA by FP", SFB_AMD64, -8, 0, 0, 0, SFB_ROW(0, SFB_FP, 0, 16),
 	  ORDINARY(16) | SFRAME_RULE_CFA_FP },
-	{ "largest FP", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, 16, 0x3fff8),
+	{ "largest FP", SFB_AMD64, -8, 0, 0, 0, SFB_ROW(0, SFB_SP, 2, 16, 0x3fff8),
 	  ORDINARY(16) | SAVED(0x3fff8) },
-	{ "FP too large", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, 16, 0x40000), 0 },
-	{ "lowest FP", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, 16, -0x40000),
+	{ "FP too large", SFB_AMD64, -8, 0, 0, 0, SFB_ROW(0, SFB_SP, 2, 16, 0x40000), 0 },
+	{ "lowest FP", SFB_AMD64, -8, 0, 0, 0, SFB_ROW(0, SFB_SP, 2, 16, -0x40000),
 	  ORDINARY(16) | SAVED(-0x40000) },
-	{ "FP too low", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 2, 16, -0x40008), 0 },
-	{ "FP no multiple of 8", AMD64, PLAIN, SFB_ROW(0, SFB_SP, 0, 16, -15), 0 },
-	{ "FP fixed", SFB_AMD64, -8, -16, PLAIN, SFB_ROW(0, SFB_SP, 0, 16),
+	{ "FP too low", SFB_AMD64, -8, 0, 0, 0, SFB_ROW(0, SFB_SP, 2, 16, -0x40008), 0 },
+	{ "FP no multiple of 8", SFB_AMD64, -8, 0, 0, 0, SFB_ROW(0, SFB_SP, 0, 16, -15), 0 },
+	{ "FP fixed", SFB_AMD64, -8, -16, 0, 0, SFB_ROW(0, SFB_SP, 0, 16),
 	  ORDINARY(16) | SAVED(-16) },
-	{ "FP fixed, no multiple of 8", SFB_AMD64, -8, -17, PLAIN,
+	{ "FP fixed, no multiple of 8", SFB_AMD64, -8, -17, 0, 0,
 	  SFB_ROW(0, SFB_SP, 0, 16), 0 },
-	{ "RA fixed, no multiple of 8", SFB_AMD64, -7, 0, PLAIN,
+	{ "RA fixed, no multiple of 8", SFB_AMD64, -7, 0, 0, 0,
 	  SFB_ROW(0, SFB_SP, 0, 16), 0 },
-	{ "RA in its register", SFB_AARCH64, 0, 0, PLAIN, SFB_ROW(0, SFB_SP, 0, 16),
+	{ "RA in its register", SFB_AARCH64, 0, 0, 0, 0, SFB_ROW(0, SFB_SP, 0, 16),
 	  SFRAME_RULE_LINK | WORDS(16, 16) },
-	{ "CFA 0", SFB_AARCH64, 0, 0, PLAIN, SFB_ROW(0, SFB_SP, 0, 0),
+	{ "CFA 0", SFB_AARCH64, 0, 0, 0, 0, SFB_ROW(0, SFB_SP, 0, 0),
 	  SFRAME_RULE_LINK },
-	{ "RA in its register, FP saved", SFB_AARCH64, 0, -16, PLAIN,
+	{ "RA in its register, FP saved", SFB_AARCH64, 0, -16, 0, 0,
 	  SFB_ROW(0, SFB_FP, 0, 16),
 	  SFRAME_RULE_LINK | WORDS(16, 16) | SAVED(-16) | SFRAME_RULE_CFA_FP },
-	{ "RA and FP saved", SFB_AARCH64, 0, 0, PLAIN,
+	{ "RA and FP saved", SFB_AARCH64, 0, 0, 0, 0,
 	  SFB_ROW(0, SFB_SP, 2, 0x1000, -0x400, -0x800),
 	  SFRAME_RULE_ORDINARY | WORDS(0x1000, 16) | WORDS(-0x400, 32) | SAVED(-0x800) },
-	{ "RA too low", SFB_AARCH64, 0, 0, PLAIN,
+	{ "RA too low", SFB_AARCH64, 0, 0, 0, 0,
 	  SFB_ROW(0, SFB_SP, 2, 0x1000, -0x40008), 0 },
 	{ "signatures are left out", SFB_AARCH64, 0, 0, 0, SFB_KEY_B,
 	  SFB_ROW(0, SFB_SP | SFB_MANGLED, 0, 16, -8), ORDINARY(16) },
-	{ "signal frame", AMD64, 0, SFB_SIGNAL, SFB_ROW(0, SFB_SP, 0, 16), 0 },
-	{ "outermost", AMD64, PLAIN, SFB_ROW_OUTERMOST(0), 0 },
-	{ "flexible, as any", AMD64, FLEX, SFB_ROW(0, SFB_SP, 0, 7 << 3 | 1, 16, 2, -8, 2, -16),
+	{ "signal frame", SFB_AMD64, -8, 0, 0, SFB_SIGNAL, SFB_ROW(0, SFB_SP, 0, 16), 0 },
+	{ "outermost", SFB_AMD64, -8, 0, 0, 0, SFB_ROW_OUTERMOST(0), 0 },
+	{ "flexible, as any", SFB_AMD64, -8, 0, 1, 0,
+	  SFB_ROW(0, SFB_SP, 0, 7 << 3 | 1, 16, 2, -8, 2, -16),
 	  ORDINARY(16) | SAVED(-16) },
-	{ "flexible, CFA by FP", AMD64, FLEX, SFB_ROW(0, SFB_SP, 0, 6 << 3 | 1, 16),
+	{ "flexible, CFA by FP", SFB_AMD64, -8, 0, 1, 0, SFB_ROW(0, SFB_SP, 0, 6 << 3 | 1, 16),
 	  ORDINARY(16) | SFRAME_RULE_CFA_FP },
-	{ "CFA in memory", AMD64, FLEX, SFB_ROW(0, SFB_SP, 0, 7 << 3 | 3, 16), 0 },
-	{ "CFA by another register", AMD64, FLEX, SFB_ROW(0, SFB_SP, 0, 10 << 3 | 1, 16), 0 },
-	{ "RA in a register", AMD64, FLEX,
+	{ "CFA in memory", SFB_AMD64, -8, 0, 1, 0, SFB_ROW(0, SFB_SP, 0, 7 << 3 | 3, 16), 0 },
+	{ "CFA by another register", SFB_AMD64, -8, 0, 1, 0,
+	  SFB_ROW(0, SFB_SP, 0, 10 << 3 | 1, 16), 0 },
+	{ "RA in a register", SFB_AMD64, -8, 0, 1, 0,
 	  SFB_ROW(0, SFB_SP, 0, 7 << 3 | 1, 16, 1 << 3 | 1, 0), 0 },
-	{ "RA in memory at SP", AMD64, FLEX,
+	{ "RA in memory at SP", SFB_AMD64, -8, 0, 1, 0,
 	  SFB_ROW(0, SFB_SP, 0, 7 << 3 | 1, 16, 7 << 3 | 3, 0), 0 },
-	{ "RA an address in the frame", AMD64, FLEX,
+	{ "RA an address in the frame", SFB_AMD64, -8, 0, 1, 0,
 	  SFB_ROW(0, SFB_SP, 1, 7 << 3 | 1, 16, 8 << 3, -8), 0 },
-	{ "FP in a register", AMD64, FLEX,
+	{ "FP in a register", SFB_AMD64, -8, 0, 1, 0,
 	  SFB_ROW(0, SFB_SP, 0, 7 << 3 | 1, 16, 0, 3 << 3 | 1, 0), 0 },
-	{ "FP in memory at FP", AMD64, FLEX,
+	{ "FP in memory at FP", SFB_AMD64, -8, 0, 1, 0,
 	  SFB_ROW(0, SFB_SP, 0, 7 << 3 | 1, 16, 0, 6 << 3 | 3, 0), 0 },
-	{ "FP an address in the frame", AMD64, FLEX,
+	{ "FP an address in the frame", SFB_AMD64, -8, 0, 1, 0,
 	  SFB_ROW(0, SFB_SP, 1, 7 << 3 | 1, 16, 0, 8 << 3, -16), 0 },
 };
 
@@ -276,7 +274,7 @@ static void claimed(u8 version)
 	struct sfb_image img;
 	u32 max = version == 2 ? 0xffffffff : 0xffff;
 
-	tap_begin("table: v%u: %u rows claimed, repeated 2^32 - 1 times", version, max);
+	tap_begin("table: v%u: %u rows promised, repeated 2^32 - 1 times", version, max);
 	build_shared(&img, version, 2, 16);
 	if (version == 2) {
 		sfb_put(&img, sfb_fde(&img, 0) + 12, 4, max);
@@ -345,7 +343,7 @@ static void largest(void)
 	expect_rules(table, 0, 16, ORDINARY(24));
 	expect_rules(table, 16, 1000, SFRAME_RULE_NONE);
 	expect_rules(table, max - FULL_ROWS - 100, max - FULL_ROWS,
-			     SFRAME_RULE_NONE);
+		     SFRAME_RULE_NONE);
 	expect_rules(table, max - 3, max - 2, ORDINARY(FULL_ROWS % 2 ? 8 : 16));
 	expect_rules(table, max - 2, max - 1, ORDINARY(FULL_ROWS % 2 ? 16 : 8));
 	expect_rules(table, max - 1, max, ORDINARY(FULL_ROWS % 2 ? 8 : 16));
