@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # How much of the decoder and of the builder of tables the unit tests and the corpus
-# reach: lines, branches, and each line that is never reached.  The programs were built with --coverage.
+# reach: lines, branches, and each line that is never reached.  The programs were built
+# with --coverage.
 #
 # It succeeds if every line is reached: test or remove a line that nothing reaches.
 #
