@@ -226,9 +226,9 @@ bool watch_judge(struct watch *watch, const struct truth *truth,
 		any = true;
 		switch (raw->type) {
 		case PERF_RECORD_CALLCHAIN_DEFERRED:
-			/* cookie, nr, context, addresses */
+			/* cookie, nr, addresses */
 			if (word[1])
-				truth_judge(truth, word + 3, word[1] - 1, tally);
+				truth_judge(truth, word + 2, word[1], tally);
 			break;
 		case PERF_RECORD_LOST:
 			/* id, number */

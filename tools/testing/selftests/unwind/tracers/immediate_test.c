@@ -333,6 +333,7 @@ static int differing(struct subject *subject, const bool *by_table)
 {
 	const struct record *now, *later, *stack;
 	int differ = 0;
+	uint64_t nr;
 	size_t i;
 
 	for (i = 0; i < PORTION; i++) {
@@ -342,8 +343,10 @@ static int differing(struct subject *subject, const bool *by_table)
 					      later->cookie) : NULL;
 		if (!now || !stack)
 			return -1;
+		/* A sample has a context before its addresses */
+		nr = now->nr ? now->nr - 1 : 0;
 		differ += by_table[i] &&
-			  !same_addresses(now->nr, now->ips, stack->nr, stack->ips);
+			  !same_addresses(nr, now->ips + 1, stack->nr, stack->ips);
 	}
 	records_free(&subject->now_recs);
 	records_free(&subject->later_recs);
@@ -942,9 +945,9 @@ static int collect_perf(struct _test_data_all_tracers *self)
 		if (!now || !stack || !now->nr || !stack->nr)
 			goto out;
 		moment->cookie = later->cookie;
-		/* Without the marker */
+		/* Without the context */
 		took(moment, PERF_IN_PLACE, now->ips + 1, now->nr - 1);
-		took(moment, PERF_DEFERRED, stack->ips + 1, stack->nr - 1);
+		took(moment, PERF_DEFERRED, stack->ips, stack->nr);
 	}
 	if (!records_get(&recs, PERF_RECORD_SAMPLE, PORTION) &&
 	    records_match(&recs, NULL))
