@@ -480,7 +480,7 @@ static bool ended_by(struct trace *trace, const char *reason)
 /* By libc: the first frame of its coroutines has no table that continues the stack */
 
 #if defined(__x86_64__)
-#define ENDS_BY		"no table and no frame pointer\""
+#define ENDS_BY		"no table and no frame pointer'"
 #else
 /* libc's makecontext() clears the frame pointer; its table, if any, says so */
 #define ENDS_BY		"end of stack"
@@ -525,7 +525,7 @@ static void calls_coroutine(void *arg)
 		swapcontext(&here, &there);
 		whole_forget(1);
 		whole_sample();
-		judge("end of stack\"");
+		judge("end of stack'");
 		whole_forget(1);
 	}
 }
@@ -712,7 +712,7 @@ void switched_to(void)
 		whole_note_ra();
 		whole_sample();
 		if (sampler)
-			judge("end of stack\"");
+			judge("end of stack'");
 		whole = caller;
 		switch_to(&other_stack, own_stack);
 	}
@@ -734,7 +734,7 @@ static void switches(void *arg)
 		switch_to(&own_stack, other_stack);
 		whole_sample();
 		if (sampler)
-			judge("end of stack\"");
+			judge("end of stack'");
 		whole_forget(1);
 	}
 }
@@ -887,7 +887,7 @@ TEST_F(coroutine, called_on_a_stack_below_has_the_callers)
 	whole_run(calls_on, low, high);
 	EXPECT_EQ(4, whole.nr);
 	EXPECT_TRUE(whole_is_right(&self->sampler));
-	EXPECT_TRUE(ended_by(&self->trace, "end of stack\""));
+	EXPECT_TRUE(ended_by(&self->trace, "end of stack'"));
 }
 
 TEST_F(coroutine, called_on_a_stack_above_ends_there)
@@ -902,7 +902,7 @@ TEST_F(coroutine, called_on_a_stack_above_ends_there)
 	memmove(whole.ra, whole.ra + 2, 2 * sizeof(*whole.ra));
 	whole_forget(2);
 	EXPECT_TRUE(whole_is_right(&self->sampler));
-	EXPECT_TRUE(ended_by(&self->trace, "bad frame\""));
+	EXPECT_TRUE(ended_by(&self->trace, "bad frame'"));
 }
 
 FIXTURE(libc_with_tables)

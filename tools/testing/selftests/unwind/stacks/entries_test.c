@@ -941,7 +941,8 @@ TEST_F(uretprobe, freed_after_longjmp_is_not_read)
 	ASSERT_EQ(sizeof(freed), read(fd, &freed, sizeof(freed)));
 	EXPECT_LE(10, freed);
 	close(fd);
-	EXPECT_EQ(3, remove_probes());
+	/* Functions that are left by longjmp() do not return */
+	EXPECT_EQ(10, remove_probes());
 }
 
 #if defined(__aarch64__)
