@@ -30,9 +30,9 @@ UNWIND=$REPO/tools/testing/selftests/unwind
 KSELFTEST=/mnt/cache/out/$ARCH-normal/kselftest/kselftest_install
 
 # Tests that race, whose faults a checker of the debug kernel sees: the deferred core and
-# tables under load, clients that go, tracers together, tasks that end.  Several of
-# the others take minutes each there
-DEBUG_TESTS='stress/* tracers/client* tracers/tracers* stacks/exit*'
+# tables under load, tracers together, tasks that end.  Several of the others take
+# minutes each there
+DEBUG_TESTS='stress/* tracers/tracers* stacks/exit*'
 
 n=0
 

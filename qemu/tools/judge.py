@@ -11,7 +11,7 @@ a sample that comes later.  Such samples do not count, and may be 1 %.
 trace-cmd's immediate stacks have eight addresses at most: one is complete if it begins as
 the deferred stack of the same cookie, which is complete, and has all of it or eight; a
 stack with another address is wrong.  (Where tables lead nowhere, a deferred stack ends,
-but an immediate one is that of frame pointers.)  Whether a wrong stack would be seen is
+but an immediate one follows frame pointers.)  Whether a wrong stack would be seen is
 tried with one of them: without its second caller, and with another.
 """
 
