@@ -8,7 +8,6 @@
 #   tables    processes that are never unwound, beside a kernel without the feature;
 #             frames and memory by the number of registered ranges
 #   frames    a frame by frame pointer and by tables of many sizes, warm, cold, first
-#   rows      how often a frame's rule was in the memo while programs are recorded
 #   deferred  a request, the core's own work, the way to the callback, the return to
 #             user space
 #   sampling  what samples cost the sampled program, by method and rate
@@ -109,14 +108,6 @@ bench_frames()
 	counted normal "frames $MODULE fp 100 1000 10000 30000 100000"
 	# The topmost frame where no table describes it
 	[ "$ARCH" != arm64 ] || counted normal "topmost $MODULE"
-}
-
-bench_rows()
-{
-	build
-	"$Q/perf.sh"
-	"$Q/programs.sh" "${programs[@]}"
-	boot "recording programs" "sh $GUEST_SH rows ${programs[*]} >/mnt/share/rows"
 }
 
 bench_deferred()
@@ -227,7 +218,7 @@ accuracy_tools()
 
 kind=${1:-}
 case $kind in
-bench) parts=(decoder tables frames rows deferred sampling memory post) ;;
+bench) parts=(decoder tables frames deferred sampling memory post) ;;
 accuracy) parts=(same methods step) ;;
 *) die "usage: figures.sh bench|accuracy [PART...]" ;;
 esac

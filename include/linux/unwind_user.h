@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The current task's user stack, immediately: in any context without page faults, or with
- * them if the caller may sleep (kernel/unwind/user.c, in_place.c).  And the hooks of an
- * address space that inherit, drop and free its tables (kernel/unwind/tables.c).
+ * The current task's user stack: immediate, in any context (kernel/unwind/in_place.c), or
+ * with page faults (user.c).  And the hooks of an address space that inherit, drop and free
+ * the tables that its process registered (tables.c).
  */
 #ifndef _LINUX_UNWIND_USER_H
 #define _LINUX_UNWIND_USER_H
@@ -15,14 +15,14 @@ struct pt_regs;
 
 #ifdef CONFIG_UNWIND_USER
 
-int unwind_user(struct unwind_stacktrace *trace, unsigned int max,
-		enum unwind_user_access access);
+int unwind_user(struct unwind_stacktrace *trace, unsigned int max);
 int unwind_user_faultable(struct unwind_stacktrace *trace);
+enum unwind_user_text unwind_user_text(const struct vm_area_struct *vma,
+				       unsigned long ip, u64 *offset);
 
 #else
 
-static inline int unwind_user(struct unwind_stacktrace *trace, unsigned int max,
-			      enum unwind_user_access access)
+static inline int unwind_user(struct unwind_stacktrace *trace, unsigned int max)
 {
 	return -EOPNOTSUPP;
 }
@@ -37,10 +37,7 @@ static inline int unwind_user_faultable(struct unwind_stacktrace *trace)
 #ifdef CONFIG_UNWIND_USER_SFRAME
 
 unsigned int unwind_user_in_place(struct pt_regs *regs, unsigned long *entries,
-				  unsigned int max,
-				  enum unwind_user_access access);
-enum unwind_user_text unwind_user_text(const struct vm_area_struct *vma,
-				       unsigned long ip, u64 *offset);
+				  unsigned int max);
 void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 			  unsigned long end);
 int __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm);
@@ -55,17 +52,30 @@ int unwind_table_prctl(unsigned long op, unsigned long uattr,
 static inline void unwind_tables_init(struct mm_struct *mm)
 {
 	mm->unwind_tables = NULL;
+	mm->unwind_bare = 0;
 }
 
 /**
- * unwind_tables_drop - drop the tables of a range that is unmapped
+ * unwind_tables_any - is, or was, anything registered?
+ * @mm: the current task's address space
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+static inline bool unwind_tables_any(const struct mm_struct *mm)
+{
+	return READ_ONCE(mm->unwind_tables);
+}
+
+/**
+ * unwind_tables_drop - drop what is registered for memory that is unmapped
  * @mm: address space, its mmap_lock held for writing
  * @start: first address of the range, which may be empty
  * @end: first address after it
  *
- * Drops ranges of text in there, and ranges described by a table in there.
+ * Drops ranges of text in there, and ranges described by a section in there.
  *
- * Context: task; may sleep.  Costs one test of a pointer if nothing was unwound.
+ * Context: task; may sleep.  Costs one test of a pointer if nothing is registered.
  */
 static inline void unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 				      unsigned long end)
@@ -78,8 +88,6 @@ static inline void unwind_tables_drop(struct mm_struct *mm, unsigned long start,
  * unwind_tables_fork - let a child inherit the tables that its parent registered
  * @mm: the child's address space
  * @oldmm: the parent's, its mmap_lock held for writing
- *
- * The child does not inherit tables that the kernel found: it finds them again on demand.
  *
  * Context: task; may sleep.  Costs one test of a pointer if there are no tables.
  * Return: 0 or -ENOMEM.
@@ -105,21 +113,14 @@ static inline void unwind_tables_free(struct mm_struct *mm)
 #else
 
 static inline unsigned int
-unwind_user_in_place(struct pt_regs *regs, unsigned long *entries,
-		     unsigned int max, enum unwind_user_access access)
+unwind_user_in_place(struct pt_regs *regs, unsigned long *entries, unsigned int max)
 {
 	return 0;
 }
 
-/* Without tables, only the mapping shows what kind of code it is */
-static inline enum unwind_user_text
-unwind_user_text(const struct vm_area_struct *vma, unsigned long ip, u64 *offset)
+static inline bool unwind_tables_any(const struct mm_struct *mm)
 {
-	*offset = vma ? ip - vma->vm_start : 0;
-	if (!vma || !vma->vm_file)
-		return vma ? UNWIND_TEXT_ANON : UNWIND_TEXT_NONE;
-	*offset += (u64)vma->vm_pgoff << PAGE_SHIFT;
-	return UNWIND_TEXT_FILE;
+	return false;
 }
 
 static inline void unwind_tables_init(struct mm_struct *mm) { }

@@ -20,8 +20,6 @@
  *	all could be read
  * @ambiguous: the instructions show neither a return address in a register nor a frame
  *	record; only the call that set the link register may decide
- * @lasting: the result is the same each time: all instructions could be read, and none is
- *	a breakpoint that replaces another
  */
 struct unwind_user_link {
 	unsigned int	reg;
@@ -30,7 +28,6 @@ struct unwind_user_link {
 	unsigned long	unread;
 	bool		sp_known;
 	bool		ambiguous;
-	bool		lasting;
 };
 
 /**

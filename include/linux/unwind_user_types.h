@@ -18,23 +18,6 @@ struct unwind_stacktrace {
 };
 
 /**
- * enum unwind_user_access - how user memory may be read
- * @UNWIND_USER_FAULTABLE: task context that may sleep; pages are faulted in, and the
- *	kernel looks for unknown tables
- * @UNWIND_USER_NOFAULT: any context, NMI included; pages that are not resident are
- *	unreadable, the kernel does not look for unknown tables, and work per frame has
- *	a tighter bound
- * @UNWIND_USER_KNOWN: for unwind_user_in_place() only: task context that may sleep,
- *	but perhaps with locks held that reading a file would take; pages are faulted
- *	in, but the kernel does not look for unknown tables
- */
-enum unwind_user_access {
-	UNWIND_USER_FAULTABLE,
-	UNWIND_USER_NOFAULT,
-	UNWIND_USER_KNOWN,
-};
-
-/**
  * enum unwind_user_method - how the caller of a frame was found
  * @UNWIND_USER_NONE: not at all (so far)
  * @UNWIND_USER_FP: by the frame pointer, or by the link register
@@ -70,7 +53,12 @@ enum unwind_user_method {
  * @UNWIND_STOP_AMBIGUOUS: no table describes the address of an interrupted frame, and
  *	its instructions do not show whether the return address is in the link register or
  *	in a frame record: on arm64
- * @UNWIND_STOP_LIMIT: more frames than there is room for
+ * @UNWIND_STOP_NOT_LOADED: the file's table is being loaded, or is to be loaded later, and
+ *	the frame pointer did not help
+ * @UNWIND_STOP_BUSY: the mappings were being changed, and the task exits or was killed, so
+ *	it did not wait
+ * @UNWIND_STOP_LIMIT: more frames than there is room for; or, in an immediate stack, more work
+ *	than a sample may make
  */
 enum unwind_user_stop {
 	UNWIND_STOP_NONE,
@@ -83,6 +71,8 @@ enum unwind_user_stop {
 	UNWIND_STOP_NOT_TEXT,
 	UNWIND_STOP_NO_REGISTER,
 	UNWIND_STOP_AMBIGUOUS,
+	UNWIND_STOP_NOT_LOADED,
+	UNWIND_STOP_BUSY,
 	UNWIND_STOP_LIMIT,
 };
 

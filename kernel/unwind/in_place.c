@@ -1,56 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * In place: the user stack at the sample itself, for tools that cannot wait.
+ * Immediate stacks: the user stack at the sample itself, for tools that cannot wait.
  *
  * A tool that wants the user stack in the sample (perf record -g, a BPF program's
- * bpf_get_stack(), the trace option userstacktrace) had frame pointers or nothing.
- * Here it is taken by tables, frame by frame (user.c), where that is possible without
- * a fault: tables are known, their pages and those of the stack are resident.  What
- * comes out is the stack that a deferred unwind of the same moment would have; or
- * nothing, and the caller follows frame pointers as it always did.  That is so when:
+ * bpf_get_stack(), the trace option userstacktrace) had frame pointers or nothing.  Here
+ * the same frame loop as for deferred stacks (user.c) takes it by tables, as far as that
+ * needs no page fault, no lock and no table that is not loaded.  The result is the stack
+ * that a deferred unwind of the same moment would have; or nothing, and the caller follows
+ * frame pointers as it always did:
  *
- *   no table	had a say.  So processes without tables have the stacks that they
- *		had, to the byte, with all that is peculiar to them.  (The vDSO
- *		may have a table: a sample in it then has the function's caller,
- *		which frame pointers miss.)
- *   unsure	something was not known, or not resident.
- *   budget	the work that one sample may make is used up, and asking is of no use.
- *   uprobe	return addresses were put aside, and this is an interrupt, which
- *		cannot look at the list of them.
+ *   no table	described a frame.  So processes without tables have the stacks that they
+ *		had, with all that is peculiar to them, and at the same price.
+ *   missing	a table is not loaded, or memory is not resident.  The task is asked for
+ *		a deferred unwind, by a client that wants no stack: on the way back to
+ *		user space, it loads and brings in what the same stack needs.
+ *   changing	a writer has the mmap lock, or a table may change (UNWIND_TABLE_JIT).
+ *   uprobes	return addresses are hidden, and this is an interrupt, which cannot look
+ *		at the list of them.
  *
- * Asking.  Where something was missing, the task is asked for a deferred unwind,
- * by a client whose callback wants no stack: on the way back to user space, that
- * finds the tables and brings in the pages which the same stack needs, and those
- * of the next ones are mostly among them.  The cost is that of one stack of
- * deferred profiling, and is paid once in an entry into the kernel at most.  The
- * callback tries in place once more: where that still fails, the next sample that is
- * unsure does not ask, after a second failure the next three do not, then seven, up to
- * PATIENCE_MAX.  Success ends that.  So a process pays for what helps, and
- * where nothing does, for one stack in PATIENCE_MAX + 1 samples.
- *
- * Work.  A sample may come in NMI, and tables are hostile.  Reads of user memory
- * are estimated, of each lookup and of every CHUNK frames, and end the unwind at
- * UNWIND_IN_PLACE_READS.
- *
- * With faults.  BPF programs that may sleep get here as well, and take the page faults
- * that are needed; if they may hold locks that reading a file would take, tables that
- * are not known are not looked for (UNWIND_USER_KNOWN).
- *
- * Context.  All that is used without faults is fit for NMIs: they are disabled,
- * so that reads of what is not there fail; tables and mappings are looked up
- * under RCU; requests take no lock.
+ * A sample may come in NMI, and the stack is hostile: work is limited by BUDGET.  A stack
+ * that exceeds it is cut there.
  */
 
 #include <kunit/visibility.h>
+#include <linux/bits.h>
+#include <linux/cleanup.h>
 #include <linux/dcache.h>
 #include <linux/debugfs.h>
+#include <linux/fs.h>
 #include <linux/init.h>
-#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/mmap_lock.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
 #include <linux/seq_file.h>
+#include <linux/rcupdate.h>
 #include <linux/string.h>
 #include <linux/sysctl.h>
 #include <linux/uaccess.h>
@@ -58,37 +44,25 @@
 #include <linux/unwind_user.h>
 #include <asm/unwind_user.h>
 
+#include "file.h"
 #include "stops.h"
-#include "tables.h"
 #include "uprobe.h"
 #include "user.h"
 
 /*
- * Reads of user memory that one sample may make, plus those of one frame and of the
- * stack of some: 41,000 in all.  A stack of 127 frames, none of whose rows is kept, may
- * so have 92 rows in each function, and one of 20 frames 782; one whose rows are kept
- * may have 2,048 frames.
+ * Work for one sample, in ordinary frames of about 100 instructions: a sample takes at
+ * most 50,000.
  */
-#define UNWIND_IN_PLACE_READS	32768
-
-/* Of one frame: of the stack, of registers that a signal saved, and of instructions */
-#define FRAME_READS		16
-
-/* Of an entry or row of the table, or of an instruction where there is none (arm64) */
-#define LOOKED_READS		2
-
-/* Frames that are gone on by before it is seen what there is left */
-#define CHUNK			64U
+#define BUDGET		500
 
 enum outcome {
 	TAKEN,
 	NO_TABLE,
-	UNSURE,
-	BUDGET,
+	MISSING,
+	CHANGING,
 	UPROBE,
 	SIGRETURN,
 	ASKED,
-	HELPED,
 	NR_OUTCOMES
 };
 
@@ -100,129 +74,146 @@ static unsigned int enabled __read_mostly = 1;
  * The unwind
  */
 
-static bool over_budget(const struct unwind_user_state *state, unsigned int nr)
-{
-	return nr * FRAME_READS + state->looked * LOOKED_READS >
-	       UNWIND_IN_PLACE_READS;
-}
-
-/* What the tables' share of the budget is after so many frames; not 0, which is all */
-static u32 looked_max(unsigned int nr)
-{
-	return max((UNWIND_IN_PLACE_READS - (int)(nr * FRAME_READS)) / LOOKED_READS, 1);
-}
-
-/* @entries may be NULL, to try */
 static enum outcome follow(struct unwind_user_state *state,
-			   unsigned long *entries, unsigned int max,
-			   unsigned int *nr)
+			   struct unwind_stacktrace *trace, unsigned int max)
 {
-	/* Might more be known the next time?  Where all was looked for, this is all */
-	const bool may_help = state->known_only || state->access == UNWIND_USER_NOFAULT;
-
-	if (entries)
-		entries[0] = state->ip;
-	for (*nr = 1; *nr < max && !state->stop; ) {
-		if (state->access == UNWIND_USER_NOFAULT)
-			state->looked_max = looked_max(*nr);
-		if (entries)
-			*nr += unwind_user_next_frames(state, &entries[*nr],
-						       min(max - *nr, CHUNK));
-		else
-			*nr += !unwind_user_next(state);
-
-		unwind_user_resched(state);
-		if (state->access == UNWIND_USER_NOFAULT && over_budget(state, *nr))
-			return BUDGET;
-		if (state->unsure && may_help)
-			return UNSURE;
+	state->budget = BUDGET;
+	unwind_user_frames(state, trace, max);
+	switch (state->need) {
+	case UNWIND_NEED_NOTHING:
+		break;
+	case UNWIND_NEED_PAGE:
+	case UNWIND_NEED_TABLE:
+		return MISSING;
+	default:
+		return CHANGING;
 	}
 	return state->by_table || state->stop == UNWIND_STOP_END ? TAKEN : NO_TABLE;
 }
 
-static enum outcome start_and_follow(struct pt_regs *regs,
-				     unsigned long *entries, unsigned int max,
-				     unsigned int *nr,
-				     enum unwind_user_access access)
+static enum outcome unwind(struct pt_regs *regs, struct unwind_stacktrace *trace,
+			   unsigned int max)
 {
-	const bool known_only = access == UNWIND_USER_KNOWN;
 	struct unwind_user_state state;
 	enum outcome outcome;
 
-	*nr = 0;
-	if (known_only)
-		access = UNWIND_USER_FAULTABLE;
-	if (unwind_user_start(&state, regs, access) ||
-	    state.word_size != sizeof(u64))
-		return NO_TABLE;
-	if (unwind_user_restores_regs(regs))
-		return SIGRETURN;
-	state.known_only = known_only;
-	outcome = follow(&state, entries, max, nr);
-	unwind_count_frames(*nr);
+	if (unwind_uretprobes_hidden())
+		return UPROBE;
+	if (!unwind_user_uaccess_okay())
+		return CHANGING;
+	guard(rcu)();
+	pagefault_disable();
+	if (unwind_user_start(&state, regs) || state.word_size != sizeof(u64))
+		outcome = NO_TABLE;
+	else if (unwind_user_restores_regs(regs))
+		outcome = SIGRETURN;
+	else
+		outcome = follow(&state, trace, max);
+	pagefault_enable();
 	return outcome;
 }
 
-static enum outcome unwind(struct pt_regs *regs, unsigned long *entries,
-			   unsigned int max, unsigned int *nr,
-			   enum unwind_user_access access)
-{
-	enum outcome outcome;
+/*
+ * Processes without tables
+ *
+ * Most processes have none, and shall not pay for the search.  Once it is known that none of
+ * the files that such a process has mapped as text has a table, mm->unwind_bare is set to
+ * what this depends on: the number of pages of text, and the number of tables that were ever
+ * loaded; and a bit.  (Text that is replaced by as much other text is noticed when the next
+ * table is loaded.)  Without the bit, some file has a table.
+ */
 
-	if (access != UNWIND_USER_NOFAULT) {
-		might_fault();
-		return start_and_follow(regs, entries, max, nr, access);
+#define BARE		BIT_ULL(0)
+
+/* More mappings than most processes have, and more than is reasonable to search */
+#define MAX_SURVEYED	4096
+
+static u64 survey_key(const struct mm_struct *mm)
+{
+	return (u64)unwind_file_generation() << 32 | (u32)READ_ONCE(mm->exec_vm) << 1;
+}
+
+static bool is_surveyed(const struct mm_struct *mm)
+{
+	return (READ_ONCE(mm->unwind_bare) & ~BARE) == survey_key(mm);
+}
+
+static bool unwind_mm_bare(const struct mm_struct *mm)
+{
+	return READ_ONCE(mm->unwind_bare) == (survey_key(mm) | BARE) &&
+	       !unwind_tables_any(mm);
+}
+
+/*
+ * The first file from @addr on that is mapped as text and that has, or may have, a table;
+ * -ENODATA if that is not known.  @addr is set to where it is mapped.
+ */
+static int find_table(struct mm_struct *mm, unsigned long *addr)
+{
+	VMA_ITERATOR(vmi, mm, *addr);
+	const struct sframe_table *table = NULL;
+	unsigned int left = MAX_SURVEYED;
+	struct vm_area_struct *vma;
+	bool pending = false;
+	int ret = 0;
+
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
+	for_each_vma(vmi, vma) {
+		if (!left--) {
+			ret = -E2BIG;
+			break;
+		}
+		if (!vma->vm_file || !(vma->vm_flags & VM_EXEC))
+			continue;
+		*addr = vma->vm_start;
+		scoped_guard(rcu)
+			ret = unwind_file_find(file_inode(vma->vm_file), &table, &pending);
+		if (!ret && (table || pending))
+			ret = -EEXIST;
+		if (ret)
+			break;
 	}
-	if (!unwind_user_uaccess_okay())
-		return UNSURE;
-	pagefault_disable();
-	outcome = start_and_follow(regs, entries, max, nr, access);
-	pagefault_enable();
-	return outcome;
+	mmap_read_unlock(mm);
+	return ret;
+}
+
+/* Is the process bare?  Files that are not known yet are loaded. */
+static void survey(struct mm_struct *mm)
+{
+	const u64 key = survey_key(mm);
+	unsigned long addr = 0, last = ULONG_MAX;
+	int ret;
+
+	while ((ret = find_table(mm, &addr)) == -ENODATA && addr != last) {
+		last = addr;
+		if (unwind_file_load(addr))
+			break;
+	}
+	WRITE_ONCE(mm->unwind_bare, ret ? key : key | BARE);
 }
 
 /*
  * Asking
  */
 
-#define PATIENCE_MAX	63
-
 static struct unwind_work asker = { .bit = -1 };
 
 static void ask(void)
 {
-	struct unwind_patience *patience = unwind_table_patience(current->mm);
-	u16 left = patience ? READ_ONCE(patience->left) : 0;
 	u64 cookie;
 
-	if (left)
-		WRITE_ONCE(patience->left, left - 1);
-	else if (!unwind_deferred_request(&asker, &cookie))
+	if (!unwind_deferred_request(&asker, &cookie))
 		this_cpu_inc(outcomes[ASKED]);
 }
 
-/* All has been found and brought in that could be: did it help? */
-static void asked(struct unwind_work *work, struct unwind_stacktrace *trace,
-		  u64 cookie)
+/* The unwind was made, and with it all that it needed */
+static void asked(struct unwind_work *work, struct unwind_stacktrace *trace, u64 cookie)
 {
-	struct unwind_patience *patience;
-	unsigned int nr;
-	u16 all = 0;
+	struct mm_struct *mm = current->mm;
 
-	/* The task exits, or there was no memory */
-	if (!current->mm || !trace->nr)
-		return;
-	patience = unwind_table_patience(current->mm);
-	/* One more than there are: what was missing may be behind the last of them */
-	if (unwind(task_pt_regs(current), NULL, trace->nr + 1, &nr,
-		   UNWIND_USER_NOFAULT) != UNSURE)
-		this_cpu_inc(outcomes[HELPED]);
-	else if (patience)
-		all = min(2 * READ_ONCE(patience->all) + 1, PATIENCE_MAX);
-	if (!patience)
-		return;
-	WRITE_ONCE(patience->all, all);
-	WRITE_ONCE(patience->left, all);
+	if (mm && !(current->flags & PF_EXITING) && !current->in_execve && !is_surveyed(mm))
+		survey(mm);
 }
 
 /*
@@ -232,37 +223,30 @@ static void asked(struct unwind_work *work, struct unwind_stacktrace *trace,
 /**
  * unwind_user_in_place - take the current task's user stack by tables, now
  * @regs: registers of the program
- * @entries: where to; undefined if nothing is returned
+ * @entries: filled in; undefined if nothing is returned
  * @max: room there
- * @access: UNWIND_USER_FAULTABLE or UNWIND_USER_KNOWN if page faults are allowed, and
- *	@regs are those with which the task entered the kernel; the latter if reading
- *	a file is not
  *
- * Where this finds nothing, the caller does what it would do without tables.
+ * If this finds nothing, the caller does what it would do without tables.
  *
- * Context: any with UNWIND_USER_NOFAULT; else task context that may sleep,
- * without the mmap lock.
- * Return: the number of entries; 0 where no table had a say, where without faults,
- * or tables that are not known yet, the stack would not be sure to be right, or
- * kernel.unwind_in_place is off.
+ * Context: any.
+ * Return: the number of entries; 0 if no table describes a frame of the stack, if the stack
+ * would not be sure to be right, or if kernel.unwind_in_place is off.
  */
 unsigned int unwind_user_in_place(struct pt_regs *regs, unsigned long *entries,
-				  unsigned int max,
-				  enum unwind_user_access access)
+				  unsigned int max)
 {
+	struct unwind_stacktrace trace = { .entries = entries };
 	enum outcome outcome;
-	unsigned int nr = 0;
 
 	if (!READ_ONCE(enabled) || !max || !user_mode(regs) ||
 	    !unwind_user_has_stack(current) || current->flags & PF_EXITING)
 		return 0;
 
-	outcome = unwind_uretprobes_hidden() ? UPROBE :
-		  unwind(regs, entries, max, &nr, access);
+	outcome = unwind_mm_bare(current->mm) ? NO_TABLE : unwind(regs, &trace, max);
 	this_cpu_inc(outcomes[outcome]);
-	if (outcome == UNSURE)
+	if (outcome == MISSING || (outcome == NO_TABLE && !is_surveyed(current->mm)))
 		ask();
-	return outcome == TAKEN ? nr : 0;
+	return outcome == TAKEN ? trace.nr : 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(unwind_user_in_place);
 
@@ -301,12 +285,11 @@ late_initcall(unwind_in_place_sysctl_init);
 static const char * const outcome_names[NR_OUTCOMES] = {
 	[TAKEN]		= "taken",
 	[NO_TABLE]	= "no table had a say",
-	[UNSURE]	= "not known or not resident",
-	[BUDGET]	= "too much work",
+	[MISSING]	= "not known or not resident",
+	[CHANGING]	= "being changed",
 	[UPROBE]	= "return addresses hidden by uretprobes",
 	[SIGRETURN]	= "while a signal returns",
 	[ASKED]		= "asked for",
-	[HELPED]	= "asked for, and it helped",
 };
 
 static int in_place_show(struct seq_file *m, void *unused)

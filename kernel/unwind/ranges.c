@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A set of ranges of text, each with the table that describes it.
+ * A set of ranges of text, each with the SFrame section that describes it.
  *
  * A set answers three questions.  Each has its own tree, so each costs at most the
  * logarithm of the number of ranges:
  *
  *   by_text	which table describes this address?  Readers ask in any context, under
  *		RCU: a maple tree.
- *   by_memory	which ranges lose their table when this memory is unmapped?  One
- *		table can describe several ranges: an interval tree.
+ *   by_memory	which ranges lose their section when this memory is unmapped?
+ *		One section can describe several ranges: an interval tree.
  *   by_key	which ranges did the process register under this key?
  *
  * Only changes of the set read the latter two, and the set's owner (tables.c)
  * serialises changes.  These two trees allocate nothing.  So only by_text could fail
  * to remove a range, and take_out() makes sure that it does not.
  *
- * A range does not change while it is in a set.  Readers copy the table.  A removed
- * range is freed after a grace period.
+ * A range does not change while it is in a set, but that a table is made of its section
+ * when one is needed.  A removed range is freed after a grace period.
  */
 
+#include <linux/atomic.h>
+#include <linux/err.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <trace/events/unwind.h>
@@ -31,6 +33,7 @@ void unwind_ranges_init(struct unwind_ranges *set)
 	set->by_memory = RB_ROOT_CACHED;
 	set->by_key = RB_ROOT;
 	set->nr = 0;
+	set->bytes = 0;
 }
 
 /**
@@ -49,7 +52,7 @@ void unwind_ranges_destroy(struct unwind_ranges *set)
 	unsigned long index = 0;
 
 	mt_for_each(&set->by_text, range, index, ULONG_MAX) {
-		kfree(range);
+		unwind_range_free(range);
 		cond_resched();
 	}
 	mt_clear_in_rcu(&set->by_text);
@@ -58,34 +61,56 @@ void unwind_ranges_destroy(struct unwind_ranges *set)
 
 /**
  * unwind_range_alloc - allocate a range that is in no set yet
- * @table: the table that describes it
- * @key: its key, or 0
+ * @start: its first address
+ * @end: the first address after it
+ * @section: the section that describes it
+ * @key: its key
  *
  * Context: task; may sleep.
- * Return: the range, to be freed with kfree() unless it is inserted; or NULL.
+ * Return: the range, to be freed with unwind_range_free() unless it is inserted; or NULL.
  */
-struct unwind_range *unwind_range_alloc(const struct unwind_table *table,
-					u64 key)
+struct unwind_range *unwind_range_alloc(unsigned long start, unsigned long end,
+					const struct sframe_section *section, u64 key)
 {
+	static atomic64_t last_id;
 	struct unwind_range *range;
 
 	range = kmalloc(sizeof(*range), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!range)
 		return NULL;
 	*range = (struct unwind_range){
-		.table = *table,
+		.start = start,
+		.end = end,
+		.section = *section,
+		.id = atomic64_inc_return(&last_id),
+		.memory.start = section->start,
+		.memory.last = section->end - 1,
 		.key = key,
 	};
-	if (table->sframe.end > table->sframe.start) {
-		range->memory.start = table->sframe.start;
-		range->memory.last = table->sframe.end - 1;
-	}
 	return range;
 }
 
-static bool has_memory(const struct unwind_range *range)
+/**
+ * unwind_range_free - free a range that has no reader
+ * @range: the range
+ *
+ * Context: any but NMI and hard interrupt.
+ */
+void unwind_range_free(struct unwind_range *range)
 {
-	return range->memory.last;
+	struct unwind_built *built = rcu_dereference_protected(range->built, true);
+
+	if (built && refcount_dec_and_test(&built->users)) {
+		if (!IS_ERR(built->table))
+			sframe_table_free(built->table);
+		kfree(built);
+	}
+	kfree(range);
+}
+
+static void free_range_rcu(struct rcu_head *rcu)
+{
+	unwind_range_free(container_of(rcu, struct unwind_range, rcu));
 }
 
 static bool less_by_key(struct rb_node *a, const struct rb_node *b)
@@ -114,15 +139,12 @@ int unwind_ranges_insert(struct unwind_ranges *set, struct unwind_range *range)
 {
 	int ret;
 
-	ret = mtree_insert_range(&set->by_text, range->table.text_start,
-				 range->table.text_end - 1, range,
+	ret = mtree_insert_range(&set->by_text, range->start, range->end - 1, range,
 				 GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (ret)
 		return ret;
-	if (has_memory(range))
-		interval_tree_insert(&range->memory, &set->by_memory);
-	if (range->key)
-		rb_add(&range->by_key, &set->by_key, less_by_key);
+	interval_tree_insert(&range->memory, &set->by_memory);
+	rb_add(&range->by_key, &set->by_key, less_by_key);
 	set->nr++;
 	return 0;
 }
@@ -138,21 +160,49 @@ int unwind_ranges_insert(struct unwind_ranges *set, struct unwind_range *range)
 int unwind_ranges_copy(struct unwind_ranges *to, struct unwind_ranges *from)
 {
 	struct unwind_range *range, *copy;
+	struct unwind_built *built;
 	unsigned long index = 0;
 	int ret;
 
 	mt_for_each(&from->by_text, range, index, ULONG_MAX) {
-		copy = unwind_range_alloc(&range->table, range->key);
+		copy = unwind_range_alloc(range->start, range->end, &range->section,
+					  range->key);
 		if (!copy)
 			return -ENOMEM;
+		copy->id = range->id;
 		ret = unwind_ranges_insert(to, copy);
 		if (ret) {
-			kfree(copy);
+			unwind_range_free(copy);
 			return ret;
+		}
+		built = rcu_dereference_protected(range->built, true);
+		if (built) {
+			refcount_inc(&built->users);
+			unwind_ranges_set_built(to, copy, built);
 		}
 		cond_resched();
 	}
 	return 0;
+}
+
+static size_t bytes_of(const struct unwind_built *built)
+{
+	return built && !IS_ERR(built->table) ? built->table->bytes : 0;
+}
+
+/**
+ * unwind_ranges_set_built - give a range the table that was made of its section
+ * @set: the set
+ * @range: a range in it, which has none yet
+ * @built: the table
+ *
+ * Context: task.
+ */
+void unwind_ranges_set_built(struct unwind_ranges *set, struct unwind_range *range,
+			     struct unwind_built *built)
+{
+	set->bytes += bytes_of(built);
+	rcu_assign_pointer(range->built, built);
 }
 
 /*
@@ -162,21 +212,18 @@ int unwind_ranges_copy(struct unwind_ranges *to, struct unwind_ranges *from)
  */
 static void take_out(struct unwind_ranges *set, struct unwind_range *range)
 {
-	MA_STATE(mas, &set->by_text, range->table.text_start,
-		 range->table.text_end - 1);
+	MA_STATE(mas, &set->by_text, range->start, range->end - 1);
 
-	trace_unwind_table_dropped(range->table.text_start,
-				   range->table.text_end);
+	trace_unwind_table_dropped(range->start, range->end);
 	mas_lock(&mas);
 	mas_store_gfp(&mas, NULL, GFP_KERNEL_ACCOUNT | __GFP_NOFAIL);
 	mas_unlock(&mas);
 
-	if (has_memory(range))
-		interval_tree_remove(&range->memory, &set->by_memory);
-	if (range->key)
-		rb_erase(&range->by_key, &set->by_key);
+	interval_tree_remove(&range->memory, &set->by_memory);
+	rb_erase(&range->by_key, &set->by_key);
 	set->nr--;
-	kfree_rcu(range, rcu);
+	set->bytes -= bytes_of(rcu_dereference_protected(range->built, true));
+	call_rcu(&range->rcu, free_range_rcu);
 }
 
 static struct unwind_range *first_in_text(struct unwind_ranges *set,
@@ -211,7 +258,7 @@ bool unwind_ranges_overlap(struct unwind_ranges *set, unsigned long start,
 }
 
 /**
- * unwind_ranges_touch - is the text or the table of any range in there, at least in part?
+ * unwind_ranges_touch - is the text or the section of any range in there, at least in part?
  * @set: the set
  * @start: first address
  * @end: first address after it
@@ -226,7 +273,7 @@ bool unwind_ranges_touch(struct unwind_ranges *set, unsigned long start,
 }
 
 /**
- * unwind_ranges_drop_text - remove each range with text in there
+ * unwind_ranges_drop - remove each range with text, or with its section, in there
  * @set: the set
  * @start: first address
  * @end: first address after it
@@ -234,46 +281,17 @@ bool unwind_ranges_touch(struct unwind_ranges *set, unsigned long start,
  * A range that lies there in part is removed as a whole.
  *
  * Context: task; may sleep.
- * Return: whether there was any.
  */
-bool unwind_ranges_drop_text(struct unwind_ranges *set, unsigned long start,
-			     unsigned long end)
-{
-	struct unwind_range *range;
-	bool any = false;
-
-	while ((range = first_in_text(set, start, end))) {
-		any = true;
-		take_out(set, range);
-		cond_resched();
-	}
-	return any;
-}
-
-/**
- * unwind_ranges_drop - remove each range with text, or with its table, in there
- * @set: the set
- * @start: first address
- * @end: first address after it
- *
- * A range that lies there in part is removed as a whole.
- *
- * Context: task; may sleep.
- * Return: whether there was any.
- */
-bool unwind_ranges_drop(struct unwind_ranges *set, unsigned long start,
+void unwind_ranges_drop(struct unwind_ranges *set, unsigned long start,
 			unsigned long end)
 {
 	struct unwind_range *range;
-	bool any;
 
-	any = unwind_ranges_drop_text(set, start, end);
-	while ((range = first_in_memory(set, start, end))) {
-		any = true;
+	while ((range = first_in_text(set, start, end) ?:
+			first_in_memory(set, start, end))) {
 		take_out(set, range);
 		cond_resched();
 	}
-	return any;
 }
 
 static struct unwind_range *first_of_key(const struct unwind_ranges *set,
@@ -314,27 +332,23 @@ void unwind_ranges_drop_key(struct unwind_ranges *set, u64 key)
 }
 
 /**
- * unwind_ranges_lookup - find the table that describes an address
+ * unwind_ranges_find - find the range around an address
  * @set: the set
- * @ip: the address
- * @table: a copy of the table; if there is none, only the bounds of a hole around
- *	@ip, which may be part of a larger hole
+ * @addr: the address
+ * @start: set to the first address of the range, or of a hole around @addr, which may be
+ *	part of a larger one
+ * @last: likewise to the last address
  *
  * Context: any, in an RCU read-side critical section.
- * Return: true if there is a table.
+ * Return: the range, or NULL.
  */
-bool unwind_ranges_lookup(struct unwind_ranges *set, unsigned long ip,
-			  struct unwind_table *table)
+struct unwind_range *unwind_ranges_find(struct unwind_ranges *set, unsigned long addr,
+					unsigned long *start, unsigned long *last)
 {
-	MA_STATE(mas, &set->by_text, ip, ip);
-	struct unwind_range *range;
+	MA_STATE(mas, &set->by_text, addr, addr);
+	struct unwind_range *range = mas_walk(&mas);
 
-	range = mas_walk(&mas);
-	if (range) {
-		*table = range->table;
-		return true;
-	}
-	table->text_start = mas.index;
-	table->text_end = mas.last == ULONG_MAX ? ULONG_MAX : mas.last + 1;
-	return false;
+	*start = mas.index;
+	*last = mas.last;
+	return range;
 }

@@ -7,20 +7,41 @@
 #include <linux/maple_tree.h>
 #include <linux/rbtree.h>
 #include <linux/rcupdate.h>
+#include <linux/refcount.h>
 #include <linux/types.h>
 
-#include "tables.h"
+#include "sframe.h"
+#include "sframe_table.h"
 
 /**
- * struct unwind_range - one range of text in a set
- * @table: readers copy this
- * @memory: the memory of the table itself; unused if it is not known
- * @by_key: node of the set's tree of keys; unused if @key is 0
- * @key: chosen by the process that registered the range; 0 if the kernel found it
+ * struct unwind_built - the table that was made of a registered section
+ * @table: the table; an error if the section makes none
+ * @users: ranges that have it: after fork(), the child's range has it, too
+ */
+struct unwind_built {
+	struct sframe_table	*table;
+	refcount_t		users;
+};
+
+/**
+ * struct unwind_range - a range of text in a set, and the section that describes it
+ * @start: first address
+ * @end: first address after it
+ * @section: the section, in the process's memory
+ * @id: of its registration, never used twice
+ * @built: the table made of it; NULL as long as nobody needed it, and for a section that
+ *	changes
+ * @memory: the memory of the section
+ * @by_key: node of the set's tree of keys
+ * @key: chosen by the process
  * @rcu: frees the range after a grace period: readers in any context may still use it
  */
 struct unwind_range {
-	struct unwind_table		table;
+	unsigned long			start;
+	unsigned long			end;
+	struct sframe_section		section;
+	u64				id;
+	struct unwind_built __rcu	*built;
 	struct interval_tree_node	memory;
 	struct rb_node			by_key;
 	u64				key;
@@ -30,9 +51,10 @@ struct unwind_range {
 /**
  * struct unwind_ranges - a set of ranges of text that do not overlap
  * @by_text: from text to &struct unwind_range; read under RCU, in any context
- * @by_memory: from the memory of tables to the ranges that they describe
- * @by_key: the ranges that have a key
+ * @by_memory: from the memory of sections to the ranges that they describe
+ * @by_key: the ranges by key
  * @nr: number of ranges
+ * @bytes: of the tables that were made of their sections
  *
  * The owner serialises changes.
  */
@@ -41,25 +63,27 @@ struct unwind_ranges {
 	struct rb_root_cached	by_memory;
 	struct rb_root		by_key;
 	unsigned int		nr;
+	size_t			bytes;
 };
 
 void unwind_ranges_init(struct unwind_ranges *set);
 void unwind_ranges_destroy(struct unwind_ranges *set);
-struct unwind_range *unwind_range_alloc(const struct unwind_table *table,
-					u64 key);
+struct unwind_range *unwind_range_alloc(unsigned long start, unsigned long end,
+					const struct sframe_section *section, u64 key);
+void unwind_range_free(struct unwind_range *range);
 int unwind_ranges_insert(struct unwind_ranges *set, struct unwind_range *range);
 int unwind_ranges_copy(struct unwind_ranges *to, struct unwind_ranges *from);
 bool unwind_ranges_overlap(struct unwind_ranges *set, unsigned long start,
 			   unsigned long end);
 bool unwind_ranges_touch(struct unwind_ranges *set, unsigned long start,
 			 unsigned long end);
-bool unwind_ranges_drop_text(struct unwind_ranges *set, unsigned long start,
-			     unsigned long end);
-bool unwind_ranges_drop(struct unwind_ranges *set, unsigned long start,
+void unwind_ranges_set_built(struct unwind_ranges *set, struct unwind_range *range,
+			     struct unwind_built *built);
+void unwind_ranges_drop(struct unwind_ranges *set, unsigned long start,
 			unsigned long end);
 bool unwind_ranges_has_key(const struct unwind_ranges *set, u64 key);
 void unwind_ranges_drop_key(struct unwind_ranges *set, u64 key);
-bool unwind_ranges_lookup(struct unwind_ranges *set, unsigned long ip,
-			  struct unwind_table *table);
+struct unwind_range *unwind_ranges_find(struct unwind_ranges *set, unsigned long addr,
+					unsigned long *start, unsigned long *last);
 
 #endif /* _KERNEL_UNWIND_RANGES_H */

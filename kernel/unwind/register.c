@@ -3,9 +3,9 @@
  * Registered tables: prctl(PR_UNWIND_TABLE, ...).
  *
  * A C library, or a runtime that compiles code, names the table that describes a range
- * of its text.  The table's header is checked once, here (by sframe.c).  The rest of
- * the table is hostile memory like any other, and is checked at each use.  The process
- * is believed about where its text is: it can only spoil its own stacks.
+ * of its text.  The table's header is checked here (by sframe.c), the rest when the table
+ * is first needed, or at each use if it changes.  The process is believed about where its
+ * text is: it can only spoil its own stacks.
  *
  * Each refusal has an error of its own.  If the table is at fault, the tracepoint
  * unwind:unwind_table_invalid has the reason, too.
@@ -25,7 +25,7 @@
 #include "ranges.h"
 #include "tables.h"
 
-/* Ranges that one process may register: about 20 MB of kernel memory */
+/* Ranges that one process may register: about 20 MB, and the tables made of them */
 static unsigned int max_ranges __read_mostly = 65536;
 
 static int read_attr(struct unwind_table_attr *attr,
@@ -77,26 +77,23 @@ static int check_attr(struct unwind_table_attr *attr)
 
 static int add_table(const struct unwind_table_attr *attr)
 {
-	struct unwind_table table = {
-		.format = UNWIND_TABLE_SFRAME,
-		.text_start = attr->text_start,
-		.text_end = attr->text_start + attr->text_size,
-	};
+	struct sframe_section section;
 	struct unwind_range *range;
 	int ret;
 
-	ret = sframe_read_header(&table.sframe, attr->table_start,
-				 attr->table_size, UNWIND_USER_SFRAME_ABI);
+	ret = sframe_read_header(&section, attr->table_start, attr->table_size,
+				 UNWIND_USER_SFRAME_ABI);
 	if (ret)
 		return ret;
-	table.sframe.changes = attr->flags & UNWIND_TABLE_JIT;
+	section.changes = attr->flags & UNWIND_TABLE_JIT;
 
-	range = unwind_range_alloc(&table, attr->key);
+	range = unwind_range_alloc(attr->text_start, attr->text_start + attr->text_size,
+				   &section, attr->key);
 	if (!range)
 		return -ENOMEM;
 	ret = unwind_tables_register(current->mm, range, READ_ONCE(max_ranges));
 	if (ret)
-		kfree(range);
+		unwind_range_free(range);
 	return ret;
 }
 

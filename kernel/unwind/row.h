@@ -7,8 +7,7 @@
  *
  * A row says how to compute the canonical frame address (CFA), and from it the return
  * address (RA) and the caller's frame pointer (FP).  A decoder makes rows and knows no
- * stack.  The frame loop applies rows.  It knows only which decoder to call for a format
- * (lookup_row() in user.c, decode_row() in walk.c).
+ * stack.  The frame loop applies rows, and knows no format.
  */
 #ifndef _KERNEL_UNWIND_ROW_H
 #define _KERNEL_UNWIND_ROW_H
@@ -52,12 +51,10 @@ struct unwind_rule {
  * @cfa: rule for the canonical frame address
  * @ra: rule for the return address
  * @fp: rule for the caller's frame pointer
- * @looked: upper bound of the FDEs and FREs that the lookup visited.  Steps of a binary
- *	search do not count.  Valid even if no row was found
  * @outermost: there is no caller; the rules are not valid
  * @signal: this is a signal frame: the caller was interrupted, its address is
  *	the next instruction and not the one after a call
- * @at_end: the address is the last one of its function: a return address right after
+ * @at_end: the address may be the last one of its function: a return address right after
  *	it may belong to other code, such as a signal's trampoline
  * @mangled_ra: the return address carries pointer authentication bits
  * @pauth_key_b: they were made with key B, not A
@@ -66,7 +63,6 @@ struct unwind_row {
 	struct unwind_rule	cfa;
 	struct unwind_rule	ra;
 	struct unwind_rule	fp;
-	u32			looked;
 	bool			outermost;
 	bool			signal;
 	bool			at_end;

@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The SFrame decoder: from an address to the row that describes it.  The iterator
- * calls it for a frame of which no row is kept (rows.c), when tables.c has said which
- * section it is.
+ * The SFrame decoder: checks the header of a section, and looks up the row of an address.
  *
- * A pure function of (section, address, memory): it allocates nothing, takes no
- * lock, keeps no state, and works in whatever context its reads of memory work
- * (see unwind_mem.h).  The file follows a lookup: check the header, find the
- * function (FDE), find the row (FRE), turn its data words into rules.
+ * The kernel looks addresses up only in sections that may change (UNWIND_TABLE_JIT), in
+ * the memory of their process: tables.c calls this for each frame.  sframe_table.c makes
+ * tables of all other sections, so unwinding does not read them.
+ *
+ * A lookup is a pure function of (section, address, memory): it allocates nothing, takes
+ * no lock, keeps no state, and works in whatever context its reads of memory work (see
+ * unwind_mem.h).  The file follows it: find the function (FDE), find the row (FRE);
+ * sframe_decode.h turns its data words into rules.
  *
  * User memory is opened once per lookup.  While it is, no function may be called,
- * so all that reads is inlined: see the end of the file.
+ * so all code that reads is inlined: see the end of the file.
  *
- * The section is hostile.  What the decoder promises all the same:
+ * The section is hostile.  The decoder guarantees all the same:
  *
  * - It reads nothing outside the section.  Bounds come from the header as it
  *   was checked once; every position is computed in 64 bits from values of at
  *   most 32 bits, so that nothing wraps, and compared before it is read.
  *   Those of a section that changes are checked anew by each lookup.
  * - It reads each value that it uses once.  A section that changes between two
- *   reads yields a wrong row at worst; the iterator trusts no row.
- * - It ends.  A lookup makes at most 163,892 reads of at most 8 bytes, and 2,612
- *   where faults are not allowed.  That is 2 * (scan + fres) + 52: start and size
- *   of "scan" index entries (all that are looked at of an unsorted section, the
- *   empty functions that are stepped over in a sorted one), start and info byte
- *   of "fres" rows (see limits[]), 32 more to search an index of up to 2^32 - 1
- *   entries, 5 about the function, and 15 data words.  5 more in a section that
- *   changes: its counts, and what to compare its entry by.
+ *   reads yields a wrong row at worst; the frame loop trusts no row.
+ * - It ends.  A lookup makes at most 163,892 reads of at most 8 bytes.  That is
+ *   2 * (scan + fres) + 52: start and size of "scan" index entries (all that are visited
+ *   of an unsorted section, the empty functions that are stepped over in a sorted one),
+ *   start and info byte of "fres" rows (see MAX_SCAN, MAX_FRES), 32 more to search an
+ *   index of up to 2^32 - 1 entries, 5 about the function, and 15 data words.  A section
+ *   that changes takes 5 more: its counts, and values to compare its entry with.
  *
  * Start offsets of functions are the exception in arithmetic: they are signed
  * and up to 64 bits wide, and anything can stand there.  They are added modulo
@@ -53,17 +54,9 @@
 #define sframe_get_u64	unwind_unsafe_read_u64
 #include "sframe_decode.h"
 
-/*
- * What one lookup looks at: index entries besides those of a binary search, and
- * rows of one function.
- */
-static const struct sframe_limits {
-	u32	scan;
-	u32	fres;
-} limits[] = {
-	[UNWIND_USER_FAULTABLE]	= { .scan = 16384, .fres = 65536 },
-	[UNWIND_USER_NOFAULT]	= { .scan = 256, .fres = 1024 },
-};
+/* Limits of one lookup: index entries besides a binary search's, and rows of a function */
+#define MAX_SCAN	16384
+#define MAX_FRES	65536
 
 /*
  * s390x is not among them.  It scales and shifts offsets of the CFA, pads rows with
@@ -286,7 +279,7 @@ static __always_inline int step_over_empty(const struct sframe_index *idx,
 			return ret;
 		if (prev != start)
 			break;
-		if (i >= idx->max->scan)
+		if (i >= MAX_SCAN)
 			return -E2BIG;
 		(*index)--;
 		ret = read_func_size(idx, *index, size);
@@ -299,7 +292,7 @@ static __always_inline int step_over_empty(const struct sframe_index *idx,
 /* The last function that starts at or before @target */
 static __always_inline int find_sorted(const struct sframe_index *idx,
 				       s64 target, u64 *index, s64 *start,
-				       u32 *size, u32 *looked)
+				       u32 *size)
 {
 	int ret;
 
@@ -316,7 +309,6 @@ static __always_inline int find_sorted(const struct sframe_index *idx,
 	ret = read_func_size(idx, *index, size);
 	if (ret || *size)
 		return ret;
-	*looked = idx->max->scan;
 	return step_over_empty(idx, *start, index, size);
 }
 
@@ -330,7 +322,7 @@ static __always_inline int find_unsorted(const struct sframe_index *idx,
 	for (i = 0; i < idx->num; i++) {
 		int ret;
 
-		if (i >= idx->max->scan)
+		if (i >= MAX_SCAN)
 			return -E2BIG;
 		ret = read_func_start(idx, i, start);
 		if (ret)
@@ -358,11 +350,9 @@ static __always_inline int find_fde(const struct sframe_section *sec,
 
 	func->index = 0;
 	func->start = 0;
-	func->looked = sec->flags & SFRAME_F_FDE_SORTED ?
-		       0 : min(idx->num, idx->max->scan);
 	if (sec->flags & SFRAME_F_FDE_SORTED)
 		ret = find_sorted(idx, target, &func->index, &func->start,
-				  &func->size, &func->looked);
+				  &func->size);
 	else
 		ret = find_unsorted(idx, target, &func->index, &func->start,
 				    &func->size);
@@ -399,10 +389,10 @@ static __always_inline int find_func(const struct sframe_section *sec,
  */
 static __always_inline int walk_rows(const struct sframe_section *sec,
 				     const struct sframe_func *func,
-				     u8 fre_type, u32 offset, u32 max,
+				     u8 fre_type, u32 offset,
 				     struct sframe_fre *fre)
 {
-	u32 left = min(func->num_fres, max);
+	u32 left = min_t(u32, func->num_fres, MAX_FRES);
 
 	fre->words = 0;
 	fre->end = func->fre_pos;
@@ -419,11 +409,11 @@ static __always_inline int walk_rows(const struct sframe_section *sec,
 		if (ret)
 			return ret;
 	} while (--left);
-	return func->num_fres > max ? -E2BIG : 0;
+	return func->num_fres > MAX_FRES ? -E2BIG : 0;
 }
 
 static __always_inline int find_fre(const struct sframe_section *sec,
-				    const struct sframe_func *func, u32 max,
+				    const struct sframe_func *func,
 				    struct sframe_fre *found)
 {
 	u32 offset = func->offset;
@@ -442,13 +432,13 @@ static __always_inline int find_fre(const struct sframe_section *sec,
 
 	fre_type = FIELD_GET(SFRAME_FDE_FRE_TYPE, func->info);
 	if (fre_type == SFRAME_FRE_TYPE_ADDR1)
-		return walk_rows(sec, func, SFRAME_FRE_TYPE_ADDR1, offset, max,
+		return walk_rows(sec, func, SFRAME_FRE_TYPE_ADDR1, offset,
 				 found);
 	if (fre_type == SFRAME_FRE_TYPE_ADDR2)
-		return walk_rows(sec, func, SFRAME_FRE_TYPE_ADDR2, offset, max,
+		return walk_rows(sec, func, SFRAME_FRE_TYPE_ADDR2, offset,
 				 found);
 	if (fre_type == SFRAME_FRE_TYPE_ADDR4)
-		return walk_rows(sec, func, SFRAME_FRE_TYPE_ADDR4, offset, max,
+		return walk_rows(sec, func, SFRAME_FRE_TYPE_ADDR4, offset,
 				 found);
 	return -EINVAL;
 }
@@ -462,15 +452,13 @@ static __always_inline int find_row(const struct sframe_section *sec,
 	int ret;
 
 	ret = find_func(sec, idx, ip, func);
-	row->looked = func->looked;
 	if (ret)
 		return ret;
 	row->at_end = func->offset == func->size - 1;
 	set_func_flags(sec, func, row);
 	if (!func->num_fres)
 		return set_outermost(idx, func, row);
-	row->looked += min(func->num_fres, idx->max->fres);
-	ret = find_fre(sec, func, idx->max->fres, &fre);
+	ret = find_fre(sec, func, &fre);
 	return ret ?: read_row(sec, func, &fre, row);
 }
 
@@ -532,7 +520,6 @@ static __always_inline int entry_unchanged(const struct sframe_index *idx,
 
 static __always_inline int find_row_changing(struct sframe_section *sec,
 					     unsigned long ip,
-					     const struct sframe_limits *max,
 					     struct unwind_row *row)
 {
 	struct sframe_index idx;
@@ -542,7 +529,7 @@ static __always_inline int find_row_changing(struct sframe_section *sec,
 	ret = refresh_counts(sec);
 	if (ret)
 		return ret;
-	idx = index_of(sec, max, true);
+	idx = index_of(sec, true);
 	ret = find_row(sec, &idx, ip, &func, row);
 	return ret ?: entry_unchanged(&idx, &func);
 }
@@ -553,7 +540,6 @@ static __always_inline int find_row_changing(struct sframe_section *sec,
  */
 static noinline int lookup_changing(const struct sframe_section *sec,
 				    unsigned long ip,
-				    const struct sframe_limits *max,
 				    struct unwind_row *row)
 {
 	struct sframe_section now = *sec;
@@ -561,17 +547,16 @@ static noinline int lookup_changing(const struct sframe_section *sec,
 
 	if (!unwind_read_begin(sec->start, sec->end - sec->start))
 		return -EFAULT;
-	ret = find_row_changing(&now, ip, max, row);
+	ret = find_row_changing(&now, ip, row);
 	unwind_read_end();
 	return ret;
 }
 
 static __always_inline int lookup(const struct sframe_section *sec,
 				  unsigned long ip,
-				  const struct sframe_limits *max,
 				  struct unwind_row *row)
 {
-	struct sframe_index idx = index_of(sec, max, false);
+	struct sframe_index idx = index_of(sec, false);
 	struct sframe_func func;
 	int ret;
 
@@ -587,7 +572,6 @@ static __always_inline int lookup(const struct sframe_section *sec,
  * sframe_find_row - look up an address
  * @sec: a section that sframe_read_header() accepted
  * @ip: address of an instruction (for a return address: one less than it)
- * @access: selects the bounds of the lookup; page faults are the caller's
  * @row: filled in on success
  *
  * Implements "SFrame FDE", "SFrame FRE" and "Interpretation of SFrame FREs" of
@@ -597,11 +581,8 @@ static __always_inline int lookup(const struct sframe_section *sec,
  * Return: 0, or one of the errors in this file's opening comment.
  */
 int sframe_find_row(const struct sframe_section *sec, unsigned long ip,
-		    enum unwind_user_access access, struct unwind_row *row)
+		    struct unwind_row *row)
 {
-	const struct sframe_limits *max = &limits[access];
-
 	*row = sec->fixed;
-	return sec->changes ? lookup_changing(sec, ip, max, row) :
-			      lookup(sec, ip, max, row);
+	return sec->changes ? lookup_changing(sec, ip, row) : lookup(sec, ip, row);
 }

@@ -7,7 +7,6 @@
 #define _KERNEL_UNWIND_SFRAME_H
 
 #include <linux/types.h>
-#include <linux/unwind_user_types.h>
 
 #include "row.h"
 
@@ -57,6 +56,6 @@ int sframe_read_header(struct sframe_section *sec, unsigned long start,
 int sframe_check_header(struct sframe_section *sec, const void *copy,
 			size_t size, u8 abi);
 int sframe_find_row(const struct sframe_section *sec, unsigned long ip,
-		    enum unwind_user_access access, struct unwind_row *row);
+		    struct unwind_row *row);
 
 #endif /* _KERNEL_UNWIND_SFRAME_H */

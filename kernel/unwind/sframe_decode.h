@@ -3,7 +3,7 @@
  * The parts of the SFrame decoder that read a section: functions, rows and rules.
  *
  * Two files decode sections, and read them differently.  sframe.c looks up one
- * address in a section in user memory, where each read may fail.  table_build.c
+ * address in a section in user memory, where each read may fail.  sframe_table.c
  * goes through a section that was copied into the kernel.  The includer defines
  * sframe_get_u8(), sframe_get_u16(), sframe_get_u32() and sframe_get_u64(), which
  * take a pointer to the value and an address, and return 0 or -EFAULT.
@@ -27,8 +27,6 @@
 #include "sframe.h"
 #include "sframe_format.h"
 
-struct sframe_limits;
-
 /* A function, put together from what either version says about it */
 struct sframe_func {
 	unsigned long	fde;		/* its entry in the index */
@@ -41,7 +39,6 @@ struct sframe_func {
 	u64		fre_pos;	/* of its rows in the FRE sub-section */
 	u32		num_fres;
 	u32		type;
-	u32		looked;		/* see struct unwind_row */
 	u8		info;
 };
 
@@ -82,7 +79,6 @@ static __always_inline struct unwind_rule saved_at(s32 offset)
 struct sframe_index {
 	unsigned long	fdes;
 	u32		num;
-	const struct sframe_limits *max;
 	bool		v2;
 	bool		pcrel;
 	bool		changes;
@@ -90,13 +86,11 @@ struct sframe_index {
 
 /* @changes is the same as in @sec, but a constant: each caller knows it */
 static __always_inline struct sframe_index
-index_of(const struct sframe_section *sec, const struct sframe_limits *max,
-	 bool changes)
+index_of(const struct sframe_section *sec, bool changes)
 {
 	return (struct sframe_index){
 		.fdes = sec->fdes,
 		.num = sec->num_fdes,
-		.max = max,
 		.v2 = sec->version == SFRAME_VERSION_2,
 		.pcrel = sec->flags & SFRAME_F_FDE_FUNC_START_PCREL,
 		.changes = changes,

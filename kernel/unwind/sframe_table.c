@@ -79,6 +79,7 @@ struct dictionary {
 	u32			nr_rules;
 	u32			nr_rows;
 	u32			seed;	/* or a process could have them collide */
+	bool			pushed;	/* calls push the return address */
 };
 
 struct builder {
@@ -254,14 +255,18 @@ static bool saved_in_frame(const struct unwind_rule *rule)
 	return rule->base == UNWIND_RULE_CFA && rule->deref && fits(rule->offset);
 }
 
-/* The rule of an ordinary frame, or of a function without a frame; else 0 */
-static u64 pack_row(const struct unwind_row *row)
+/*
+ * The rule of an ordinary frame, or of a function without a frame; else 0.  @pushed: calls
+ * push the return address.
+ */
+static u64 pack_row(const struct unwind_row *row, bool pushed)
 {
 	u64 rule;
 
 	if (row->outermost || row->signal || row->cfa.deref || !fits(row->cfa.offset))
 		return 0;
-	if (saved_in_frame(&row->ra))
+	/* Elsewhere, it is not where a call puts it */
+	if (saved_in_frame(&row->ra) && (pushed ? row->ra.offset == -8 : row->ra.offset < 0))
 		rule = SFRAME_RULE_ORDINARY | pack_offset(row->ra.offset, 32);
 	else if (row->ra.base == UNWIND_RULE_SAME)
 		rule = SFRAME_RULE_LINK;
@@ -306,7 +311,7 @@ static u32 hash_row(const struct dictionary *dict, const struct unwind_row *row)
 /* The row's number, which it gets if it is new.  How addresses are signed is left out. */
 static u16 number_of(struct dictionary *dict, const struct unwind_row *row)
 {
-	u64 rule = pack_row(row);
+	u64 rule = pack_row(row, dict->pushed);
 	u32 slot = hash_row(dict, row) % ARRAY_SIZE(dict->slots);
 	u16 number;
 
@@ -528,6 +533,7 @@ static struct sframe_table *build(struct builder *b)
 	if (!b->dict)
 		return ERR_PTR(-ENOMEM);
 	b->dict->seed = get_random_u32();
+	b->dict->pushed = !b->sec.aarch64;
 	b->dict->rules[NUMBER_NONE] = SFRAME_RULE_NONE;
 	b->dict->rules[NUMBER_BAD] = SFRAME_RULE_BAD;
 	b->dict->nr_rules = 2;
@@ -560,7 +566,7 @@ struct sframe_table *sframe_table_build(const struct sframe_image *image, u8 abi
 		ret = -E2BIG;
 	if (ret)
 		return ERR_PTR(ret);
-	b.idx = index_of(&b.sec, NULL, false);
+	b.idx = index_of(&b.sec, false);
 	table = build(&b);
 	kvfree(b.funcs);
 	kvfree(b.offsets);

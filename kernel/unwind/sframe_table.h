@@ -41,7 +41,8 @@
  * FP, the return address is saved at an offset from the CFA, and so is the caller's FP,
  * or it is still in its register.  SFRAME_RULE_LINK is the same, but that the return
  * address is in the link register.  Offsets are signed and count words of 8 bytes: bits
- * 16 to 31 have the CFA's, 32 to 47 the return address's, 48 to 63 the FP's.
+ * 16 to 31 have the CFA's, 32 to 47 the return address's, 48 to 63 the FP's.  An ordinary
+ * frame's return address lies below the CFA: right below it if calls push it (x86).
  */
 #define SFRAME_RULE_NONE	0	/* nothing describes the address */
 #define SFRAME_RULE_ORDINARY	BIT(0)
@@ -115,6 +116,37 @@ int sframe_table_row(const struct sframe_table *table, u64 rule,
 		     struct unwind_row *row);
 
 /**
+ * sframe_table_find_edge - which rule is in force at an offset, and does it end there?
+ * @table: the table
+ * @off: the offset from @start of @table
+ * @edge: set to whether another rule may be in force at the next offset: also at the last
+ *	offset of a block, and if nothing describes the offset
+ *
+ * Context: any.
+ * Return: the rule; SFRAME_RULE_NONE if nothing describes the offset.
+ */
+static __always_inline u64 sframe_table_find_edge(const struct sframe_table *table,
+						  u64 off, bool *edge)
+{
+	u32 first, i, block;
+	u8 low;
+	u16 n;
+
+	*edge = true;
+	if (off >= table->span)
+		return SFRAME_RULE_NONE;
+	first = table->page[off >> SFRAME_PAGE_SHIFT];
+	block = off >> SFRAME_BLOCK_SHIFT;
+	low = off & (SFRAME_BLOCK - 1);
+	i = first + (u16)(table->block[block] - (u16)first);
+	for (n = table->block[block + 1] - table->block[block];
+	     n && table->low[i] <= low; n--)
+		i++;
+	*edge = low == SFRAME_BLOCK - 1 || (n && table->low[i] == low + 1);
+	return table->rules[table->rule[i - 1]];
+}
+
+/**
  * sframe_table_find - which rule is in force at an offset?
  * @table: the table
  * @offset: as in the segments from which it was built
@@ -125,21 +157,9 @@ int sframe_table_row(const struct sframe_table *table, u64 rule,
 static __always_inline u64 sframe_table_find(const struct sframe_table *table,
 					     u64 offset)
 {
-	const u64 off = offset - table->start;
-	u32 first, i, block;
-	u8 low;
-	u16 n;
+	bool edge;
 
-	if (off >= table->span)
-		return SFRAME_RULE_NONE;
-	first = table->page[off >> SFRAME_PAGE_SHIFT];
-	block = off >> SFRAME_BLOCK_SHIFT;
-	low = off & (SFRAME_BLOCK - 1);
-	i = first + (u16)(table->block[block] - (u16)first);
-	for (n = table->block[block + 1] - table->block[block];
-	     n && table->low[i] <= low; n--)
-		i++;
-	return table->rules[table->rule[i - 1]];
+	return sframe_table_find_edge(table, offset - table->start, &edge);
 }
 
 /* Offsets of an ordinary rule, in bytes */

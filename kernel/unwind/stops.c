@@ -6,10 +6,6 @@
  * unwind:unwind_stop has for it.  If a reason is too frequent, the tracepoint shows where
  * it occurs.  It counts all stacks since boot, or since somebody wrote to the file, but
  * not immediate ones (in_place.c).
- *
- * unwind/rows, in the same directory, counts frames and lookups: how often the unwinder had
- * to read a table, or find a range of text, because no rule was cached.  It counts all
- * stacks, immediate ones included, even if they were not used.
  */
 
 #include <linux/array_size.h>
@@ -63,41 +59,11 @@ static ssize_t stops_write(struct file *file, const char __user *buf, size_t siz
 }
 DEFINE_SHOW_STORE_ATTRIBUTE(stops);
 
-DEFINE_PER_CPU(struct unwind_row_counts, unwind_row_count);
-
-static int rows_show(struct seq_file *m, void *unused)
-{
-	struct unwind_row_counts sum = {};
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		const struct unwind_row_counts *count =
-			per_cpu_ptr(&unwind_row_count, cpu);
-
-		sum.frames += READ_ONCE(count->frames);
-		sum.lookups += READ_ONCE(count->lookups);
-	}
-	seq_printf(m, "%lu frames\n%lu lookups\n", sum.frames, sum.lookups);
-	return 0;
-}
-
-static ssize_t rows_write(struct file *file, const char __user *buf, size_t size,
-			  loff_t *pos)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		memset(per_cpu_ptr(&unwind_row_count, cpu), 0, sizeof(unwind_row_count));
-	return size;
-}
-DEFINE_SHOW_STORE_ATTRIBUTE(rows);
-
 static int __init unwind_stops_init(void)
 {
 	struct dentry *dir = debugfs_create_dir("unwind", NULL);
 
 	debugfs_create_file("stops", 0600, dir, NULL, &stops_fops);
-	debugfs_create_file("rows", 0600, dir, NULL, &rows_fops);
 	return 0;
 }
 late_initcall(unwind_stops_init);

@@ -1,61 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which table describes this address?  The iterator (user.c, walk.c) asks; the row of
- * the address in that table is then looked up by its format's decoder (sframe.c).  A
- * table is the process's memory and stays there: what is known of it here is where it
- * lies, and what its header says of its parts.
+ * The tables that a process registered (register.c): ranges of text, each with an SFrame
+ * section in the memory of the process.
  *
- * An address space has two sets of ranges of text (see ranges.c):
+ * A process that registered nothing has a NULL pointer here, and pays the test of it.
+ * A child of fork() inherits the ranges, and shares them with its parent until one of the
+ * two changes them.
  *
- *   found	made by the kernel when an address that no range covers is first
- *		met where faulting is allowed (found.c).  Not inherited by fork: it is
- *		found again.
- *   registered	told by the process itself (register.c).  Inherited by fork, and
- *		shared with the child until one of the two changes it.  Where both
- *		describe an address, this one wins.
+ * Ranges are removed when their text, or the memory of their section, is unmapped, with
+ * the mmap lock held for writing: before anything else is there.  (A range may be
+ * registered for memory that another thread unmaps just then.  That is no worse than a
+ * table that is wrong.)
  *
- * Nothing fills them beforehand.  An address space that was never unwound, and
- * in which nothing was registered, has a NULL pointer, and all that it pays is
- * the test of that pointer.
+ * A section that does not change is copied and made a table when a stack first needs it,
+ * so unwinding reads no process memory but the stack.  A section that changes
+ * (UNWIND_TABLE_JIT) is read where it is, which takes a context that may fault.
  *
- * Ranges are removed when their text, or the memory of their table, is unmapped,
- * with the mmap lock held for writing: before anything else is there.
- * So no range that was found outlives its mapping, whatever threads do meanwhile.
- * (One may be registered for what another thread unmaps just then: that is no worse
- * than a table that is wrong.)
- *
- * Changes of either set are made with the tables' own lock, which is taken inside
- * the mmap lock.  Readers take no lock: they copy a range under RCU, in any
- * context.  A copy may be used after its range was dropped; reads of a table
- * that is no longer there then fail or yield nonsense, both of which a hostile
- * table could as well.
- *
- * Only the tables of the current task's own address space are ever looked up.
- *
- * The rows that were found in tables are kept (rows.c), and dropped by whoever has
- * changed a set, before it gives up the lock.
+ * Changes are made with the tables' own lock, which is taken inside the mmap lock.
+ * Readers take no lock: they find a range under RCU, in any context.  Only the current
+ * task's address space is ever looked up.
  */
 
 #include <linux/cleanup.h>
+#include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <linux/unwind_user.h>
 #include <linux/workqueue.h>
+#include <asm/unwind_user.h>
 #include <trace/events/unwind.h>
 
 #include "ranges.h"
-#include "rows.h"
+#include "sframe.h"
 #include "tables.h"
-#include "text.h"
 
-/*
- * Ranges that are remembered for one address space.  More than it can have
- * mappings, unless mappings are made executable, sampled, and made something else
- * by the million.
- */
-#define UNWIND_MAX_FOUND	65536
+/* A larger section is not copied: no compiler writes one */
+#define MAX_SECTION	SZ_64M
+
+/* Of all tables that are made of one process's sections */
+#define MAX_BUILT	SZ_64M
 
 /**
  * struct unwind_registry - what a process registered
@@ -71,21 +59,15 @@ struct unwind_registry {
 
 /**
  * struct unwind_tables - the tables of an address space
- * @rows: rows that were found in these tables
  * @lock: held for each change; taken inside the mmap lock
- * @found: what the kernel found
  * @registered: what the process registered; NULL if nothing
- * @patience: of samples that found something missing
  */
 struct unwind_tables {
-	struct unwind_rows		rows;
-	struct mutex			lock;	/* for changes of both sets */
-	struct unwind_ranges		found;
+	struct mutex			lock;	/* for changes of what is registered */
 	struct unwind_registry __rcu	*registered;
-	struct unwind_patience		patience;
 };
 
-/* The address space's tables, allocated by the first who needs them */
+/* The address space's tables, allocated by the first task that needs them */
 static struct unwind_tables *get_tables(struct mm_struct *mm)
 {
 	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables), *old;
@@ -96,11 +78,8 @@ static struct unwind_tables *get_tables(struct mm_struct *mm)
 	tables = kmalloc(sizeof(*tables), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!tables)
 		return NULL;
-	unwind_rows_init(&tables->rows);
 	mutex_init(&tables->lock);
-	unwind_ranges_init(&tables->found);
 	RCU_INIT_POINTER(tables->registered, NULL);
-	tables->patience = (struct unwind_patience){};
 
 	old = cmpxchg(&mm->unwind_tables, NULL, tables);
 	if (!old)
@@ -193,7 +172,6 @@ int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
 {
 	struct unwind_tables *tables = get_tables(mm);
 	struct unwind_registry *registry;
-	int ret;
 
 	if (!tables)
 		return -ENOMEM;
@@ -203,26 +181,18 @@ int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
 	if ((registry ? registry->ranges.nr : 0) >= max)
 		return -ENOSPC;
 	/* Before a shared one is copied for nothing */
-	if (registry && unwind_ranges_overlap(&registry->ranges,
-					      range->table.text_start,
-					      range->table.text_end))
+	if (registry && unwind_ranges_overlap(&registry->ranges, range->start, range->end))
 		return -EEXIST;
 	registry = own_registry(tables);
 	if (!registry)
 		return -ENOMEM;
-	ret = unwind_ranges_insert(&registry->ranges, range);
-	/*
-	 * It may be in front of one that was found; and if it could not be inserted,
-	 * the registry may still be another.
-	 */
-	unwind_rows_drop(&tables->rows);
-	return ret;
+	return unwind_ranges_insert(&registry->ranges, range);
 }
 
 /**
- * unwind_tables_unregister - remove what the process registered under a name
+ * unwind_tables_unregister - remove what the process registered under a key
  * @mm: the current task's address space
- * @key: the name
+ * @key: the key
  *
  * Context: task; may sleep.
  * Return: 0; -ENOENT if there is nothing; -ENOMEM if it is shared and could not
@@ -244,39 +214,7 @@ int unwind_tables_unregister(struct mm_struct *mm, u64 key)
 	if (!registry)
 		return -ENOMEM;
 	unwind_ranges_drop_key(&registry->ranges, key);
-	unwind_rows_drop(&tables->rows);
 	return 0;
-}
-
-/*
- * What was found
- */
-
-/**
- * unwind_tables_remember - add a range to what was found
- * @mm: the current task's address space, its mmap lock held for reading
- * @range: from unwind_range_alloc(); belongs to the tables on success
- *
- * What was found before there is replaced: mappings merge and split.
- *
- * Context: task; may sleep.
- * Return: 0; -ENOSPC when too much was remembered already; -ENOMEM.
- */
-int unwind_tables_remember(struct mm_struct *mm, struct unwind_range *range)
-{
-	struct unwind_tables *tables = get_tables(mm);
-
-	mmap_assert_locked(mm);
-	if (!tables)
-		return -ENOMEM;
-
-	guard(mutex)(&tables->lock);
-	if (unwind_ranges_drop_text(&tables->found, range->table.text_start,
-				    range->table.text_end))
-		unwind_rows_drop(&tables->rows);
-	if (tables->found.nr >= UNWIND_MAX_FOUND)
-		return -ENOSPC;
-	return unwind_ranges_insert(&tables->found, range);
 }
 
 /*
@@ -284,19 +222,24 @@ int unwind_tables_remember(struct mm_struct *mm, struct unwind_range *range)
  */
 
 /*
- * Drop what was registered there; whether there was anything.
- *
- * A registry that is shared is copied first.  Where there is no memory for that,
- * all that this process had registered is dropped: it loses its tables, which
- * costs it stacks, but can never unwind with one that is no longer true.
+ * A registry that is shared is copied first.  If there is no memory for that, all that
+ * this process had registered is dropped: it loses its tables, which costs it stacks, but
+ * can never unwind with one that is no longer true.
  */
-static bool drop_registered(struct unwind_tables *tables, unsigned long start,
-			    unsigned long end)
+void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
+			  unsigned long end)
 {
-	struct unwind_registry *registry = registry_of(tables);
+	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
+	struct unwind_registry *registry;
 
+	mmap_assert_write_locked(mm);
+	/* A mapping was made, and none replaced: asked here, off the fast path */
+	if (start == end)
+		return;
+	guard(mutex)(&tables->lock);
+	registry = registry_of(tables);
 	if (!registry || !unwind_ranges_touch(&registry->ranges, start, end))
-		return false;
+		return;
 	registry = own_registry(tables);
 	if (registry) {
 		unwind_ranges_drop(&registry->ranges, start, end);
@@ -304,25 +247,6 @@ static bool drop_registered(struct unwind_tables *tables, unsigned long start,
 		trace_unwind_table_dropped(0, TASK_SIZE);
 		replace_registry(tables, NULL);
 	}
-	return true;
-}
-
-void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
-			  unsigned long end)
-{
-	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
-	bool found, registered;
-
-	mmap_assert_write_locked(mm);
-	/* A mapping was made, and none replaced: asked here, off the fast path */
-	if (start == end)
-		return;
-	guard(mutex)(&tables->lock);
-	found = unwind_ranges_drop(&tables->found, start, end);
-	registered = drop_registered(tables, start, end);
-	/* Not for memory that has nothing to do with tables, such as malloc()'s */
-	if (found || registered)
-		unwind_rows_drop(&tables->rows);
 }
 
 int __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm)
@@ -349,8 +273,6 @@ void __unwind_tables_free(struct mm_struct *mm)
 	struct unwind_tables *tables = mm->unwind_tables;
 
 	mm->unwind_tables = NULL;
-	unwind_rows_free(&tables->rows);
-	unwind_ranges_destroy(&tables->found);
 	put_registry(rcu_dereference_protected(tables->registered, true));
 	kfree(tables);
 }
@@ -359,101 +281,223 @@ void __unwind_tables_free(struct mm_struct *mm)
  * Looking up
  */
 
-/*
- * What was found holds for its whole mapping; what is registered may begin in
- * the middle of that.  The copy must not promise more than the hole in what is
- * registered, or the iterator would go on using it there.
- */
-static void clip_to_hole(struct unwind_table *table,
-			 const struct unwind_table *hole)
-{
-	table->text_start = max(table->text_start, hole->text_start);
-	table->text_end = min(table->text_end, hole->text_end);
-}
-
-static bool lookup_known(struct mm_struct *mm, unsigned long ip,
-			 struct unwind_table *out, struct unwind_table *hole)
+/* The range around @addr, or NULL; and the bounds of the range or of a hole */
+static struct unwind_range *find_range(struct mm_struct *mm, unsigned long addr,
+				       unsigned long *start, unsigned long *last)
 {
 	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
 	struct unwind_registry *registry;
-	u32 generation;
 
-	hole->text_start = 0;
-	hole->text_end = ULONG_MAX;
-	if (!tables)
-		return false;
-
-	generation = unwind_rows_generation(&tables->rows);
-	guard(rcu)();
-	registry = rcu_dereference(tables->registered);
-	if (registry) {
-		if (unwind_ranges_lookup(&registry->ranges, ip, out))
-			goto found;
-		*hole = *out;
-	}
-	if (!unwind_ranges_lookup(&tables->found, ip, out))
-		return false;
-	clip_to_hole(out, hole);
-found:
-	out->generation = generation;
-	return true;
+	*start = 0;
+	*last = ULONG_MAX;
+	registry = tables ? rcu_dereference(tables->registered) : NULL;
+	return registry ? unwind_ranges_find(&registry->ranges, addr, start, last) : NULL;
 }
 
 /**
- * unwind_table_lookup - which table describes an address of the current task?
- * @ip: the address
- * @access: in UNWIND_USER_FAULTABLE, what is not known is looked for
- * @table: a copy of what is known, which may be that there is none
- *	(UNWIND_TABLE_NONE); on error it describes no address at all, or says that
- *	there is none where it is not worth while to look again in the same unwind
+ * unwind_tables_find - find the registered table of an address
+ * @mm: the current task's address space
+ * @addr: the address
+ * @map: set to the range and its table, if the address is in one
+ * @hole: set to the hole around the address, if it is in none
  *
- * Context: any with UNWIND_USER_NOFAULT; else task context that may sleep,
- * without the mmap lock.
- * Return: 0; -EFAULT if the address is not in memory that is executable; -ENOENT
- * if nothing is known and may not be looked for; another error if it could not be.
+ * Context: any, in an RCU read-side critical section.
+ * Return: 0; -ENOENT there is none; -ENODATA unwind_tables_build() has to make it first;
+ * -EREMOTE it changes, see unwind_tables_find_row().
  */
-int unwind_table_lookup(unsigned long ip, enum unwind_user_access access,
-			struct unwind_table *table)
+int unwind_tables_find(struct mm_struct *mm, unsigned long addr,
+		       struct unwind_mapping *map, struct unwind_mapping *hole)
 {
-	struct mm_struct *mm = current->mm;
-	struct unwind_table hole;
+	struct unwind_built *built;
+	struct unwind_range *range;
+	unsigned long start, last;
+
+	range = find_range(mm, addr, &start, &last);
+	if (!range) {
+		*hole = (struct unwind_mapping){
+			.start = start,
+			.size = last - start + (last - start != ULONG_MAX),
+		};
+		return -ENOENT;
+	}
+	*map = (struct unwind_mapping){
+		.start = range->start,
+		.size = range->end - range->start,
+	};
+	if (range->section.changes)
+		return -EREMOTE;
+	built = rcu_dereference(range->built);
+	if (!built)
+		return -ENODATA;
+	if (!IS_ERR(built->table)) {
+		map->table = built->table;
+		map->origin = map->table->start;
+	}
+	return 0;
+}
+
+/**
+ * unwind_tables_kind - find out what is registered for an address
+ * @mm: the current task's address space
+ * @addr: the address
+ *
+ * Context: any.
+ * Return: its kind.
+ */
+enum unwind_range_kind unwind_tables_kind(struct mm_struct *mm, unsigned long addr)
+{
+	struct unwind_range *range;
+	unsigned long start, last;
+
+	guard(rcu)();
+	range = find_range(mm, addr, &start, &last);
+	if (!range)
+		return UNWIND_RANGE_NONE;
+	return range->section.changes ? UNWIND_RANGE_JIT : UNWIND_RANGE_FIXED;
+}
+
+/* Copy what is needed of the range around @addr */
+static int read_range(struct mm_struct *mm, unsigned long addr, struct unwind_range *copy)
+{
+	struct unwind_range *range;
+	unsigned long start, last;
+
+	guard(rcu)();
+	range = find_range(mm, addr, &start, &last);
+	if (!range)
+		return -ENOENT;
+	copy->start = range->start;
+	copy->end = range->end;
+	copy->section = range->section;
+	copy->id = range->id;
+	return 0;
+}
+
+/* The table, or an error: -EFAULT and -ENOMEM if it may be another one the next time */
+static struct sframe_table *build(const struct unwind_range *range)
+{
+	const struct sframe_segment text = {
+		.vaddr = range->start,
+		.offset = range->start,
+		.size = range->end - range->start,
+	};
+	struct sframe_image image = {
+		.size = range->section.end - range->section.start,
+		.vaddr = range->section.start,
+		.segments = &text,
+		.nr_segments = 1,
+	};
+	struct sframe_table *table = ERR_PTR(-EFAULT);
+	unsigned long left;
+	void *section;
+
+	if (image.size > MAX_SECTION)
+		return ERR_PTR(-E2BIG);
+	if (!unwind_may_read(range->section.start, image.size))
+		return ERR_PTR(-EFAULT);
+	section = kvmalloc(image.size, GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
+	if (!section)
+		return ERR_PTR(-ENOMEM);
+	image.section = section;
+	unwind_user_tags_off();
+	left = copy_from_user(section, (const void __user *)range->section.start, image.size);
+	unwind_user_tags_on();
+	if (!left)
+		table = sframe_table_build(&image, UNWIND_USER_SFRAME_ABI);
+	kvfree(section);
+	return table;
+}
+
+/*
+ * Give the table to its range, unless the range has gone, or has one.  Another process that
+ * shares the registry may have other memory there by now.
+ */
+static int install(struct unwind_tables *tables, const struct unwind_range *range,
+		   struct unwind_built *built)
+{
+	struct unwind_registry *registry;
+	struct unwind_range *now;
+	unsigned long start, last;
+
+	guard(mutex)(&tables->lock);
+	if (!registry_of(tables))
+		return -ENOENT;
+	registry = own_registry(tables);
+	if (!registry)
+		return -ENOMEM;
+	scoped_guard(rcu)
+		now = unwind_ranges_find(&registry->ranges, range->start, &start, &last);
+	/* Only this task's lock allows to remove it */
+	if (!now || now->id != range->id || rcu_access_pointer(now->built))
+		return -ENOENT;
+	if (!IS_ERR(built->table) &&
+	    registry->ranges.bytes + built->table->bytes > MAX_BUILT) {
+		sframe_table_free(built->table);
+		built->table = ERR_PTR(-ENOSPC);
+	}
+	unwind_ranges_set_built(&registry->ranges, now, built);
+	return 0;
+}
+
+/**
+ * unwind_tables_build - make the table of the range around an address
+ * @mm: the current task's address space
+ * @addr: the address
+ *
+ * Context: task; may sleep and fault; without the mmap lock.
+ * Return: 0 another lookup says what is known now; -ENOENT nothing is registered there;
+ * -EFAULT the section cannot be read; -ENOMEM.
+ */
+int unwind_tables_build(struct mm_struct *mm, unsigned long addr)
+{
+	struct unwind_built *built;
+	struct unwind_range range;
 	int ret;
 
-	if (lookup_known(mm, ip, table, &hole))
-		return 0;
-	if (access == UNWIND_USER_FAULTABLE) {
-		ret = unwind_table_find(mm, ip, table);
-		clip_to_hole(table, &hole);
+	ret = read_range(mm, addr, &range);
+	if (ret)
 		return ret;
+	built = kmalloc(sizeof(*built), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!built)
+		return -ENOMEM;
+	refcount_set(&built->users, 1);
+	built->table = build(&range);
+	if (IS_ERR(built->table)) {
+		ret = PTR_ERR(built->table);
+		trace_unwind_table_invalid(range.start, range.end, range.section.start, ret);
+		if (ret == -EFAULT || ret == -ENOMEM) {
+			kfree(built);
+			return ret;
+		}
 	}
-	*table = (struct unwind_table){};
-	return unwind_may_be_text(ip) ? -ENOENT : -EFAULT;
+	ret = install(mm->unwind_tables, &range, built);
+	if (!ret)
+		return 0;
+	if (!IS_ERR(built->table))
+		sframe_table_free(built->table);
+	kfree(built);
+	/* The range has changed meanwhile: look again */
+	return ret == -ENOENT ? 0 : ret;
 }
 
 /**
- * unwind_table_patience - of an address space
- * @mm: the current task's
+ * unwind_tables_find_row - find the rule of an address in a section that changes
+ * @mm: the current task's address space
+ * @addr: the address
+ * @row: filled in as by sframe_find_row()
  *
- * Context: any.
- * Return: it lives as long as @mm; NULL while that has no tables.
+ * Context: task; may sleep and fault; without the mmap lock.
+ * Return: as sframe_find_row(); -ENOENT also if nothing is registered there.
  */
-struct unwind_patience *unwind_table_patience(struct mm_struct *mm)
+int unwind_tables_find_row(struct mm_struct *mm, unsigned long addr, struct unwind_row *row)
 {
-	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
+	struct unwind_range range;
+	int ret;
 
-	return tables ? &tables->patience : NULL;
-}
-
-/**
- * unwind_table_rows - the rows that are kept for an address space
- * @mm: the current task's
- *
- * Context: any.
- * Return: they live as long as @mm; NULL while it has no tables.
- */
-struct unwind_rows *unwind_table_rows(struct mm_struct *mm)
-{
-	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
-
-	return tables ? &tables->rows : NULL;
+	ret = read_range(mm, addr, &range);
+	if (ret)
+		return ret;
+	if (!unwind_may_read(range.section.start, range.section.end - range.section.start))
+		return -EFAULT;
+	return sframe_find_row(&range.section, addr, row);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reads of user memory, for the frame loop and the decoders.  walk.c opens user memory
- * by itself; architecture code and uprobe.c use get_user().
+ * Reads of user memory, for the steps of frame.c and the decoder (sframe.c).  The loop
+ * over ordinary frames (user.c) opens user memory by itself; architecture code and
+ * uprobe.c use get_user().
  *
- * One set of accessors serves both access modes.  A caller that must not fault has
- * disabled page faults for the whole unwind (see unwind_user()); then get_user() fails
- * at once instead of sleeping.  The host harness in tools/testing/unwind supplies its
- * own get_user().
+ * The frame loop has disabled page faults: then get_user() fails at once instead of
+ * sleeping.  The decoder reads sections that change, in task context that may fault.
+ * The host harness in tools/testing/unwind supplies its own get_user().
  *
  * For many reads of one stretch of memory, unwind_read_begin() opens user memory once.
  *

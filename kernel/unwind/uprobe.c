@@ -129,32 +129,35 @@ bool unwind_uretprobe_record_ra(unsigned long *ra, unsigned long *sp,
  * @sp: its stack pointer; changed in the same case
  * @word_size: bytes in a stack word
  *
- * Context: task, for itself; may sleep.
+ * Context: task, for itself; may sleep unless page faults are disabled.
+ * Return: 0, or the address of a word of the stack that could not be read.
  */
-void unwind_uretprobe_leave(unsigned long *ip, unsigned long *sp,
-			    unsigned int word_size)
+unsigned long unwind_uretprobe_leave(unsigned long *ip, unsigned long *sp,
+				     unsigned int word_size)
 {
 	unsigned long start, size, cfa, ra;
 	unsigned int words;
 	bool called;
 
 	if (likely(!current->utask))
-		return;
+		return 0;
 	start = uprobe_get_trampoline_vaddr();
 	arch_uprobe_trampoline(&size);
 	if (*ip < start || *ip - start >= size ||
 	    !unwind_user_uretprobe_pushed(*ip - start, &words, &called))
-		return;
+		return 0;
 
 	cfa = *sp + word_size * words;
 	/* The system call took the uretprobe off the list, and stored the true address here */
 	ra = start;
-	if (called ? get_user(ra, (unsigned long __user *)(cfa - word_size)) :
-		     !unwind_uretprobe_ra(&ra, cfa, word_size))
-		return;
+	if (called && get_user(ra, (unsigned long __user *)(cfa - word_size)))
+		return cfa - word_size;
+	if (!called && !unwind_uretprobe_ra(&ra, cfa, word_size))
+		return 0;
 	/* Read from the program's stack, now or when the function was entered: hostile */
 	if (!ra || ra >= TASK_SIZE_MAX)
-		return;
+		return 0;
 	*ip = ra;
 	*sp = cfa;
+	return 0;
 }

@@ -41,8 +41,8 @@ bool unwind_uretprobe_ra(unsigned long *ra, unsigned long cfa,
 			 unsigned int word_size);
 bool unwind_uretprobe_record_ra(unsigned long *ra, unsigned long *sp,
 				unsigned long fp);
-void unwind_uretprobe_leave(unsigned long *ip, unsigned long *sp,
-			    unsigned int word_size);
+unsigned long unwind_uretprobe_leave(unsigned long *ip, unsigned long *sp,
+				     unsigned int word_size);
 
 #else
 
@@ -74,9 +74,10 @@ static inline bool unwind_uretprobe_record_ra(unsigned long *ra,
 	return true;
 }
 
-static inline void unwind_uretprobe_leave(unsigned long *ip, unsigned long *sp,
-					  unsigned int word_size)
+static inline unsigned long unwind_uretprobe_leave(unsigned long *ip, unsigned long *sp,
+						   unsigned int word_size)
 {
+	return 0;
 }
 
 #endif /* CONFIG_UPROBES */

@@ -170,19 +170,6 @@ post()
 	done
 }
 
-# Counts of frames and of lookups, before and after
-rows()
-{
-	memo=/sys/kernel/debug/unwind/rows
-	rates=999
-	[ "$1" != sqlite ] || rates="99 999"
-	for hz in $rates; do
-		before=$(awk '{ printf "%s ", $1 }' $memo)
-		record "$1" sframe -F "$hz"
-		echo "$1@$hz $before$(awk '{ printf "%s ", $1 }' $memo)"
-	done
-}
-
 case $WHAT in
 post)	post "$1"
 	exit ;;

@@ -143,10 +143,8 @@ def tables(part):
 
 
 # The limits of a frame, by (frame pointer?, how, state)
-FRAME = {(True, "deferred", "warm"): 100, (False, "deferred", "warm"): 150,
-         (False, "inplace", "warm"): 100, (False, "deferred", "cold"): 600}
-# The limit of a cold one is for tables of at most this many functions
-COLD_FUNCTIONS = 30000
+FRAME = {(True, "deferred", "warm"): 100, (False, "deferred", "warm"): 130,
+         (False, "inplace", "warm"): 130, (False, "deferred", "cold"): 130}
 
 
 def frames(part):
@@ -164,7 +162,7 @@ def frames(part):
             for depth in (8, 64, 500):
                 part.set("a deferred stack", row, f"{depth} {state}", median(depths[depth]))
         limit = FRAME.get((fp, how, state))
-        if limit and (fp or state != "cold" or int(kind) <= COLD_FUNCTIONS):
+        if limit:
             part.at_most(f"a frame by {row}, {how}, {state}", figure, limit)
     for kind, how, state in cost:
         if (how, state) == ("deferred", "warm"):
@@ -175,15 +173,6 @@ def frames(part):
         for (how, state), lines in part.group("topmost.normal", 2).items():
             part.set("a stack by how its topmost frame is found", how, state,
                      median(count for count, in lines))
-
-
-def rows(part):
-    """Frame rules that were in the memo already"""
-    for name, *counts in part.lines("rows"):
-        before, looked_before, after, looked_after = map(int, counts)
-        part.set("program at Hz", name, "frames", after - before)
-        part.set("program at Hz", name, "kept %",
-                 round(100 * (1 - (looked_after - looked_before) / (after - before)), 2))
 
 
 # The limits of a request in NMI: an entry's first, and each other
@@ -368,7 +357,7 @@ def tools(part):
                            re.findall(r"^(not ok|ok) \d+ (.*)", file.read(), re.M)]
 
 
-PARTS = {"bench": (decoder, tables, frames, rows, deferred, sampling, memory, post),
+PARTS = {"bench": (decoder, tables, frames, deferred, sampling, memory, post),
          "accuracy": (same, methods, step, tools)}
 
 

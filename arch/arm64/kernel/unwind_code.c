@@ -31,9 +31,6 @@
 #define LOOP_INSNS	32
 #define LOOKED_MAX	768
 
-/* brk #0: what debuggers take as a breakpoint */
-#define BRK_OF_DEBUGGERS	0xd4200000
-
 /* What moves the stack pointer, whatever is pushed or popped */
 static const struct unwind_insn moves_by_pair = { 0x3a8003e0, 0x288003e0 };
 static const struct unwind_insn moves_by_single = { 0x3b2007e0, 0x380007e0 };
@@ -183,7 +180,6 @@ u32 unwind_code_read_insn(struct unwind_code *code, int at)
 	if (!unwind_code_read(code, addr, &insn))
 		return 0;
 	code->probed = insn == BRK64_OPCODE_UPROBES;
-	code->patched |= code->probed || insn == BRK_OF_DEBUGGERS;
 	if (!code->probed)
 		return insn;
 	/* Whatever it is, it may move the stack pointer */
@@ -210,7 +206,6 @@ void unwind_code_start(struct unwind_code *code, unsigned long ip)
 		code->lines[i].addr = 1;
 	unwind_code_read(code, ip, &insn);
 	code->probed = insn == BRK64_OPCODE_UPROBES;
-	code->patched = code->probed || insn == BRK_OF_DEBUGGERS;
 	code->insn = code->probed ? replaced_insn(code) : insn;
 }
 

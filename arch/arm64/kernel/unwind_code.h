@@ -36,7 +36,6 @@ struct unwind_line {
  * @unread: an address that could not be read, which may have told more; 0 if all could
  * @sp_known: how far the stack pointer has moved is known
  * @probed: the instruction that was looked at last is a uprobe's
- * @patched: one of them was a uprobe's, or a debugger's
  * @lines: what was read last
  */
 struct unwind_code {
@@ -46,7 +45,6 @@ struct unwind_code {
 	unsigned long		unread;
 	bool			sp_known;
 	bool			probed;
-	bool			patched;
 	struct unwind_line	lines[LINES];
 };
 

@@ -61,9 +61,6 @@
  * or further away than is looked.  The return address is then known all the same, and
  * the caller's frame by its frame record only.
  *
- * What was found out is kept for the next time (walk.c), but where breakpoints are, which
- * are gone some day.
- *
  * The instructions are the process's own and may be chosen to mislead: what comes out
  * is an address of that process, in its text.
  */
@@ -685,7 +682,6 @@ int unwind_user_link_holds_ra(unsigned long ip, struct unwind_user_link *link)
 		code.unread = unread;
 	link->unread = code.unread;
 	link->looked = code.looked;
-	link->lasting = !code.unread && !code.patched;
 	if (ret < 0)
 		return ret;
 	link->pushed = ret;

@@ -25,6 +25,8 @@
 	EM(UNWIND_STOP_NOT_TEXT,	"return address not in text")	\
 	EM(UNWIND_STOP_NO_REGISTER,	"register not known")		\
 	EM(UNWIND_STOP_AMBIGUOUS,	"link register or frame record")\
+	EM(UNWIND_STOP_NOT_LOADED,	"table not loaded yet")		\
+	EM(UNWIND_STOP_BUSY,		"mappings changing")		\
 	EMe(UNWIND_STOP_LIMIT,		"limit")
 
 #undef EM
@@ -41,31 +43,52 @@ UNWIND_STOPS
 #define EMe(a, b)	{ a, b }
 
 /**
- * unwind_table_found - the kernel has found a mapped file's table
- * @text_start: first address of the mapping
- * @text_end: first address after it
- * @table: address of the table
- * @size: its size in bytes
+ * unwind_table_found - the kernel has loaded the table of a file
+ * @dev: the file's device
+ * @ino: the file's inode number
+ * @entries: number of entries of the table
+ * @bytes: its size in kernel memory
  */
 TRACE_EVENT(unwind_table_found,
-	TP_PROTO(unsigned long text_start, unsigned long text_end,
-		 unsigned long table, unsigned long size),
-	TP_ARGS(text_start, text_end, table, size),
+	TP_PROTO(dev_t dev, u64 ino, unsigned int entries, size_t bytes),
+	TP_ARGS(dev, ino, entries, bytes),
 	TP_STRUCT__entry(
-		__field(unsigned long, text_start)
-		__field(unsigned long, text_end)
-		__field(unsigned long, table)
-		__field(unsigned long, size)
+		__field(dev_t, dev)
+		__field(u64, ino)
+		__field(unsigned int, entries)
+		__field(size_t, bytes)
 	),
 	TP_fast_assign(
-		__entry->text_start = text_start;
-		__entry->text_end = text_end;
-		__entry->table = table;
-		__entry->size = size;
+		__entry->dev = dev;
+		__entry->ino = ino;
+		__entry->entries = entries;
+		__entry->bytes = bytes;
 	),
-	TP_printk("text=0x%lx-0x%lx table=0x%lx size=%lu",
-		  __entry->text_start, __entry->text_end, __entry->table,
-		  __entry->size)
+	TP_printk("dev=%d:%d ino=%llu entries=%u bytes=%zu", MAJOR(__entry->dev),
+		  MINOR(__entry->dev), __entry->ino, __entry->entries, __entry->bytes)
+);
+
+/**
+ * unwind_file_invalid - the table of a file is not used
+ * @dev: the file's device
+ * @ino: the file's inode number
+ * @error: -ENOEXEC, -EOPNOTSUPP (version), -E2BIG; or -EAGAIN, to be tried again
+ */
+TRACE_EVENT(unwind_file_invalid,
+	TP_PROTO(dev_t dev, u64 ino, int error),
+	TP_ARGS(dev, ino, error),
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(u64, ino)
+		__field(int, error)
+	),
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->ino = ino;
+		__entry->error = error;
+	),
+	TP_printk("dev=%d:%d ino=%llu error=%d", MAJOR(__entry->dev),
+		  MINOR(__entry->dev), __entry->ino, __entry->error)
 );
 
 /**
@@ -119,11 +142,11 @@ TRACE_EVENT(unwind_table_dropped,
 );
 
 /**
- * unwind_table_invalid - a mapped file's table is not used, or a table that the
- *	process wanted to register is refused
- * @text_start: first address of the mapping, or of the text
+ * unwind_table_invalid - a table that the process wants to register is refused, or one
+ *	that it registered is not used
+ * @text_start: first address of the text
  * @text_end: first address after it
- * @table: address of the table, 0 if it is not known yet
+ * @table: address of the table
  * @error: -ENOEXEC, -EOPNOTSUPP (version), -EFAULT, -EEXIST, -ENOSPC, ...
  */
 TRACE_EVENT(unwind_table_invalid,
@@ -150,24 +173,20 @@ TRACE_EVENT(unwind_table_invalid,
 /**
  * unwind_entry_invalid - a table has no usable entry for an address
  * @ip: the address that was looked up
- * @table: address of the table
  * @error: -EINVAL, -EFAULT, -E2BIG or -EAGAIN; the frame pointer is tried instead
  */
 TRACE_EVENT(unwind_entry_invalid,
-	TP_PROTO(unsigned long ip, unsigned long table, int error),
-	TP_ARGS(ip, table, error),
+	TP_PROTO(unsigned long ip, int error),
+	TP_ARGS(ip, error),
 	TP_STRUCT__entry(
 		__field(unsigned long, ip)
-		__field(unsigned long, table)
 		__field(int, error)
 	),
 	TP_fast_assign(
 		__entry->ip = ip;
-		__entry->table = table;
 		__entry->error = error;
 	),
-	TP_printk("ip=0x%lx table=0x%lx error=%d",
-		  __entry->ip, __entry->table, __entry->error)
+	TP_printk("ip=0x%lx error=%d", __entry->ip, __entry->error)
 );
 
 /**

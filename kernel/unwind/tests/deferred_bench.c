@@ -227,7 +227,7 @@ static void deliver_to_4(void)
  * with the reads of the counter.
  */
 
-static void unwind(enum unwind_user_access access)
+static void faultable(void)
 {
 	static unsigned long entries[510];
 	struct unwind_stacktrace trace = { .entries = entries };
@@ -235,17 +235,12 @@ static void unwind(enum unwind_user_access access)
 	int ret;
 
 	start = bench_insns();
-	ret = unwind_user(&trace, ARRAY_SIZE(entries), access);
+	ret = unwind_user(&trace, ARRAY_SIZE(entries));
 	end = bench_insns();
 	if (ret)
 		failed = true;
 	figure("frames", trace.nr);
 	figure("unwind", end - start);
-}
-
-static void faultable(void)
-{
-	unwind(UNWIND_USER_FAULTABLE);
 }
 
 static void inplace(void)
@@ -255,8 +250,7 @@ static void inplace(void)
 	u64 start, end;
 
 	start = bench_insns();
-	nr = unwind_user_in_place(task_pt_regs(current), entries,
-				  ARRAY_SIZE(entries), UNWIND_USER_NOFAULT);
+	nr = unwind_user_in_place(task_pt_regs(current), entries, ARRAY_SIZE(entries));
 	end = bench_insns();
 	figure("frames", nr);
 	figure("unwind", end - start);

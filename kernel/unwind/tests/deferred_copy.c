@@ -140,8 +140,8 @@ DEFINE_LOCK_GUARD_1(model_mutex, struct mutex, ((void)_T->lock, model_lock()), m
 	VALUE("task_work_add", model_task_work_add(task, work, mode))
 #define task_work_cancel(task, work) \
 	VALUE("task_work_cancel", model_task_work_cancel(task, work))
-#define unwind_user(trace, max, access) \
-	VALUE("unwind_user", model_unwind_user(trace, max, access))
+#define unwind_user(trace, max) \
+	VALUE("unwind_user", model_unwind_user(trace, max))
 #undef kzalloc
 #define kzalloc(size, gfp)	VALUE("kzalloc", model_alloc(size, gfp))
 #define kfree(p)		DO("kfree", model_free(p))

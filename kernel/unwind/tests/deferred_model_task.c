@@ -103,11 +103,9 @@ void model_free(void *p)
 }
 
 /* The stack shows how often the program has run, and no more */
-int model_unwind_user(struct unwind_stacktrace *trace, unsigned int max,
-		      enum unwind_user_access access)
+int model_unwind_user(struct unwind_stacktrace *trace, unsigned int max)
 {
 	expect_may_sleep();
-	model_expect(access == UNWIND_USER_FAULTABLE, "unwinds as if it could not fault");
 	model_expect(!model.dead, "unwinds without a stack");
 	MODEL_STEP("unwind");
 	model_expect(!model.unwound, "unwinds twice in one entry");

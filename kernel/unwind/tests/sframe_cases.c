@@ -248,25 +248,6 @@ static struct unwind_row good_row(const struct sframe_case *c, s32 cfa)
 	return row;
 }
 
-static struct sframe_case_lookup *
-add_lookups(const struct sframe_case *c, struct sframe_case_lookup *l,
-	    s64 offset, int error, struct unwind_row want)
-{
-	struct sframe_case_lookup lookup = {
-		.offset = offset, .error = error, .want = want,
-	};
-
-	if (c->access != CASE_NOFAULT) {
-		lookup.access = UNWIND_USER_FAULTABLE;
-		*l++ = lookup;
-	}
-	if (c->access != CASE_FAULTABLE) {
-		lookup.access = UNWIND_USER_NOFAULT;
-		*l++ = lookup;
-	}
-	return l;
-}
-
 /* The case's own first, then its neighbours, each where it ends at the case */
 unsigned int sframe_case_lookups(const struct sframe_case *c,
 				 struct sframe_case_lookup lookups[CASE_MAX_LOOKUPS])
@@ -275,13 +256,20 @@ unsigned int sframe_case_lookups(const struct sframe_case *c,
 
 	if (c->header)
 		return 0;
-	l = add_lookups(c, l, CASE_START + c->offset, c->error, c->want);
+	*l++ = (struct sframe_case_lookup){
+		.offset = CASE_START + c->offset, .error = c->error,
+		.want = c->want,
+	};
 	if (c->neighbours == CASE_AROUND || c->neighbours == CASE_BEFORE)
-		l = add_lookups(c, l, before_start(c) + FUNC_SIZE - 1, 0,
-				good_row(c, BEFORE_CFA));
+		*l++ = (struct sframe_case_lookup){
+			.offset = before_start(c) + FUNC_SIZE - 1,
+			.want = good_row(c, BEFORE_CFA),
+		};
 	if (!c->last &&
 	    (c->neighbours == CASE_AROUND || c->neighbours == CASE_AFTER))
-		l = add_lookups(c, l, CASE_START + (s64)case_size(c), 0,
-				good_row(c, AFTER_CFA));
+		*l++ = (struct sframe_case_lookup){
+			.offset = CASE_START + (s64)case_size(c),
+			.want = good_row(c, AFTER_CFA),
+		};
 	return l - lookups;
 }

@@ -15,8 +15,7 @@
  *
  * The index has them in this order. Each case is made in both versions, with the
  * index sorted and not, PC-relative and section-relative, where it does not ask
- * for one of these; each lookup is made in both access modes, where the case is
- * not for one.
+ * for one of these.
  */
 #ifndef _KERNEL_UNWIND_TESTS_SFRAME_CASES_H
 #define _KERNEL_UNWIND_TESTS_SFRAME_CASES_H
@@ -57,13 +56,6 @@ enum sframe_case_neighbours {
 	CASE_ALONE,
 };
 
-/* Which access modes the answer is for */
-enum sframe_case_access {
-	CASE_ANY_ACCESS,
-	CASE_FAULTABLE,
-	CASE_NOFAULT,
-};
-
 #define CASE_MAX_CHANGES	3
 
 /* In @flags: these and no others; without it, every kind of index */
@@ -83,7 +75,6 @@ enum sframe_case_access {
  *	sframe_read_header()) returns
  * @want: the row, if @error is 0
  * @flags: section flags, with CASE_ONLY
- * @access: an enum sframe_case_access
  * @neighbours: an enum sframe_case_neighbours
  * @header: it is reading the header that is tested; nothing is looked up
  * @last: there is no good function after
@@ -120,7 +111,6 @@ struct sframe_case {
 	int				error;
 	struct unwind_row		want;
 	u16				flags;
-	u8				access;
 	u8				neighbours;
 	bool				header;
 	bool				last;
@@ -183,7 +173,6 @@ struct sframe_case_image {
 /* A lookup that a case asks for: an address from the section's start */
 struct sframe_case_lookup {
 	s64				offset;
-	enum unwind_user_access		access;
 	int				error;
 	struct unwind_row		want;
 };
@@ -195,7 +184,7 @@ struct sframe_case_variant {
 };
 
 #define CASE_MAX_VARIANTS	8
-#define CASE_MAX_LOOKUPS	6
+#define CASE_MAX_LOOKUPS	3
 
 /* Returns how many variants there are of the case */
 unsigned int sframe_case_variants(const struct sframe_case *c,

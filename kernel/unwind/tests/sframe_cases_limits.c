@@ -11,10 +11,8 @@
 
 #include "sframe_cases.h"
 
-#define MAX_SCAN		16384
-#define MAX_SCAN_NOFAULT	256
-#define MAX_FRES		65536
-#define MAX_FRES_NOFAULT	1024
+#define MAX_SCAN	16384
+#define MAX_FRES	65536
 
 #define AMD64	.abi = SFB_AMD64, .ra = -8
 #define ONE	.row = SFB_ROW(0, SFB_SP, 0, 8)
@@ -24,70 +22,42 @@
  * A scan of an unsorted index, in which the case's function is the @num_-th and
  * last. The first is found before any bound is met.
  */
-#define SCAN(name_, access_, num_, offset_)				\
+#define SCAN(name_, num_, offset_)					\
 	.name = (name_), AMD64, ONE, .flags = CASE_ONLY,		\
-	.access = (access_), .last = true, .fill_before = (num_) - 2,	\
-	.offset = (offset_)
+	.last = true, .fill_before = (num_) - 2, .offset = (offset_)
 
 /* Empty functions that a lookup in a sorted index steps over */
-#define EMPTY(name_, access_, num_)					\
+#define EMPTY(name_, num_)						\
 	.name = (name_), AMD64, ONE, .flags = CASE_ONLY | SFB_SORTED,	\
-	.access = (access_), .empties = (num_)
+	.empties = (num_)
 
-/* The @num_ rows of one function, of which the one at @offset_ is looked for */
-#define MANY(name_, access_, num_, offset_)				\
-	.name = (name_), AMD64, .access = (access_), .fre_type = 2,	\
-	.size = 0x20000, .many_rows = (num_), .offset = (offset_)
+/* The @num_ rows of one function. The lookup is for the one at @offset_. */
+#define MANY(name_, num_, offset_)					\
+	.name = (name_), AMD64, .fre_type = 2, .size = 0x20000,		\
+	.many_rows = (num_), .offset = (offset_)
 
 static const struct sframe_case limit[] = {
-	{ SCAN("unsorted, as many as allowed", CASE_FAULTABLE, MAX_SCAN, 0),
+	{ SCAN("unsorted, as many as allowed", MAX_SCAN, 0), .want = IS(8) },
+	{ SCAN("unsorted, as many as allowed, none fits", MAX_SCAN, 16),
+	  .error = -ENOENT },
+	{ SCAN("unsorted, one too many", MAX_SCAN + 1, 0), .error = -E2BIG },
+	{ EMPTY("empty functions, as many as allowed", MAX_SCAN - 1),
 	  .want = IS(8) },
-	{ SCAN("unsorted, as many as allowed, no fault", CASE_NOFAULT,
-	       MAX_SCAN_NOFAULT, 0), .want = IS(8) },
-	{ SCAN("unsorted, as many as allowed, none fits", CASE_FAULTABLE,
-	       MAX_SCAN, 16), .error = -ENOENT },
-	{ SCAN("unsorted, as many as allowed, none fits, no fault",
-	       CASE_NOFAULT, MAX_SCAN_NOFAULT, 16), .error = -ENOENT },
-	{ SCAN("unsorted, one too many", CASE_FAULTABLE, MAX_SCAN + 1, 0),
-	  .error = -E2BIG },
-	{ SCAN("unsorted, one too many, no fault", CASE_NOFAULT,
-	       MAX_SCAN_NOFAULT + 1, 0), .error = -E2BIG },
-	{ SCAN("unsorted, too many only without faults", CASE_FAULTABLE,
-	       MAX_SCAN_NOFAULT + 1, 0), .want = IS(8) },
-	{ EMPTY("empty functions, as many as allowed", CASE_FAULTABLE,
-		MAX_SCAN - 1), .want = IS(8) },
-	{ EMPTY("empty functions, as many as allowed, no fault", CASE_NOFAULT,
-		MAX_SCAN_NOFAULT - 1), .want = IS(8) },
-	{ EMPTY("empty functions, one too many", CASE_FAULTABLE, MAX_SCAN),
-	  .error = -E2BIG },
-	{ EMPTY("empty functions, one too many, no fault", CASE_NOFAULT,
-		MAX_SCAN_NOFAULT), .error = -E2BIG },
-	{ MANY("rows, as many as allowed", CASE_FAULTABLE, MAX_FRES,
-	       MAX_FRES - 1), .version = 2, .want = IS(MAX_FRES - 1) },
-	{ MANY("rows, as many as allowed, no fault", CASE_NOFAULT,
-	       MAX_FRES_NOFAULT, MAX_FRES_NOFAULT - 1),
-	  .want = IS(MAX_FRES_NOFAULT - 1) },
-	{ MANY("rows, and addresses after the last", CASE_NOFAULT,
-	       MAX_FRES_NOFAULT, MAX_FRES_NOFAULT + 99),
-	  .want = IS(MAX_FRES_NOFAULT - 1) },
-	{ MANY("rows, the last but one allowed", CASE_FAULTABLE, MAX_FRES + 1,
-	       MAX_FRES - 2), .version = 2, .want = IS(MAX_FRES - 2) },
-	{ MANY("rows, the last but one allowed, no fault", CASE_NOFAULT,
-	       MAX_FRES_NOFAULT + 1, MAX_FRES_NOFAULT - 2),
-	  .want = IS(MAX_FRES_NOFAULT - 2) },
+	{ EMPTY("empty functions, one too many", MAX_SCAN), .error = -E2BIG },
+	{ MANY("rows, as many as allowed", MAX_FRES, MAX_FRES - 1),
+	  .version = 2, .want = IS(MAX_FRES - 1) },
+	{ MANY("rows, and addresses after the last", MAX_FRES, MAX_FRES + 99),
+	  .version = 2, .want = IS(MAX_FRES - 1) },
+	{ MANY("rows, the last but one allowed", MAX_FRES + 1, MAX_FRES - 2),
+	  .version = 2, .want = IS(MAX_FRES - 2) },
 	/* That the last row allowed is the right one, the next would say */
-	{ MANY("rows, one too many", CASE_FAULTABLE, MAX_FRES + 1,
-	       MAX_FRES - 1), .version = 2, .error = -E2BIG },
-	{ MANY("rows, one too many, no fault", CASE_NOFAULT,
-	       MAX_FRES_NOFAULT + 1, MAX_FRES_NOFAULT - 1), .error = -E2BIG },
-	{ MANY("rows, too many only without faults", CASE_FAULTABLE,
-	       MAX_FRES_NOFAULT + 1, MAX_FRES_NOFAULT),
-	  .want = IS(MAX_FRES_NOFAULT) },
+	{ MANY("rows, one too many", MAX_FRES + 1, MAX_FRES - 1),
+	  .version = 2, .error = -E2BIG },
 	/* Version 3 counts in 16 bits: the largest function there can be */
-	{ MANY("rows, 65535 of them", CASE_FAULTABLE, 65535, 65534),
+	{ MANY("rows, 65535 of them", 65535, 65534), .version = 3,
+	  .want = IS(65534) },
+	{ MANY("rows, addresses after 65535 of them", 65535, 65535 + 99),
 	  .version = 3, .want = IS(65534) },
-	{ MANY("rows, 65535 of them, no fault", CASE_NOFAULT, 65535, 65534),
-	  .version = 3, .error = -E2BIG },
 };
 
 const struct sframe_case_set sframe_limit_set = CASE_SET("limit", limit);

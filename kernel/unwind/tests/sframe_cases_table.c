@@ -31,10 +31,14 @@ static const char *header_differs(const struct sframe_case *c, int ret)
 static const char *lookup_differs(const struct sframe_table *table,
 				  const struct sframe_case_lookup *l)
 {
+	const u64 offset = REACH + l->offset;
 	struct unwind_row want = l->want, row;
-	u64 rule = sframe_table_find(table, REACH + l->offset);
+	bool edge;
+	u64 rule = sframe_table_find_edge(table, offset - table->start, &edge);
 	int ret = sframe_table_row(table, rule, &row);
 
+	if (!edge && sframe_table_find(table, offset + 1) != rule)
+		return "the table has another rule at the next address, without an edge";
 	if (ret != l->error)
 		return "a lookup in the table returns another error";
 	/* Signatures are not in a table */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of the SFrame decoder: the cases of sframe_cases.h, one result
- * each, on real user memory.
+ * each, on real user memory, with page faults and without.
  *
- * A section ends where a page does, and the next one is not accessible: who
- * reads beyond the end gets -EFAULT instead of the answer.
+ * A section ends where a page does, and the next page is not accessible: a
+ * lookup that reads beyond the end returns -EFAULT instead of the answer.
  */
 
 #include <kunit/test.h>
@@ -54,19 +54,19 @@ static unsigned long put_section(struct kunit *test,
 }
 
 static void run_lookup(struct kunit *test, const struct sframe_section *sec,
-		       const struct sframe_case_lookup *l)
+		       const struct sframe_case_lookup *l, enum user_faults faults)
 {
 	struct unwind_row row;
 	int ret;
 
-	ret = user_find_row(sec, l->offset, l->access, &row);
+	ret = user_find_row(sec, l->offset, faults, &row);
 	if (ret != l->error)
-		KUNIT_FAIL(test, "v%u, flags %u, at %#llx, access %d: %d, not %d",
-			   sec->version, sec->flags, l->offset, l->access, ret,
+		KUNIT_FAIL(test, "v%u, flags %u, at %#llx, faults %d: %d, not %d",
+			   sec->version, sec->flags, l->offset, faults, ret,
 			   l->error);
 	else if (!ret && !row_equal(&row, &l->want))
-		KUNIT_FAIL(test, "v%u, flags %u, at %#llx, access %d: %s, not %s",
-			   sec->version, sec->flags, l->offset, l->access,
+		KUNIT_FAIL(test, "v%u, flags %u, at %#llx, faults %d: %s, not %s",
+			   sec->version, sec->flags, l->offset, faults,
 			   row_string(&row), row_string(&l->want));
 }
 
@@ -102,8 +102,10 @@ static void run_variant(struct kunit *test, const struct sframe_case *c,
 	if (ret)
 		return;
 	num = sframe_case_lookups(c, lookups);
-	for (i = 0; i < num; i++)
-		run_lookup(test, &sec, &lookups[i]);
+	for (i = 0; i < num; i++) {
+		run_lookup(test, &sec, &lookups[i], USER_FAULTS);
+		run_lookup(test, &sec, &lookups[i], USER_NO_FAULTS);
+	}
 }
 
 static void run_case(struct kunit *test)

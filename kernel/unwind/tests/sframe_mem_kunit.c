@@ -144,8 +144,7 @@ static void map_file(struct kunit *test, struct mem_test *m)
 
 static void read_header(struct kunit *test, struct mem_test *m)
 {
-	KUNIT_ASSERT_EQ(test, user_read_header(&m->sec, m->addr, m->size, ABI,
-					       UNWIND_USER_FAULTABLE), 0);
+	KUNIT_ASSERT_EQ(test, user_read_header(&m->sec, m->addr, m->size, ABI, USER_FAULTS), 0);
 }
 
 /* Position of function @i's FREs in the spread layout */
@@ -231,10 +230,9 @@ static void take_page(struct kunit *test, struct mem_test *m,
  * Looking up
  */
 
-static int find(struct mem_test *m, u32 func, enum unwind_user_access access,
-		struct unwind_row *row)
+static int find(struct mem_test *m, u32 func, enum user_faults faults, struct unwind_row *row)
 {
-	return user_find_row(&m->sec, TEXT + func * FUNC_SIZE + 8, access, row);
+	return user_find_row(&m->sec, TEXT + func * FUNC_SIZE + 8, faults, row);
 }
 
 static bool row_is(const struct unwind_row *row, u32 func)
@@ -246,32 +244,31 @@ static bool row_is(const struct unwind_row *row, u32 func)
 }
 
 static void expect(struct kunit *test, struct mem_test *m, u32 func,
-		   enum unwind_user_access access, int error)
+		   enum user_faults faults, int error)
 {
 	struct unwind_row row;
-	int ret = find(m, func, access, &row);
+	int ret = find(m, func, faults, &row);
 
-	KUNIT_EXPECT_EQ_MSG(test, ret, error, "function %u, access %d", func,
-			    access);
+	KUNIT_EXPECT_EQ_MSG(test, ret, error, "function %u, faults %d", func, faults);
 	if (!ret)
 		KUNIT_EXPECT_TRUE_MSG(test, row_is(&row, func),
-				      "function %u, access %d", func, access);
+				      "function %u, faults %d", func, faults);
 }
 
-/* The faultable lookup first: where it finds something, it is resident then */
+/* With faults first: memory in which a row was found is resident then */
 static void expect_both(struct kunit *test, struct mem_test *m, u32 func,
 			int error)
 {
-	expect(test, m, func, UNWIND_USER_FAULTABLE, error);
-	expect(test, m, func, UNWIND_USER_NOFAULT, error);
+	expect(test, m, func, USER_FAULTS, error);
+	expect(test, m, func, USER_NO_FAULTS, error);
 }
 
 static void expect_header(struct kunit *test, struct mem_test *m,
-			  enum unwind_user_access access, int error)
+			  enum user_faults faults, int error)
 {
 	struct sframe_section sec;
 
-	KUNIT_EXPECT_EQ(test, user_read_header(&sec, m->addr, m->size, ABI, access),
+	KUNIT_EXPECT_EQ(test, user_read_header(&sec, m->addr, m->size, ABI, faults),
 			error);
 }
 
@@ -303,8 +300,8 @@ static void missing_page(struct kunit *test, bool prot_none)
 		for (func = 0; func < SPREAD_FUNCS; func++)
 			expect_both(test, m, func,
 				    spread_needs(func, page) ? -EFAULT : 0);
-		expect_header(test, m, UNWIND_USER_FAULTABLE, page ? 0 : -EFAULT);
-		expect_header(test, m, UNWIND_USER_NOFAULT, page ? 0 : -EFAULT);
+		expect_header(test, m, USER_FAULTS, page ? 0 : -EFAULT);
+		expect_header(test, m, USER_NO_FAULTS, page ? 0 : -EFAULT);
 
 		remap_all(test, m);
 		for (func = 0; func < SPREAD_FUNCS; func++)
@@ -422,27 +419,27 @@ static void mem_not_resident(struct kunit *test)
 	struct mem_test *m = make_spread(test);
 	u32 func;
 
-	expect_header(test, m, UNWIND_USER_NOFAULT, -EFAULT);
-	expect_header(test, m, UNWIND_USER_FAULTABLE, 0);
-	expect_header(test, m, UNWIND_USER_NOFAULT, 0);
+	expect_header(test, m, USER_NO_FAULTS, -EFAULT);
+	expect_header(test, m, USER_FAULTS, 0);
+	expect_header(test, m, USER_NO_FAULTS, 0);
 
 	read_header(test, m);
 	for (func = 0; func < SPREAD_FUNCS; func++) {
 		remap_all(test, m);
-		expect(test, m, func, UNWIND_USER_NOFAULT, -EFAULT);
-		expect(test, m, func, UNWIND_USER_FAULTABLE, 0);
-		expect(test, m, func, UNWIND_USER_NOFAULT, 0);
+		expect(test, m, func, USER_NO_FAULTS, -EFAULT);
+		expect(test, m, func, USER_FAULTS, 0);
+		expect(test, m, func, USER_NO_FAULTS, 0);
 	}
 
 	/* All but the page of one function's FREs */
 	for (func = 0; func < SPREAD_FUNCS; func++)
-		expect(test, m, func, UNWIND_USER_FAULTABLE, 0);
+		expect(test, m, func, USER_FAULTS, 0);
 	for (func = 0; func < SPREAD_FUNCS; func++) {
 		remap(test, m, 1 + func, 1);
-		expect(test, m, func, UNWIND_USER_NOFAULT, -EFAULT);
-		expect(test, m, (func + 2) % SPREAD_FUNCS, UNWIND_USER_NOFAULT, 0);
-		expect(test, m, func, UNWIND_USER_FAULTABLE, 0);
-		expect(test, m, func, UNWIND_USER_NOFAULT, 0);
+		expect(test, m, func, USER_NO_FAULTS, -EFAULT);
+		expect(test, m, (func + 2) % SPREAD_FUNCS, USER_NO_FAULTS, 0);
+		expect(test, m, func, USER_FAULTS, 0);
+		expect(test, m, func, USER_NO_FAULTS, 0);
 	}
 }
 
@@ -457,10 +454,10 @@ static void mem_header_changes(struct kunit *test)
 	read_header(test, m);
 	memset(ones, 0xff, sizeof(ones));
 	write_file(test, m, ones, sizeof(ones), 0);
-	expect_header(test, m, UNWIND_USER_FAULTABLE, -ENOEXEC);
+	expect_header(test, m, USER_FAULTS, -ENOEXEC);
 	for (func = 0; func < SPREAD_FUNCS; func++)
 		expect_both(test, m, func, 0);
-	KUNIT_EXPECT_EQ(test, find(m, SPREAD_FUNCS, UNWIND_USER_FAULTABLE, &row),
+	KUNIT_EXPECT_EQ(test, find(m, SPREAD_FUNCS, USER_FAULTS, &row),
 			-ENOENT);
 }
 
@@ -631,12 +628,12 @@ static bool zeroes_say(int ret, const struct unwind_row *row)
 		row->cfa.offset >= 0 && row->cfa.offset <= SPREAD_FUNCS);
 }
 
-static void race_lookup(struct mapper *p, u32 func,
-			enum unwind_user_access access, struct answers *a)
+static void race_lookup(struct mapper *p, u32 func, enum user_faults faults,
+			struct answers *a)
 {
 	unsigned int changes = READ_ONCE(p->changes);
 	struct unwind_row row;
-	int ret = find(p->m, func, access, &row);
+	int ret = find(p->m, func, faults, &row);
 
 	a->amid += READ_ONCE(p->changes) != changes;
 	if (!ret && row_is(&row, func))
@@ -658,20 +655,18 @@ static void quiet_lookups(struct kunit *test, struct mapper *p)
 	mapper_do(p, MAPPER_TAKE);
 	for (func = 0; func < SPREAD_FUNCS; func++) {
 		/* Zeroes are not there either before somebody touched them */
-		expect(test, p->m, func, UNWIND_USER_NOFAULT,
-		       func ? gone : -EFAULT);
-		expect(test, p->m, func, UNWIND_USER_FAULTABLE, gone);
+		expect(test, p->m, func, USER_NO_FAULTS, func ? gone : -EFAULT);
+		expect(test, p->m, func, USER_FAULTS, gone);
 	}
 	mapper_do(p, MAPPER_GIVE);
 	for (func = 0; func < SPREAD_FUNCS; func++)
 		expect_both(test, p->m, func, 0);
 }
 
-static void show_answers(struct kunit *test, const char *access,
-			 const struct answers *a)
+static void show_answers(struct kunit *test, const char *faults, const struct answers *a)
 {
 	kunit_info(test, "%s: %u rows, %u faults, %u zeroes; %u amid a change\n",
-		   access, a->rows, a->faults, a->zeroes, a->amid);
+		   faults, a->rows, a->faults, a->zeroes, a->amid);
 }
 
 static void race(struct kunit *test, bool zeroes)
@@ -691,10 +686,8 @@ static void race(struct kunit *test, bool zeroes)
 		mapper_start(p, MAPPER_RACE);
 		wait_for_completion(&p->started);
 		for (i = 0; i < RACE_LOOKUPS; i++) {
-			race_lookup(p, i % SPREAD_FUNCS, UNWIND_USER_FAULTABLE,
-				    &fault);
-			race_lookup(p, i % SPREAD_FUNCS, UNWIND_USER_NOFAULT,
-				    &nofault);
+			race_lookup(p, i % SPREAD_FUNCS, USER_FAULTS, &fault);
+			race_lookup(p, i % SPREAD_FUNCS, USER_NO_FAULTS, &nofault);
 		}
 		WRITE_ONCE(p->stop, true);
 		wait_for_completion(&p->done);
@@ -708,8 +701,8 @@ static void race(struct kunit *test, bool zeroes)
 	KUNIT_EXPECT_EQ(test, p->failed, 0);
 	KUNIT_EXPECT_GE(test, p->changes, RACE_ROUNDS);
 	kunit_info(test, "taken away %u times\n", p->changes);
-	show_answers(test, "faultable", &fault);
-	show_answers(test, "no fault", &nofault);
+	show_answers(test, "with faults", &fault);
+	show_answers(test, "without faults", &nofault);
 }
 
 static void mem_unmapped_while_reading(struct kunit *test)

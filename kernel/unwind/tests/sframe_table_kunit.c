@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of tables: a table of each section in sframe_cases.h gives the answers
- * that the cases expect.  tools/testing/unwind has the faults that only a table can have.
+ * that the cases expect.  tools/testing/unwind has the faults that only a table can have,
+ * and more about edges.
  */
 
 #include <kunit/test.h>
@@ -59,12 +60,12 @@ static void free_section(void *img)
 	sfb_free(img);
 }
 
-/* One function of NUM_ROWS rows of one byte each, with two rules in turn */
-static void make_section(struct kunit *test, struct sfb_image *img)
+/* One function of NUM_ROWS rows of @step bytes each, with two rules in turn */
+static void make_section(struct kunit *test, struct sfb_image *img, u32 step)
 {
 	struct sfb_row *rows = kvcalloc(NUM_ROWS, sizeof(*rows), GFP_KERNEL);
 	const struct sfb_func func = {
-		.start = FUNC_START, .size = NUM_ROWS, .fre_type = 1,
+		.start = FUNC_START, .size = NUM_ROWS * step, .fre_type = step > 1 ? 2 : 1,
 		.rows = rows, .num_rows = NUM_ROWS,
 	};
 	const struct sfb_table table = {
@@ -76,7 +77,8 @@ static void make_section(struct kunit *test, struct sfb_image *img)
 
 	KUNIT_ASSERT_NOT_NULL(test, rows);
 	for (i = 0; i < NUM_ROWS; i++)
-		rows[i] = (struct sfb_row)SFB_ROW(i, SFB_SP, 0, i % 2 ? 16 : 8);
+		rows[i] = (struct sfb_row)SFB_ROW(i * step, SFB_SP, 0,
+						  i % 2 ? 16 : 8);
 	ret = sfb_build(img, &table);
 	kvfree(rows);
 	KUNIT_ASSERT_EQ(test, ret, 0);
@@ -95,7 +97,7 @@ static void table_large(struct kunit *test)
 
 	img = kunit_kzalloc(test, sizeof(*img), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, img);
-	make_section(test, img);
+	make_section(test, img, 1);
 	image.section = img->bytes;
 	image.size = img->size;
 	for (turn = 0; turn < 10; turn++) {
@@ -118,11 +120,44 @@ static void table_large(struct kunit *test)
 	sframe_table_free(NULL);
 }
 
+#define STEP	3
+
+/* A rule ends where the next row begins.  At the end of a block, it is taken to end. */
+static void table_edge(struct kunit *test)
+{
+	const struct sframe_segment text = { .size = 0x100000 };
+	struct sframe_image image = { .segments = &text, .nr_segments = 1 };
+	unsigned int i, wrong_rules = 0, wrong_edges = 0;
+	struct sframe_table *table;
+	struct sfb_image *img;
+	bool edge;
+
+	img = kunit_kzalloc(test, sizeof(*img), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, img);
+	make_section(test, img, STEP);
+	image.section = img->bytes;
+	image.size = img->size;
+	table = sframe_table_build(&image, SFB_AMD64);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, table);
+	for (i = 0; i < NUM_ROWS * STEP; i++) {
+		u64 offset = FUNC_START + i;
+		u64 rule = sframe_table_find_edge(table, offset - table->start, &edge);
+
+		wrong_rules += sframe_rule_cfa(rule) != (i / STEP % 2 ? 16 : 8);
+		wrong_edges += edge != (i % STEP == STEP - 1 ||
+					offset % SFRAME_BLOCK == SFRAME_BLOCK - 1);
+	}
+	KUNIT_EXPECT_EQ(test, wrong_rules, 0);
+	KUNIT_EXPECT_EQ(test, wrong_edges, 0);
+	sframe_table_free(table);
+}
+
 static struct kunit_case table_cases[] = {
 	KUNIT_CASE(table_header),
 	KUNIT_CASE(table_rules),
 	KUNIT_CASE(table_lookup),
 	KUNIT_CASE(table_large),
+	KUNIT_CASE(table_edge),
 	{}
 };
 

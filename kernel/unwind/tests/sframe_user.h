@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Lookups in user memory, in the access mode that they ask for. */
+/*
+ * Lookups in user memory, with page faults or without.  The decoder does not know which:
+ * its caller disables page faults, and so do these functions.
+ */
 #ifndef _KERNEL_UNWIND_TESTS_SFRAME_USER_H
 #define _KERNEL_UNWIND_TESTS_SFRAME_USER_H
 
@@ -7,13 +10,18 @@
 
 #include "../sframe.h"
 
+enum user_faults {
+	USER_NO_FAULTS,
+	USER_FAULTS,
+};
+
 static inline int user_read_header(struct sframe_section *sec,
 				   unsigned long start, unsigned long size,
-				   u8 abi, enum unwind_user_access access)
+				   u8 abi, enum user_faults faults)
 {
 	int ret;
 
-	if (access == UNWIND_USER_FAULTABLE)
+	if (faults == USER_FAULTS)
 		return sframe_read_header(sec, start, size, abi);
 	pagefault_disable();
 	ret = sframe_read_header(sec, start, size, abi);
@@ -23,15 +31,14 @@ static inline int user_read_header(struct sframe_section *sec,
 
 /* @offset counts from the section's start */
 static inline int user_find_row(const struct sframe_section *sec, s64 offset,
-				enum unwind_user_access access,
-				struct unwind_row *row)
+				enum user_faults faults, struct unwind_row *row)
 {
 	int ret;
 
-	if (access == UNWIND_USER_FAULTABLE)
-		return sframe_find_row(sec, sec->start + offset, access, row);
+	if (faults == USER_FAULTS)
+		return sframe_find_row(sec, sec->start + offset, row);
 	pagefault_disable();
-	ret = sframe_find_row(sec, sec->start + offset, access, row);
+	ret = sframe_find_row(sec, sec->start + offset, row);
 	pagefault_enable();
 	return ret;
 }

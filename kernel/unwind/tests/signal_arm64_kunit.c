@@ -198,7 +198,7 @@ static void use_funcs(struct kunit *test, const struct sfb_func *funcs, unsigned
 	KUNIT_ASSERT_EQ(test, sfb_build(&img, &table), 0);
 	KUNIT_EXPECT_EQ(test, copy_to_user((void __user *)t->section, img.bytes,
 					   img.size), 0);
-	use_table_of(test, img.size, UNWIND_USER_SFRAME_ABI);
+	use_table_of(test, img.size);
 	sfb_free(&img);
 }
 
@@ -324,7 +324,7 @@ static void signal_hostile(struct kunit *test)
 	sc->sp = word_addr(t, FRAME);
 	put_frame(test, FRAME, sc);
 	start_in_handler(test);
-	unwind_user_frames(&t->state, &t->trace, MAX_FRAMES);
+	take_stack(test);
 	KUNIT_EXPECT_EQ(test, t->trace.nr, MAX_FRAMES);
 	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_LIMIT);
 

@@ -104,25 +104,19 @@ static void signal_frame(struct kunit *test)
 	}
 }
 
-/* As start_in_handler(), but without faults and with all text known */
-static void start_nofault(struct kunit *test, unsigned int frame)
+/* As start_in_handler(), but the frame is where the test says */
+static void start_at_frame(struct kunit *test, unsigned int frame)
 {
 	struct user_test *t = test->priv;
 
 	set_regs(t, t->text + 0x800, word_addr(t, frame - 4),
 		 word_addr(t, frame - 2));
-	KUNIT_ASSERT_EQ(test, unwind_user_start(&t->state, &t->regs,
-						UNWIND_USER_NOFAULT), 0);
-	t->state.table = (struct unwind_table){
-		.format = UNWIND_TABLE_NONE,
-		.text_start = t->text,
-		.text_end = t->text + PAGE_SIZE,
-	};
+	start(test);
 }
 
 /*
- * The frame is on a page that is not resident: the next frame cannot be read, and
- * the frame pointer, which skips the interrupted frame, must not be trusted
+ * The frame is on a page that is not resident: the unwind has to wait for it, and must
+ * not trust the frame pointer, which skips the interrupted frame
  */
 static void frame_not_resident(struct kunit *test, unsigned int frame)
 {
@@ -141,20 +135,14 @@ static void frame_not_resident(struct kunit *test, unsigned int frame)
 				      MAP_ANONYMOUS | MAP_PRIVATE | MAP_FIXED, 0),
 			other);
 
-	pagefault_disable();
-	start_nofault(test, frame);
-	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + 0x800,
-		     t->text + TRAMPOLINE);
-	pagefault_enable();
-	KUNIT_EXPECT_TRUE(test, t->state.unsure);
+	start_at_frame(test, frame);
+	EXPECT_NEED(test, UNWIND_NEED_PAGE, t->text + 0x800, t->text + TRAMPOLINE);
+	KUNIT_EXPECT_EQ(test, t->state.need_addr & PAGE_MASK, other);
 
 	put_frame(test, frame, &sc);
-	pagefault_disable();
-	start_nofault(test, frame);
+	start_at_frame(test, frame);
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + 0x800,
 		     t->text + TRAMPOLINE, t->text + 0x900);
-	pagefault_enable();
-	KUNIT_EXPECT_FALSE(test, t->state.unsure);
 }
 
 /* No register is on a resident page; or some are, which does not help */
@@ -336,7 +324,7 @@ static void signal_behind_function(struct kunit *test)
 	put_word(test, FRAME, t->text + 0xb00);
 	interrupted_by(test, &movq);
 	start_in_handler(test);
-	use_table_of(test, img.size, SFB_AMD64);
+	use_table_of(test, img.size);
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + 0x800,
 		     t->text + TRAMPOLINE, t->text + 0x900, t->text + 0xa00);
 
@@ -344,7 +332,7 @@ static void signal_behind_function(struct kunit *test)
 	put_frame(test, FRAME, &none);
 	put_word(test, FRAME - 2, 0);
 	start(test);
-	use_table_of(test, img.size, SFB_AMD64);
+	use_table_of(test, img.size);
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + 0x800,
 		     t->text + TRAMPOLINE, t->text + 0xb00);
 	sfb_free(&img);
@@ -364,7 +352,7 @@ static void signal_hostile(struct kunit *test)
 	interrupted_by(test, &movq);
 	put_frame(test, FRAME, &sc);
 	start_in_handler(test);
-	unwind_user_frames(&t->state, &t->trace, MAX_FRAMES);
+	take_stack_nofault(test);
 	KUNIT_EXPECT_EQ(test, t->trace.nr, MAX_FRAMES);
 	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_LIMIT);
 

@@ -20,7 +20,6 @@
 #include <asm/pointer_auth.h>
 #include <asm/unwind_user.h>
 
-#include "../rows.h"
 #include "sframe_build.h"
 #include "user_fixture.h"
 
@@ -87,7 +86,7 @@ static void write_table(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_image, img), 0);
 	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)t->section, img->bytes,
 					   img->size), 0);
-	use_table_of(test, img->size, UNWIND_USER_SFRAME_ABI);
+	use_table_of(test, img->size);
 }
 
 static void begin(struct kunit *test, unsigned long func, unsigned int sp,
@@ -143,21 +142,16 @@ static void arm64_no_text(struct kunit *test)
 	unsigned int i;
 
 	put_record(test, 10, 20, t->text + OUTER + BODY);
-	put_word(test, 20, 0);
-	put_word(test, 21, t->text + OUTER);
 	for (i = 0; i < ARRAY_SIZE(ips); i++) {
-		/* The lookup there has made the unwind forget the table */
 		begin(test, ips[i] - t->text, 10, 10, sign(t->text + MID + BODY));
-		EXPECT_STACK(test, UNWIND_STOP_END_FP, ips[i], t->text + MID + BODY,
-			     t->text + OUTER + BODY, t->text + OUTER);
+		EXPECT_STACK(test, UNWIND_STOP_END, ips[i], t->text + MID + BODY,
+			     t->text + OUTER + BODY);
 
 		/* If it was returned to, the register has nothing new */
 		begin(test, ips[i] - t->text, 10, 10, ips[i]);
-		EXPECT_STACK(test, UNWIND_STOP_END_FP, ips[i],
-			     t->text + OUTER + BODY, t->text + OUTER);
+		EXPECT_STACK(test, UNWIND_STOP_END, ips[i], t->text + OUTER + BODY);
 		begin(test, ips[i] - t->text, 10, 10, 0);
-		EXPECT_STACK(test, UNWIND_STOP_END_FP, ips[i],
-			     t->text + OUTER + BODY, t->text + OUTER);
+		EXPECT_STACK(test, UNWIND_STOP_END, ips[i], t->text + OUTER + BODY);
 	}
 }
 
@@ -247,7 +241,7 @@ static void arm64_tags(struct kunit *test)
 	set_regs(t, t->text + NOWHERE, tag(word_addr(t, 8)),
 		 tag(word_addr(t, 10)));
 	start(test);
-	use_table_of(test, PAGE_SIZE, UNWIND_USER_SFRAME_ABI);
+	use_table_of(test, PAGE_SIZE);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
 		     t->text + NOWHERE + 8, t->text + OUTER + BODY);
 
@@ -256,7 +250,7 @@ static void arm64_tags(struct kunit *test)
 	set_regs(t, t->text + LEAF, tag(word_addr(t, 10)), 0);
 	t->regs.regs[30] = tag(t->text + MID + BODY);
 	start(test);
-	use_table_of(test, PAGE_SIZE, UNWIND_USER_SFRAME_ABI);
+	use_table_of(test, PAGE_SIZE);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + LEAF,
 		     t->text + MID + BODY, t->text + OUTER + BODY);
 }
@@ -829,99 +823,6 @@ static void arm64_link_register_kept_in_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 10 + FRAME_WORDS));
 }
 
-/* The cached result for an address, if it is in a file's text */
-static struct unwind_kept_row kept_of(struct kunit *test, const struct link_code *code,
-				      bool from_file)
-{
-	struct user_test *t = test->priv;
-	struct unwind_kept_row kept;
-
-	at_code(test, code, t->text + MID + BODY);
-	t->state.table.from_file = from_file;
-	KUNIT_EXPECT_EQ(test, unwind_user_walk(&t->state, &kept, NULL, 0), 0);
-	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_NONE);
-	return kept;
-}
-
-/* The instructions' result is cached, unless they may be others another time */
-static void arm64_link_register_kept(struct kunit *test)
-{
-	static const struct link_code nothing = { "", { 0xd2800000, 0x14000040 }, 0, 0 };
-	static const struct link_code patched[] = {
-		{ "a uprobe", { 0xd42000a0, 0x14000040 }, 0, 0 },
-		{ "a uprobe behind", { 0xd2800000, 0xd42000a0 }, 0, 0 },
-		{ "a uprobe before", { 0xd42000a0, 0xd2800000, 0x14000040 }, 1, 0 },
-		{ "brk #0 behind", { 0xd2800000, 0xd4200000 }, 0, 0 },
-		{ "a uprobe before stp", { 0xd42000a0, 0xa9be7bfd, 0x910003fd }, 2, 0 },
-	};
-	static const struct link_code trap = { "brk #1000", { 0xd2800000, 0xd4207d00 }, 0, 0 };
-	const u32 bits = UNWIND_KEPT_NO_LINK | UNWIND_KEPT_LINK;
-	struct user_test *t = test->priv;
-	unsigned int i;
-
-	KUNIT_EXPECT_EQ(test, kept_of(test, &nothing, true).how & bits, UNWIND_KEPT_NO_LINK);
-	EXPECT_STACK(test, UNWIND_STOP_AMBIGUOUS, t->text + NOWHERE);
-	KUNIT_EXPECT_EQ(test, kept_of(test, &nothing, false).how & bits, 0);
-	KUNIT_EXPECT_EQ(test, kept_of(test, &trap, true).how & bits, UNWIND_KEPT_NO_LINK);
-	for (i = 0; i < ARRAY_SIZE(patched); i++) {
-		kunit_info(test, "%s\n", patched[i].what);
-		KUNIT_EXPECT_EQ(test, kept_of(test, &patched[i], true).how & bits, 0);
-	}
-}
-
-static void expect_link_kept(struct kunit *test, const struct link_code *code, bool sp_known)
-{
-	const struct unwind_kept_row kept = kept_of(test, code, true);
-	struct unwind_user_link link;
-
-	KUNIT_EXPECT_TRUE(test, unwind_rows_unpack_link(&link, kept.how));
-	KUNIT_EXPECT_FALSE(test, kept.how & UNWIND_KEPT_NO_LINK);
-	KUNIT_EXPECT_EQ(test, link.reg, 30);
-	KUNIT_EXPECT_EQ(test, link.sp_known, sp_known);
-	if (sp_known)
-		KUNIT_EXPECT_EQ(test, link.pushed, code->pushed * 8);
-}
-
-/* The cached result is the same */
-static void arm64_link_register_kept_held(struct kunit *test)
-{
-	static const struct link_code held = { "", { 0x910103ff, 0xd65f03c0 }, 0, 8 };
-	static const struct link_code no_sp = { "", { 0x910003bf, 0xd65f03c0 }, 0, 0 };
-	const u32 other = 0x94000040;		/* bl */
-	struct user_test *t = test->priv;
-	struct unwind_kept_row kept;
-	struct unwind_rows rows;
-
-	expect_link_kept(test, &held, true);
-	expect_link_kept(test, &no_sp, false);
-
-	/* The instructions are not read again */
-	kept = kept_of(test, &held, true);
-	unwind_rows_init(&rows);
-	unwind_rows_alloc(&rows);
-	unwind_rows_keep(&rows, unwind_rows_generation(&rows), t->text + NOWHERE, &kept);
-	t->state.rows = &rows;
-	put_insns(test, t->text + NOWHERE, &other, 1);
-	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE, t->text + MID + BODY,
-		     t->text + OUTER + BODY);
-	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 10 + 8 + FRAME_WORDS));
-	KUNIT_EXPECT_NOT_NULL(test, rows.entries);
-	unwind_rows_free(&rows);
-}
-
-/* A result that does not fit is not cached */
-static void arm64_link_register_not_kept(struct kunit *test)
-{
-	struct unwind_user_link link = { .reg = 30, .pushed = 4 * ((1 << 19) - 1) }, out;
-
-	KUNIT_EXPECT_TRUE(test, unwind_rows_unpack_link(&out, unwind_rows_pack_link(&link)));
-	KUNIT_EXPECT_EQ(test, out.pushed, link.pushed);
-	link.pushed += 4;
-	KUNIT_EXPECT_EQ(test, unwind_rows_pack_link(&link), 0);
-	link.pushed = 2;
-	KUNIT_EXPECT_EQ(test, unwind_rows_pack_link(&link), 0);
-}
-
 /* A wrong rule costs no caller if the instructions show one */
 static void arm64_link_register_bad_row(struct kunit *test)
 {
@@ -942,7 +843,7 @@ static void arm64_link_register_bad_row(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, sfb_build(&img, &table), 0);
 	KUNIT_EXPECT_EQ(test, copy_to_user((void __user *)t->section, img.bytes,
 					   img.size), 0);
-	use_table_of(test, img.size, UNWIND_USER_SFRAME_ABI);
+	use_table_of(test, img.size);
 	sfb_free(&img);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE, t->text + MID + BODY,
 		     t->text + OUTER + BODY);
@@ -964,14 +865,13 @@ static void arm64_link_register_wrong(struct kunit *test)
 	begin(test, LEAF, 10, 10, t->text + NOWHERE + 4);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + LEAF, t->text + NOWHERE + 4,
 		     t->text + OUTER + BODY);
-	/* Nothing is there: the last of these tests, as it takes the table away */
+	/* Nothing is there */
 	at_code(test, &link_codes[0], 0x110);
 	EXPECT_STACK(test, UNWIND_STOP_NOT_TEXT, t->text + NOWHERE);
 }
 
 /*
  * The target of a path cannot be read: it may be evidence against a frame record.
- * No such result is cached.
  */
 static void arm64_record_unread(struct kunit *test)
 {
@@ -980,17 +880,12 @@ static void arm64_record_unread(struct kunit *test)
 	const u32 call = 0x94000040;
 	struct user_test *t = test->priv;
 	const unsigned long end = t->stack + PAGE_SIZE;
-	struct unwind_kept_row kept;
 
 	KUNIT_ASSERT_EQ(test, vm_munmap(end, PAGE_SIZE), 0);
 	put_insns(test, end - 8, insns, 2);
 	put_insns(test, end - 12, &call, 1);
 	put_record(test, 20, 40, t->text + OUTER + BODY);
 	begin(test, end - 8 - t->text, 10, 20, t->text + MID + BODY);
-	t->state.table.text_end = end;
-	t->state.table.from_file = true;
-	KUNIT_EXPECT_EQ(test, unwind_user_walk(&t->state, &kept, NULL, 0), 0);
-	KUNIT_EXPECT_EQ(test, kept.how & (UNWIND_KEPT_NO_LINK | UNWIND_KEPT_LINK), 0);
 	EXPECT_STACK(test, UNWIND_STOP_AMBIGUOUS, end - 8);
 }
 
@@ -1162,9 +1057,7 @@ static void arm64_called_unknown(struct kunit *test)
 }
 
 /*
- * The register has no address of an instruction, or of one that cannot be read.  A lookup
- * elsewhere takes the state's table away, and another lookup does not find it: the failure
- * is cached, so these come last.
+ * The register has no address of an instruction, or of one that cannot be read.
  */
 static void arm64_called_from_nowhere(struct kunit *test)
 {
@@ -1179,29 +1072,6 @@ static void arm64_called_from_nowhere(struct kunit *test)
 		at_called_code(test, &called_codes[0], nowhere[i]);
 		EXPECT_STACK(test, UNWIND_STOP_AMBIGUOUS, t->text + NOWHERE);
 	}
-}
-
-/* In a file's text, "the instructions do not decide" is cached; the call decides, too */
-static void arm64_called_kept(struct kunit *test)
-{
-	static const struct link_code before_call = {
-		"", { 0x94000040, 0xd2800000, 0x94000040 }, 1, 0
-	};
-	const struct link_code *code = &called_codes[0].code;
-	struct user_test *t = test->priv;
-	struct unwind_kept_row kept;
-
-	at_called_code(test, &called_codes[0], sign(t->text + MID + BODY));
-	t->state.table.from_file = true;
-	KUNIT_EXPECT_EQ(test, unwind_user_walk(&t->state, &kept, NULL, 0), 0);
-	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_NO_LINK);
-	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_AMBIGUOUS);
-	EXPECT_STACK(test, UNWIND_STOP_END, next_insn(t, code), t->text + MID + BODY,
-		     t->text + OUTER + BODY);
-	/* Before a call there is a frame record, and that result is cached */
-	kept = kept_of(test, &before_call, true);
-	KUNIT_EXPECT_TRUE(test, kept.how & UNWIND_KEPT_NO_LINK);
-	KUNIT_EXPECT_FALSE(test, kept.how & UNWIND_KEPT_AMBIGUOUS);
 }
 
 /* AArch32 programs have no frame that could be followed, not even by tables */
@@ -1233,15 +1103,11 @@ static struct kunit_case user_arm64_cases[] = {
 	KUNIT_CASE(arm64_record_unread),
 	KUNIT_CASE(arm64_misaligned),
 	KUNIT_CASE(arm64_link_register_kept_in_another),
-	KUNIT_CASE(arm64_link_register_kept),
-	KUNIT_CASE(arm64_link_register_kept_held),
-	KUNIT_CASE(arm64_link_register_not_kept),
 	KUNIT_CASE(arm64_link_register_bad_row),
 	KUNIT_CASE(arm64_link_register_wrong),
 	KUNIT_CASE(arm64_called),
 	KUNIT_CASE(arm64_called_unknown),
 	KUNIT_CASE(arm64_called_from_nowhere),
-	KUNIT_CASE(arm64_called_kept),
 	KUNIT_CASE(arm64_compat),
 	{}
 };

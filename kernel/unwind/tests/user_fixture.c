@@ -3,8 +3,11 @@
 
 #include <linux/mm.h>
 #include <linux/mman.h>
+#include <linux/rcupdate.h>
 #include <linux/uaccess.h>
 
+#include "../ranges.h"
+#include "../tables.h"
 #include "sframe_data.h"
 #include "user_fixture.h"
 
@@ -97,7 +100,9 @@ int user_test_init(struct kunit *test)
 	t->stack = t->section + 2 * PAGE_SIZE;
 	t->trace.entries = t->entries;
 
+	/* An x86-64 section, whose rules are as good as any */
 	test_sframe_init(&sframe, PAGE_SIZE);
+	sframe.hdr.abi_arch = UNWIND_USER_SFRAME_ABI;
 	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)t->section, &sframe,
 					   sizeof(sframe)), 0);
 	KUNIT_ASSERT_EQ(test, fill_text(t), 0);
@@ -109,21 +114,45 @@ void start(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, unwind_user_start(&t->state, &t->regs,
-						UNWIND_USER_FAULTABLE), 0);
+	KUNIT_ASSERT_EQ(test, unwind_user_start(&t->state, &t->regs), 0);
+}
+
+void take_stack(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	t->trace.nr = 0;
+	unwind_user_all_frames(&t->state, &t->trace, MAX_FRAMES);
+}
+
+void take_stack_nofault(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	t->trace.nr = 0;
+	rcu_read_lock();
+	pagefault_disable();
+	unwind_user_frames(&t->state, &t->trace, MAX_FRAMES);
+	pagefault_enable();
+	unwind_user_forget(&t->state);
+	rcu_read_unlock();
 }
 
 void expect_steps(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 	struct unwind_user_state *steps = &t->steps;
+	struct unwind_stacktrace trace = {};
 	unsigned int i;
 
-	for (i = 0; i < t->trace.nr; i++) {
-		KUNIT_EXPECT_EQ(test, steps->ip, t->entries[i]);
-		KUNIT_EXPECT_EQ(test, unwind_user_next(steps),
-				i + 1 < t->trace.nr ? 0 : -ENOENT);
-	}
+	trace.entries = kunit_kcalloc(test, MAX_FRAMES, sizeof(*trace.entries), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, trace.entries);
+	/* As if uprobes had changed the stack: no frame is ordinary then */
+	steps->probed = true;
+	unwind_user_all_frames(steps, &trace, MAX_FRAMES);
+	KUNIT_ASSERT_EQ(test, trace.nr, t->trace.nr);
+	for (i = 0; i < trace.nr; i++)
+		KUNIT_EXPECT_EQ(test, trace.entries[i], t->entries[i]);
 	KUNIT_EXPECT_EQ(test, steps->stop, t->state.stop);
 	KUNIT_EXPECT_EQ(test, steps->sp, t->state.sp);
 	KUNIT_EXPECT_EQ(test, steps->fp, t->state.fp);
@@ -133,21 +162,24 @@ void expect_steps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, steps->by_table, t->state.by_table);
 }
 
-/* The table is known, as if it had been looked up before */
-void use_table_of(struct kunit *test, size_t size, u8 abi)
+#define TEST_KEY	1
+
+void use_table_of(struct kunit *test, size_t size)
 {
 	struct user_test *t = test->priv;
+	struct sframe_section section;
+	struct unwind_range *range;
 
-	t->state.table.format = UNWIND_TABLE_SFRAME;
-	t->state.table.text_start = t->text;
-	t->state.table.text_end = t->text + PAGE_SIZE;
-	KUNIT_ASSERT_EQ(test,
-			sframe_read_header(&t->state.table.sframe, t->section,
-					   size, abi), 0);
+	KUNIT_ASSERT_EQ(test, sframe_read_header(&section, t->section, size,
+						 UNWIND_USER_SFRAME_ABI), 0);
+	range = unwind_range_alloc(t->text, t->text + PAGE_SIZE, &section, TEST_KEY);
+	KUNIT_ASSERT_NOT_NULL(test, range);
+	/* Another table of the same test */
+	unwind_tables_unregister(current->mm, TEST_KEY);
+	KUNIT_ASSERT_EQ(test, unwind_tables_register(current->mm, range, 1), 0);
 }
 
 void use_table(struct kunit *test)
 {
-	use_table_of(test, sizeof(struct test_sframe),
-		     SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	use_table_of(test, sizeof(struct test_sframe));
 }

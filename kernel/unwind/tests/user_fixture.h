@@ -30,7 +30,7 @@
  * @stack: two pages
  * @regs: registers to start from
  * @state: the unwind
- * @steps: the same, frame by frame
+ * @steps: the same, without the loop for ordinary frames
  * @trace: its result
  * @entries: the result's addresses
  */
@@ -52,27 +52,49 @@ void set_regs(struct user_test *t, unsigned long ip, unsigned long sp,
 	      unsigned long fp);
 void set_kernel_regs(struct user_test *t);
 void start(struct kunit *test);
-/* Frame by frame, the loop finds the frames that it found by its fast path (walk.c) */
+/* The whole stack, with page faults and all tables */
+void take_stack(struct kunit *test);
+/* As far as that is possible without page faults */
+void take_stack_nofault(struct kunit *test);
+/* Step by step, the frame loop finds the frames that it found as ordinary ones */
 void expect_steps(struct kunit *test);
 
-/* The table of sframe_data.h, which is an x86-64 table on any architecture */
+/* Registers the table of sframe_data.h for the text */
 void use_table(struct kunit *test);
-/* A table of @size bytes that the test has written to @section */
-void use_table_of(struct kunit *test, size_t size, u8 abi);
+/* Registers a table of @size bytes that the test has written to @section */
+void use_table_of(struct kunit *test, size_t size);
 
-#define EXPECT_STACK(test, reason, ...)						\
+#define EXPECT_FRAMES(test, ...)						\
 do {										\
 	const unsigned long expected[] = { __VA_ARGS__ };			\
 	struct user_test *_t = (test)->priv;					\
 	unsigned int _i;							\
 										\
-	_t->steps = _t->state;							\
-	unwind_user_frames(&_t->state, &_t->trace, MAX_FRAMES);			\
-	KUNIT_EXPECT_EQ(test, _t->state.stop, reason);				\
 	KUNIT_ASSERT_EQ(test, _t->trace.nr, ARRAY_SIZE(expected));		\
 	for (_i = 0; _i < ARRAY_SIZE(expected); _i++)				\
 		KUNIT_EXPECT_EQ(test, _t->entries[_i], expected[_i]);		\
+} while (0)
+
+#define EXPECT_STACK(test, reason, ...)						\
+do {										\
+	struct user_test *_s = (test)->priv;					\
+										\
+	_s->steps = _s->state;							\
+	take_stack(test);							\
+	KUNIT_EXPECT_EQ(test, _s->state.stop, reason);				\
+	EXPECT_FRAMES(test, __VA_ARGS__);					\
 	expect_steps(test);							\
+} while (0)
+
+/* Without faults, the unwind gets no further than to these frames, and needs something */
+#define EXPECT_NEED(test, what, ...)						\
+do {										\
+	struct user_test *_s = (test)->priv;					\
+										\
+	take_stack_nofault(test);						\
+	KUNIT_EXPECT_EQ(test, _s->state.need, what);				\
+	KUNIT_EXPECT_EQ(test, _s->state.stop, UNWIND_STOP_NONE);		\
+	EXPECT_FRAMES(test, __VA_ARGS__);					\
 } while (0)
 
 #endif /* _KERNEL_UNWIND_TESTS_USER_FIXTURE_H */

@@ -90,7 +90,7 @@ static void user_limit(struct kunit *test)
 	}
 	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	start(test);
-	unwind_user_frames(&t->state, &t->trace, MAX_FRAMES);
+	take_stack(test);
 	KUNIT_EXPECT_EQ(test, t->trace.nr, MAX_FRAMES);
 	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_LIMIT);
 }
@@ -122,8 +122,7 @@ static void user_compat(struct kunit *test)
 
 	/* A segment of the program's own: addresses are not what they seem */
 	t->regs.cs = 0x7;
-	KUNIT_EXPECT_EQ(test, unwind_user_start(&t->state, &t->regs,
-						UNWIND_USER_FAULTABLE), -EINVAL);
+	KUNIT_EXPECT_EQ(test, unwind_user_start(&t->state, &t->regs), -EINVAL);
 }
 
 #endif /* CONFIG_X86_64 */
@@ -133,8 +132,7 @@ static void user_kernel_regs(struct kunit *test)
 	struct user_test *t = test->priv;
 
 	set_kernel_regs(t);
-	KUNIT_EXPECT_EQ(test, unwind_user_start(&t->state, &t->regs,
-						UNWIND_USER_FAULTABLE), -EINVAL);
+	KUNIT_EXPECT_EQ(test, unwind_user_start(&t->state, &t->regs), -EINVAL);
 }
 
 /* A full stack by table: leaf, caller with FP saved, outermost frame */
@@ -261,6 +259,7 @@ static void user_sframe_register(struct kunit *test)
 		     t->text + TEST_FLEX_FUNC + 1);
 }
 
+#ifdef CONFIG_X86_64
 /* An interrupted function that has popped its return address, such as vfork() */
 static void user_sframe_ra_in_register(struct kunit *test)
 {
@@ -282,6 +281,8 @@ static void user_sframe_ra_in_register(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_SP_FUNC,
 		     t->text + TEST_REG_FUNC + 1);
 }
+
+#endif /* CONFIG_X86_64 */
 
 /* A rule may lead neither back nor nowhere */
 static void user_sframe_backwards(struct kunit *test)
@@ -326,22 +327,31 @@ static void user_sframe_not_compat(struct kunit *test)
 static void user_nofault(struct kunit *test)
 {
 	struct user_test *t = test->priv;
-	int ret;
 
 	/* The second page of the stack was never touched */
 	set_regs(t, 0x1000, t->stack, t->stack + PAGE_SIZE);
-	KUNIT_ASSERT_EQ(test, unwind_user_start(&t->state, &t->regs,
-						UNWIND_USER_NOFAULT), 0);
-	pagefault_disable();
-	ret = unwind_user_next(&t->state);
-	pagefault_enable();
-	KUNIT_EXPECT_EQ(test, ret, -ENOENT);
-	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_UNREADABLE);
-
-	/* Faulted in, it is a frame record that ends the stack */
 	start(test);
-	KUNIT_EXPECT_EQ(test, unwind_user_next(&t->state), -ENOENT);
-	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_END_FP);
+	EXPECT_NEED(test, UNWIND_NEED_PAGE, 0x1000);
+	KUNIT_EXPECT_EQ(test, t->state.need_addr & PAGE_MASK, t->stack + PAGE_SIZE);
+
+	/* Brought in, it is a frame record that ends the stack */
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, 0x1000);
+}
+
+/* A frame pointer is a guess: other memory than the stack is not brought in for it */
+static void user_fp_elsewhere(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	unsigned long other;
+
+	other = kunit_vm_mmap(test, NULL, t->stack + 16 * PAGE_SIZE, PAGE_SIZE, PROT_READ,
+			      MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	KUNIT_ASSERT_NE(test, other, 0);
+	if (other < t->stack)
+		return;
+	set_regs(t, 0x1000, t->stack, other);
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_UNREADABLE, 0x1000);
 }
 
 /* An address that is not in text is not believed */
@@ -363,7 +373,7 @@ static void user_not_text(struct kunit *test)
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_NOT_TEXT, t->text + TEST_SP_FUNC);
 
-	/* And where it helps; the lookup of 0x111 has made the unwind forget the table */
+	/* And where it helps */
 	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 12), word_addr(t, 14));
 	put_word(test, 14, 0);
 	put_word(test, 15, t->text + 0x222);
@@ -373,17 +383,12 @@ static void user_not_text(struct kunit *test)
 		     t->text + 0x222);
 
 	/* Without faults, too, the unwinder can see that nothing is mapped there */
-	if (!IS_ENABLED(CONFIG_PER_VMA_LOCK))
-		return;
 	put_word(test, 11, 0x111);
 	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
-	pagefault_disable();
-	KUNIT_ASSERT_EQ(test, unwind_user_start(&t->state, &t->regs,
-						UNWIND_USER_NOFAULT), 0);
-	KUNIT_EXPECT_EQ(test, unwind_user_next(&t->state), -ENOENT);
-	pagefault_enable();
+	start(test);
+	take_stack_nofault(test);
 	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_NO_FRAME);
-	KUNIT_EXPECT_FALSE(test, t->state.unsure);
+	KUNIT_EXPECT_EQ(test, t->state.need, UNWIND_NEED_NOTHING);
 }
 
 static struct kunit_case user_cases[] = {
@@ -398,13 +403,14 @@ static struct kunit_case user_cases[] = {
 	KUNIT_CASE(user_sframe_signal),
 	KUNIT_CASE(user_sframe_bad_entry),
 	KUNIT_CASE(user_sframe_register),
-	KUNIT_CASE(user_sframe_ra_in_register),
 	KUNIT_CASE(user_sframe_backwards),
 	KUNIT_CASE(user_nofault),
+	KUNIT_CASE(user_fp_elsewhere),
 	KUNIT_CASE(user_not_text),
 #ifdef CONFIG_X86_64
 	KUNIT_CASE(user_compat),
 	KUNIT_CASE(user_sframe_mixed),
+	KUNIT_CASE(user_sframe_ra_in_register),
 	KUNIT_CASE(user_sframe_not_compat),
 #endif
 	{}

@@ -19,6 +19,7 @@
 #include <asm/ptrace.h>
 #include <asm/sysreg.h>
 #include <asm/unistd.h>
+#include <asm/vdso.h>
 
 /* The SFrame ABI whose tables are used: SFRAME_ABI_AARCH64_ENDIAN_BIG or _LITTLE */
 #ifdef CONFIG_CPU_BIG_ENDIAN
@@ -83,6 +84,18 @@ static inline bool unwind_user_uaccess_okay(void)
 		return true;
 	ttbr0 = read_sysreg(ttbr0_el1) & ~(TTBR_ASID_MASK | TTBR_CNP_BIT);
 	return ttbr0 == phys_to_ttbr(virt_to_phys(current->mm->pgd));
+}
+
+/**
+ * unwind_vdso_image - the vDSO of 64-bit programs
+ * @size: set to its size in bytes
+ *
+ * Return: the image, in kernel memory.
+ */
+static inline const void *unwind_vdso_image(u64 *size)
+{
+	*size = vdso_end - vdso_start;
+	return vdso_start;
 }
 
 /**

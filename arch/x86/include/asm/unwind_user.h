@@ -12,6 +12,7 @@
 #include <asm/segment.h>
 #include <asm/tlbflush.h>
 #include <asm/unistd.h>
+#include <asm/vdso.h>
 
 /* The SFrame ABI whose tables are used (the value of SFRAME_ABI_AMD64_ENDIAN_LITTLE) */
 #define UNWIND_USER_SFRAME_ABI		3
@@ -61,6 +62,18 @@ static inline int unwind_user_word_size(struct pt_regs *regs)
 static inline bool unwind_user_uaccess_okay(void)
 {
 	return nmi_uaccess_okay();
+}
+
+/**
+ * unwind_vdso_image - the vDSO of 64-bit programs
+ * @size: set to its size in bytes
+ *
+ * Return: the image, in kernel memory.
+ */
+static inline const void *unwind_vdso_image(u64 *size)
+{
+	*size = vdso_image_64.size;
+	return vdso_image_64.data;
 }
 
 /* Memory has no tags */

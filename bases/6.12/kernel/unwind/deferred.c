@@ -288,7 +288,7 @@ static void entry_stack(struct unwind_task_info *info, u64 cookie,
 		trace->nr = cache->nr;
 		return;
 	}
-	unwind_user(trace, UNWIND_MAX_ENTRIES, UNWIND_USER_FAULTABLE);
+	unwind_user(trace, UNWIND_MAX_ENTRIES);
 	cache->nr = trace->nr;
 	cache->cookie = cookie;
 }
@@ -359,7 +359,7 @@ int unwind_user_faultable(struct unwind_stacktrace *trace)
 	/* The buffer is overwritten, so no entry's stack is cached any more */
 	cache->cookie = 0;
 	trace->entries = cache->entries;
-	return unwind_user(trace, UNWIND_MAX_ENTRIES, UNWIND_USER_FAULTABLE);
+	return unwind_user(trace, UNWIND_MAX_ENTRIES);
 }
 
 /*

@@ -95,8 +95,7 @@ static void bench_kernel(const struct sfb_image *img, const s64 *addrs,
 	if (sframe_read_header(&sec, base, img->size, SFB_AMD64))
 		die("the kernel's decoder does not like the section");
 	for (i = 0; i < LOOKUPS; i++) {
-		if (sframe_find_row(&sec, base + addrs[i],
-				    UNWIND_USER_FAULTABLE, &row))
+		if (sframe_find_row(&sec, base + addrs[i], &row))
 			die("the kernel's decoder does not find a row");
 		cfas[i] = row.cfa.offset;
 	}

@@ -46,8 +46,7 @@ static void run_quirk(const struct quirk *quirk)
 
 	umem_map(BASE, img.bytes, img.size);
 	CHECK_EQ(sframe_read_header(&sec, BASE, img.size, SFB_AMD64), 0);
-	ret = lookup_row(&sec, BASE + quirk->offset, UNWIND_USER_FAULTABLE,
-			 &row, &broken);
+	ret = lookup_row(&sec, BASE + quirk->offset, &row, &broken);
 	check_row("the kernel", ret, &row, &quirk->want);
 	umem_unmap_all();
 

@@ -49,8 +49,7 @@ static void compare(const struct sframe_section *sec,
 	const char *broken;
 	int ret, want;
 
-	ret = lookup_row(sec, BASE + offset, UNWIND_USER_FAULTABLE, &ours,
-			 &broken);
+	ret = lookup_row(sec, BASE + offset, &ours, &broken);
 	if (!broken && table)
 		broken = table_differs(table, BASE, BASE + offset, ret, &ours);
 	want = oracle_find_row(oracle, offset, &theirs);

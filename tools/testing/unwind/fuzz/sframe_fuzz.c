@@ -7,7 +7,6 @@
  *
  * - The run is short: a read too many is noticed when it happens.
  * - The answer is a function of what was read: the same reads, the same answer.
- * - The access modes differ in how far they look, not in what they see.
  * - The first read that fails ends the lookup, with -EFAULT; and nothing else
  *   does.  A page that is missing changes no answer to another one.
  * - A table of the section has the same answers: sframe_fuzz_table.c.
@@ -106,22 +105,20 @@ static void check_failure(int ret)
  * Per entry its start and its size, per row its start and its info; then what is
  * found is read on: up to four fields, the start of the next row, the words.
  */
-static void set_bounds(const struct sframe_section *sec,
-		       enum unwind_user_access access)
+static void set_bounds(const struct sframe_section *sec)
 {
 	fres_start = sec->fres;
-	index_reads_left = 2 * max_scan(access) + 4 +
-			   (sec->flags & SFB_SORTED ? 32 : 0);
-	fre_reads_left = 4 + 2 * max_fres(access) + 1 + SFB_MAX_WORDS;
+	index_reads_left = 2 * MAX_SCAN + 4 + (sec->flags & SFB_SORTED ? 32 : 0);
+	fre_reads_left = 4 + 2 * MAX_FRES + 1 + SFB_MAX_WORDS;
 }
 
 static void look_up(const struct sframe_section *sec, unsigned long ip,
-		    enum unwind_user_access access, struct answer *answer)
+		    struct answer *answer)
 {
 	const char *broken;
 
-	set_bounds(sec, access);
-	answer->ret = lookup_row(sec, ip, access, &answer->row, &broken);
+	set_bounds(sec);
+	answer->ret = lookup_row(sec, ip, &answer->row, &broken);
 	if (broken)
 		fuzz_die(broken);
 	check_failure(answer->ret);
@@ -133,7 +130,7 @@ int fuzz_look_up(const struct sframe_section *sec, unsigned long ip,
 {
 	struct answer answer;
 
-	look_up(sec, ip, UNWIND_USER_FAULTABLE, &answer);
+	look_up(sec, ip, &answer);
 	*row = answer.row;
 	return answer.ret;
 }
@@ -169,28 +166,26 @@ static void note(const struct answer *answer)
 	fuzz_outcomes[outcome]++;
 }
 
-/* In the mode that is the quicker one to repeat */
 static void repeat(const struct sframe_section *sec, unsigned long ip,
 		   const struct answer *answer)
 {
 	struct answer again;
 
 	reset_memory();
-	look_up(sec, ip, UNWIND_USER_NOFAULT, &again);
+	look_up(sec, ip, &again);
 	if (!same_row(answer, &again) || answer->reads != again.reads)
 		fuzz_die("the same lookup gives another answer");
 }
 
 /* @answer came from memory with holes: ask again without them */
 static void compare_whole(const struct sframe_section *sec, unsigned long ip,
-			  enum unwind_user_access access,
 			  const struct answer *answer)
 {
 	struct answer whole;
 
 	reset_memory();
 	umem_set_fault(NULL);
-	look_up(sec, ip, access, &whole);
+	look_up(sec, ip, &whole);
 	if (answer->ret == -EFAULT ? answer->reads > whole.reads :
 				     !same_row(answer, &whole))
 		fuzz_die("a missing page changes an answer");
@@ -198,30 +193,16 @@ static void compare_whole(const struct sframe_section *sec, unsigned long ip,
 
 static void find(const struct sframe_section *sec, unsigned long ip)
 {
-	enum unwind_user_access access;
-	struct answer answers[2];
+	struct answer answer;
 
-	for (access = UNWIND_USER_FAULTABLE; access <= UNWIND_USER_NOFAULT;
-	     access++) {
-		struct answer *answer = &answers[access];
-
-		reset_memory();
-		look_up(sec, ip, access, answer);
-		note(answer);
-
-		if (target == FUZZ_MISSING)
-			compare_whole(sec, ip, access, answer);
-	}
-	repeat(sec, ip, &answers[UNWIND_USER_NOFAULT]);
+	reset_memory();
+	look_up(sec, ip, &answer);
+	note(&answer);
+	repeat(sec, ip, &answer);
+	if (target == FUZZ_MISSING)
+		compare_whole(sec, ip, &answer);
 	if (target == FUZZ_PLAIN)
-		fuzz_table_compare(ip, answers[UNWIND_USER_FAULTABLE].ret,
-				   &answers[UNWIND_USER_FAULTABLE].row);
-	if (target == FUZZ_CHANGING)
-		return;
-	if (answers[UNWIND_USER_NOFAULT].ret == -E2BIG)
-		return;
-	if (!same_row(&answers[0], &answers[1]))
-		fuzz_die("access modes disagree");
+		fuzz_table_compare(ip, answer.ret, &answer.row);
 }
 
 /* Where function @i says it is; the caller knows that the entry lies inside */

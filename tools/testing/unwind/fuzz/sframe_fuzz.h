@@ -16,7 +16,8 @@
 #include <linux/types.h>
 
 #define FUZZ_CONTROL	8
-#define FUZZ_MAX_INPUT	0x10000
+/* Room for what exceeds the bounds on a lookup */
+#define FUZZ_MAX_INPUT	0x60000
 
 enum fuzz_target {
 	FUZZ_PLAIN,		/* holds still */

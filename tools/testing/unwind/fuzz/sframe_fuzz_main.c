@@ -20,15 +20,18 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
+#include "lookup.h"
 #include "sframe_build.h"
 #include "sframe_fuzz.h"
 #include "sframe_gen.h"
 #include "sframe_mutate.h"
 
 #define NUM_TABLES	512
-/* A few larger ones, else the bounds on lookups are never met */
+/* A few larger ones, for searches of some depth */
 #define LARGE_EVERY	16
 #define LARGE_FUNCS	400
+/* Two exceed the bounds on lookups: see add_too_large() */
+#define NUM_TOO_LARGE	2
 
 struct input {
 	u8	*bytes;
@@ -72,6 +75,51 @@ static void add_seed(const u8 *bytes, u32 size)
 	memcpy(seed->bytes, bytes, size);
 }
 
+static void add_section(const struct sfb_image *img)
+{
+	present_size = fuzz_input(img->bytes, img->size, present, FUZZ_MAX_INPUT, &state);
+	add_seed(present, present_size);
+}
+
+/* No header is refused, so that the bounds are met for sure */
+static void add_amd64(const struct sfb_image *img)
+{
+	add_section(img);
+	seeds[num_seeds - 1].bytes[0] = SFB_AMD64;
+}
+
+/* More functions than a lookup visits in an unsorted index, and more rows */
+static void add_too_large(void)
+{
+	const u32 num = MAX_SCAN + 2, num_rows = MAX_FRES + 2;
+	struct sfb_func *funcs = calloc(num, sizeof(*funcs));
+	struct sfb_row *rows = calloc(num_rows, sizeof(*rows));
+	struct sfb_table table = {
+		.version = 2, .abi = SFB_AMD64, .fixed_ra = -8,
+		.num_funcs = num, .funcs = funcs,
+	};
+	struct sfb_image img;
+	u32 i;
+
+	for (i = 0; i < num; i++)
+		funcs[i] = (struct sfb_func){ .start = i * 16, .size = 16 };
+	sfb_build(&img, &table);
+	add_amd64(&img);
+	sfb_free(&img);
+
+	for (i = 0; i < num_rows; i++)
+		rows[i] = (struct sfb_row)SFB_ROW(i / 512, SFB_SP, 0, 8 + i % 4 * 8);
+	funcs[0] = (struct sfb_func){
+		.start = 0x1000, .size = 0x100, .rows = rows, .num_rows = num_rows,
+	};
+	table.num_funcs = 1;
+	sfb_build(&img, &table);
+	add_amd64(&img);
+	sfb_free(&img);
+	free(rows);
+	free(funcs);
+}
+
 static void generate_seeds(void)
 {
 	struct sfb_image img;
@@ -79,11 +127,10 @@ static void generate_seeds(void)
 
 	for (i = 0; i < NUM_TABLES; i++) {
 		gen_table(&img, i, i % LARGE_EVERY ? 8 : LARGE_FUNCS);
-		present_size = fuzz_input(img.bytes, img.size, present,
-					  FUZZ_MAX_INPUT, &state);
-		add_seed(present, present_size);
+		add_section(&img);
 		sfb_free(&img);
 	}
+	add_too_large();
 }
 
 static void read_seed(const char *path)
@@ -258,7 +305,7 @@ int main(int argc, char **argv)
 #endif
 
 	printf("# fuzz: seed %llu\n", (unsigned long long)state);
-	seeds = calloc(NUM_TABLES + argc, sizeof(*seeds));
+	seeds = calloc(NUM_TABLES + NUM_TOO_LARGE + argc, sizeof(*seeds));
 	for (; optind < argc; optind++)
 		read_seed(argv[optind]);
 	if (only_replay) {

@@ -10,6 +10,8 @@
  *   So the decoder is asked again, about a section that has only this function.
  * - Rows are bad from the first one on that does not ascend.
  * - Functions that exceed a bound are bad.
+ *
+ * A lookup that exceeds its bound on rows has no answer to compare.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -220,6 +222,8 @@ static const char *table_wrong(u64 ip)
 		ret = -EINVAL;
 	else
 		ret = look_up_alone(func, ip, &row);
+	if (ret == -E2BIG)
+		return NULL;
 	return table_differs(table, base, ip, ret, &row);
 }
 

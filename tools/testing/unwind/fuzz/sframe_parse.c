@@ -11,7 +11,7 @@
 
 #include "sframe_model.h"
 
-/* Enough to exceed the bound of a lookup that must not fault */
+/* One function does not take all rows of the model */
 #define MAX_ROWS_PER_FUNC	1200
 
 struct input {

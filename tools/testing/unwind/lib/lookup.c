@@ -30,8 +30,7 @@ static const char *row_broken(const struct unwind_row *row)
 }
 
 int lookup_row(const struct sframe_section *sec, unsigned long ip,
-	       enum unwind_user_access access, struct unwind_row *row,
-	       const char **broken)
+	       struct unwind_row *row, const char **broken)
 {
 	unsigned char before[sizeof(*sec)];
 	unsigned long violations = umem_violations, rereads;
@@ -41,7 +40,7 @@ int lookup_row(const struct sframe_section *sec, unsigned long ip,
 	memset(row, 0xa5, sizeof(*row));
 	memcpy(before, sec, sizeof(before));
 	umem_start();
-	ret = sframe_find_row(sec, ip, access, row);
+	ret = sframe_find_row(sec, ip, row);
 
 	/*
 	 * To step over empty functions, a lookup compares starts that the search may have
@@ -55,10 +54,8 @@ int lookup_row(const struct sframe_section *sec, unsigned long ip,
 		*broken = "a read outside the section";
 	else if (umem_is_open())
 		*broken = "user memory was left open";
-	else if (umem_reads > max_reads(sec, access))
+	else if (umem_reads > max_reads(sec))
 		*broken = "more reads than the stated bound";
-	else if (umem_reads > MAX_READS_BESIDES + MAX_READS_LOOKED * row->looked)
-		*broken = "more reads than were counted";
 	else if (umem_rereads > rereads)
 		*broken = "a value was read twice";
 	else if (memcmp(before, sec, sizeof(before)))

@@ -16,32 +16,13 @@
  * on purpose: a change that raises one breaks a guarantee.
  */
 #define MAX_SCAN		16384
-#define MAX_SCAN_NOFAULT	256
 #define MAX_FRES		65536
-#define MAX_FRES_NOFAULT	1024
 #define MAX_READS		163892
-#define MAX_READS_NOFAULT	2612
 #define MAX_READS_CHANGING	5	/* in addition */
 
-/* The bound by the lookup's own count of entries and rows: in_place.c relies on it */
-#define MAX_READS_BESIDES	56
-#define MAX_READS_LOOKED	2
-
-static inline u32 max_scan(enum unwind_user_access access)
+static inline u32 max_reads(const struct sframe_section *sec)
 {
-	return access == UNWIND_USER_NOFAULT ? MAX_SCAN_NOFAULT : MAX_SCAN;
-}
-
-static inline u32 max_fres(enum unwind_user_access access)
-{
-	return access == UNWIND_USER_NOFAULT ? MAX_FRES_NOFAULT : MAX_FRES;
-}
-
-static inline u32 max_reads(const struct sframe_section *sec,
-			    enum unwind_user_access access)
-{
-	return (access == UNWIND_USER_NOFAULT ? MAX_READS_NOFAULT : MAX_READS) +
-	       (sec->changes ? MAX_READS_CHANGING : 0);
+	return MAX_READS + (sec->changes ? MAX_READS_CHANGING : 0);
 }
 
 /*
@@ -49,7 +30,6 @@ static inline u32 max_reads(const struct sframe_section *sec,
  * whether reads were made to fail, so it judges -EFAULT.
  */
 int lookup_row(const struct sframe_section *sec, unsigned long ip,
-	       enum unwind_user_access access, struct unwind_row *row,
-	       const char **broken);
+	       struct unwind_row *row, const char **broken);
 
 #endif /* _UNWIND_TEST_LOOKUP_H */

@@ -35,12 +35,17 @@ const char *table_differs(const struct sframe_table *table, u64 vaddr, u64 ip,
 	const u64 offset = ip - (vaddr - TABLE_REACH);
 	static char text[400];
 	struct unwind_row found, want;
+	bool edge;
+	u64 rule;
 	int got;
 
 	/* The text that the table was built for ends before that */
 	if (offset >= 2 * TABLE_REACH)
 		return NULL;
-	got = sframe_table_row(table, sframe_table_find(table, offset), &found);
+	rule = sframe_table_find_edge(table, offset - table->start, &edge);
+	if (!edge && sframe_table_find(table, offset + 1) != rule)
+		return "the table has another rule at the next address, without an edge";
+	got = sframe_table_row(table, rule, &found);
 	if (ret && ret != -ENOENT)
 		ret = -EINVAL;
 	if (got != ret)
@@ -69,6 +74,8 @@ static const char *rule_broken(const struct sframe_table *table, u64 rule)
 		return "a rule of no kind, or of two";
 	if (kind == SFRAME_RULE_ROW && (u16)(rule >> 16) >= table->nr_rows)
 		return "a row that is none";
+	if (kind == SFRAME_RULE_ORDINARY && sframe_rule_ra(rule) >= 0)
+		return "an ordinary rule with the RA at or above the CFA";
 	return NULL;
 }
 

@@ -28,13 +28,12 @@ void env_close(struct env *env)
 	sfb_free(&env->img);
 }
 
-int env_find(const struct env *env, u64 offset, enum unwind_user_access access,
-	     struct unwind_row *row)
+int env_find(const struct env *env, u64 offset, struct unwind_row *row)
 {
 	const char *broken;
 	int ret;
 
-	ret = lookup_row(&env->sec, env->base + offset, access, row, &broken);
+	ret = lookup_row(&env->sec, env->base + offset, row, &broken);
 	if (broken)
 		tap_fail("at %#llx: %s", (unsigned long long)offset, broken);
 	return ret;
@@ -43,21 +42,14 @@ int env_find(const struct env *env, u64 offset, enum unwind_user_access access,
 static void expect(const struct env *env, u64 offset, int error,
 		   const struct unwind_row *want)
 {
-	enum unwind_user_access access;
 	struct unwind_row row;
-	int ret;
+	int ret = env_find(env, offset, &row);
 
-	for (access = UNWIND_USER_FAULTABLE; access <= UNWIND_USER_NOFAULT;
-	     access++) {
-		ret = env_find(env, offset, access, &row);
-		if (ret != error)
-			tap_fail("at %#llx: %d, not %d",
-				 (unsigned long long)offset, ret, error);
-		else if (!ret && !row_equal(&row, want))
-			tap_fail("at %#llx: %s, not %s",
-				 (unsigned long long)offset, row_string(&row),
-				 row_string(want));
-	}
+	if (ret != error)
+		tap_fail("at %#llx: %d, not %d", (unsigned long long)offset, ret, error);
+	else if (!ret && !row_equal(&row, want))
+		tap_fail("at %#llx: %s, not %s", (unsigned long long)offset,
+			 row_string(&row), row_string(want));
 }
 
 void expect_row(const struct env *env, u64 offset,

@@ -27,10 +27,8 @@ void env_open_at(struct env *env, const struct sfb_table *table,
 void env_close(struct env *env);
 
 /* Like sframe_find_row(), but the test fails if a guarantee is broken */
-int env_find(const struct env *env, u64 offset, enum unwind_user_access access,
-	     struct unwind_row *row);
+int env_find(const struct env *env, u64 offset, struct unwind_row *row);
 
-/* Expect the same in both access modes */
 void expect_row(const struct env *env, u64 offset,
 		const struct unwind_row *want);
 void expect_error(const struct env *env, u64 offset, int error);

@@ -38,15 +38,15 @@ static void run_lookups(const struct sframe_case *c, struct env *env,
 
 	for (i = 0; i < num; i++) {
 		const struct sframe_case_lookup *l = &lookups[i];
-		int ret = env_find(env, l->offset, l->access, &row);
+		int ret = env_find(env, l->offset, &row);
 
 		if (ret != l->error)
-			tap_fail("%s, at %#llx, access %d: %d, not %d", variant,
-				 (long long)l->offset, l->access, ret, l->error);
+			tap_fail("%s, at %#llx: %d, not %d", variant,
+				 (long long)l->offset, ret, l->error);
 		else if (!ret && !row_equal(&row, &l->want))
-			tap_fail("%s, at %#llx, access %d: %s, not %s", variant,
-				 (long long)l->offset, l->access,
-				 row_string(&row), row_string(&l->want));
+			tap_fail("%s, at %#llx: %s, not %s", variant,
+				 (long long)l->offset, row_string(&row),
+				 row_string(&l->want));
 	}
 }
 

@@ -189,7 +189,7 @@ static int find_amid(struct env *env, u64 offset, struct unwind_row *row)
 	writer_env = env;
 	steps_done = 0;
 	umem_set_hook(write_between);
-	ret = env_find(env, offset, UNWIND_USER_NOFAULT, row);
+	ret = env_find(env, offset, row);
 	umem_set_hook(NULL);
 	memcpy(env->img.bytes, before, env->img.size);
 	return ret;
@@ -212,7 +212,7 @@ static void field_changes(u8 version, u8 flags, enum field field, u32 val,
 	tap_begin("changing: v%u, flags %u, a change of field %u to %#x returns old, EAGAIN or new",
 		  version, flags, field, val);
 	open_changing(&env, version, flags);
-	CHECK_EQ(env_find(&env, OLD_ONLY, UNWIND_USER_NOFAULT, &row), 0);
+	CHECK_EQ(env_find(&env, OLD_ONLY, &row), 0);
 	reads = umem_reads;
 	num_steps = 1;
 	for (k = 1; k <= reads; k++) {
@@ -300,10 +300,10 @@ static void unreadable(u8 version, u8 flags)
 	tap_begin("changing: v%u, flags %u, each failed read returns EFAULT", version, flags);
 	open_changing(&env, version, flags);
 	env.sec.changes = false;
-	CHECK_EQ(env_find(&env, OLD_ONLY, UNWIND_USER_NOFAULT, &row), 0);
+	CHECK_EQ(env_find(&env, OLD_ONLY, &row), 0);
 	reads = umem_reads + MAX_READS_CHANGING;
 	env.sec.changes = true;
-	CHECK_EQ(env_find(&env, OLD_ONLY, UNWIND_USER_NOFAULT, &row), 0);
+	CHECK_EQ(env_find(&env, OLD_ONLY, &row), 0);
 	CHECK_EQ(umem_reads, reads);
 	for (k = 1; k <= reads; k++) {
 		umem_fail_at(k);

@@ -118,24 +118,19 @@ static void nothing_left(const struct sfb_func *func, u32 needed)
 /* One lookup, with each of its reads failing in turn */
 static void each_read_fails(const struct env *env, u64 offset)
 {
-	enum unwind_user_access access;
 	struct unwind_row row;
 	unsigned long k, reads;
 
-	for (access = UNWIND_USER_FAULTABLE; access <= UNWIND_USER_NOFAULT;
-	     access++) {
-		env_find(env, offset, access, &row);
-		reads = umem_reads;
-		if (!reads)
-			tap_fail("at %#llx: nothing was read",
-				 (unsigned long long)offset);
-		for (k = 1; k <= reads; k++) {
-			umem_fail_at(k);
-			CHECK_EQ(env_find(env, offset, access, &row), -EFAULT);
-			CHECK_EQ(umem_reads, k);
-		}
-		umem_fail_at(0);
+	env_find(env, offset, &row);
+	reads = umem_reads;
+	if (!reads)
+		tap_fail("at %#llx: nothing was read", (unsigned long long)offset);
+	for (k = 1; k <= reads; k++) {
+		umem_fail_at(k);
+		CHECK_EQ(env_find(env, offset, &row), -EFAULT);
+		CHECK_EQ(umem_reads, k);
 	}
+	umem_fail_at(0);
 }
 
 static void unreadable(u8 version, u8 flags, s8 fixed_ra)
@@ -201,7 +196,6 @@ static void changing(u8 version, u8 flags)
 {
 	const struct sfb_table table = hostile_table(version, flags);
 	unsigned int found = 0, refused = 0, round;
-	enum unwind_user_access access;
 	struct unwind_row row;
 	struct env env;
 	int ret;
@@ -213,8 +207,7 @@ static void changing(u8 version, u8 flags)
 	umem_set_hook(mutate);
 	for (round = 0; round < 20000; round++) {
 		mutate_from = 1 + round % 20;
-		access = round & 1;
-		ret = env_find(&env, 0xff0 + round % 0x50, access, &row);
+		ret = env_find(&env, 0xff0 + round % 0x50, &row);
 		if (ret == -EFAULT)
 			tap_fail("round %u: -EFAULT", round);
 		found += !ret;
@@ -264,7 +257,7 @@ static void not_user_memory(u8 version)
 	expect_cfa(&env, 0x1000, 8);
 	umem_set_end_of_memory(env.base + env.img.size - 1);
 	expect_error(&env, 0x1000, -EFAULT);
-	env_find(&env, 0x1000, UNWIND_USER_NOFAULT, &row);
+	env_find(&env, 0x1000, &row);
 	CHECK_EQ(umem_reads, 0);
 	umem_set_end_of_memory(-1UL);
 	env_close(&env);
@@ -291,7 +284,7 @@ static void not_sorted(u8 version)
 	table.num_funcs = ARRAY_SIZE(liars);
 	env_open(&env, &table);
 	for (offset = 0; offset < 0x4000; offset += 8) {
-		ret = env_find(&env, offset, UNWIND_USER_NOFAULT, &row);
+		ret = env_find(&env, offset, &row);
 		if (ret == -ENOENT)
 			continue;
 		CHECK_EQ(ret, 0);

@@ -13,12 +13,11 @@
 
 static const struct sfb_row row[] = { SFB_ROW(0, SFB_SP, 0, 8) };
 
-static void expect_in(const struct env *env, u64 offset,
-		      enum unwind_user_access access, int ret)
+static void expect_ret(const struct env *env, u64 offset, int ret)
 {
 	struct unwind_row found;
 
-	CHECK_EQ(env_find(env, offset, access, &found), ret);
+	CHECK_EQ(env_find(env, offset, &found), ret);
 }
 
 static void no_scan(void)
@@ -41,14 +40,13 @@ static void no_scan(void)
 		};
 	env_open(&env, &table);
 	for (i = 0; i < num; i++) {
-		expect_in(&env, funcs[i].start, UNWIND_USER_NOFAULT, 0);
-		expect_in(&env, funcs[i].start + 16, UNWIND_USER_NOFAULT,
-			  -ENOENT);
+		expect_ret(&env, funcs[i].start, 0);
+		expect_ret(&env, funcs[i].start + 16, -ENOENT);
 		/* log2(num) + 1 starts; size, FREs, 4 of the function; 3 */
 		if (umem_reads > 17 + 1 + 6 + 3)
 			tap_fail("function %u took %lu reads", i, umem_reads);
 	}
-	expect_in(&env, 0x10000000 - 1, UNWIND_USER_NOFAULT, -ENOENT);
+	expect_ret(&env, 0x10000000 - 1, -ENOENT);
 	env_close(&env);
 	free(funcs);
 	tap_end();
@@ -90,71 +88,68 @@ static void open_dearest(struct env *env, u32 num_funcs, u32 num_rows,
 	free(funcs);
 }
 
-/* @rows_short: difference between our limit on rows and the format's lower one */
-static void dearest_lookup(enum unwind_user_access access, u32 log2_funcs,
-			   u32 rows_short, bool changes)
+#define LOG2_SCAN	14
+/* Difference between the bound on rows and version 3's lower one */
+#define ROWS_SHORT	1
+
+static void dearest_lookup(bool changes)
 {
 	const struct unwind_row want = {
 		.cfa = SP(8), .ra = AT_CFA(-8), .fp = AT_CFA(-16),
 	};
 	const struct sframe_section kind = { .changes = changes };
-	u32 reads = max_reads(&kind, access) - (31 - log2_funcs) -
-		    2 * rows_short;
-	u32 rows = max_fres(access) - rows_short;
+	u32 reads = max_reads(&kind) - (31 - LOG2_SCAN) - 2 * ROWS_SHORT;
 	struct unwind_row found;
 	struct env env;
 
 	tap_begin("limits: the dearest lookup%s takes %u reads",
 		  changes ? " in a section that changes" : "", reads);
-	CHECK_EQ(1U << log2_funcs, max_scan(access));
-	open_dearest(&env, 1U << log2_funcs, rows, changes);
-	CHECK_EQ(env_find(&env, 0x1000, access, &found), 0);
+	CHECK_EQ(1U << LOG2_SCAN, MAX_SCAN);
+	open_dearest(&env, MAX_SCAN, MAX_FRES - ROWS_SHORT, changes);
+	CHECK_EQ(env_find(&env, 0x1000, &found), 0);
 	CHECK_EQ(row_equal(&found, &want), true);
 	CHECK_EQ(umem_reads, reads);
 	env_close(&env);
 	tap_end();
 }
 
-static void step_bound(enum unwind_user_access access)
+static void step_bound(void)
 {
-	u32 max = max_scan(access);
 	struct env env;
 
-	tap_begin("limits: one empty function more than %u returns E2BIG", max);
-	open_dearest(&env, max + 1, 1, false);
-	expect_in(&env, 0x1000, access, -E2BIG);
-	if (access == UNWIND_USER_NOFAULT)
-		expect_in(&env, 0x1000, UNWIND_USER_FAULTABLE, 0);
+	tap_begin("limits: one empty function more than %u returns E2BIG", MAX_SCAN);
+	open_dearest(&env, MAX_SCAN + 1, 1, false);
+	expect_ret(&env, 0x1000, -E2BIG);
 	env_close(&env);
 	tap_end();
 }
 
 /* Empty functions up to the bound, and no other function before them */
-static void all_empty(enum unwind_user_access access)
+static void all_empty(void)
 {
 	const struct sfb_func before = {
 		.start = 0xff0, .size = 16, SFB_ROWS(row),
 	};
-	u32 max = max_scan(access), i;
-	struct sfb_func *funcs = calloc(max + 2, sizeof(*funcs));
+	struct sfb_func *funcs = calloc(MAX_SCAN + 2, sizeof(*funcs));
 	struct sfb_table table = {
 		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64,
 		.fixed_ra = -8, .funcs = funcs,
 	};
 	struct env env;
+	u32 i;
 
 	funcs[0] = before;
-	for (i = 1; i < max + 2; i++)
+	for (i = 1; i < MAX_SCAN + 2; i++)
 		funcs[i] = (struct sfb_func){ .start = 0x1000 };
-	for (table.num_funcs = max; table.num_funcs <= max + 2;
+	for (table.num_funcs = MAX_SCAN; table.num_funcs <= MAX_SCAN + 2;
 	     table.num_funcs++) {
+		const bool allowed = table.num_funcs <= MAX_SCAN + 1;
+
 		tap_begin("limits: %u empty functions alone return %s",
-			  table.num_funcs - 1,
-			  table.num_funcs <= max + 1 ? "ENOENT" : "E2BIG");
+			  table.num_funcs - 1, allowed ? "ENOENT" : "E2BIG");
 		env_open(&env, &table);
-		expect_in(&env, 0x1000, access,
-			  table.num_funcs <= max + 1 ? -ENOENT : -E2BIG);
-		expect_in(&env, 0xfff, access, 0);
+		expect_ret(&env, 0x1000, allowed ? -ENOENT : -E2BIG);
+		expect_ret(&env, 0xfff, 0);
 		env_close(&env);
 		tap_end();
 	}
@@ -164,12 +159,8 @@ static void all_empty(enum unwind_user_access access)
 void test_limits(void)
 {
 	no_scan();
-	dearest_lookup(UNWIND_USER_NOFAULT, 8, 0, false);
-	dearest_lookup(UNWIND_USER_FAULTABLE, 14, 1, false);
-	dearest_lookup(UNWIND_USER_NOFAULT, 8, 0, true);
-	dearest_lookup(UNWIND_USER_FAULTABLE, 14, 1, true);
-	step_bound(UNWIND_USER_NOFAULT);
-	step_bound(UNWIND_USER_FAULTABLE);
-	all_empty(UNWIND_USER_NOFAULT);
-	all_empty(UNWIND_USER_FAULTABLE);
+	dearest_lookup(false);
+	dearest_lookup(true);
+	step_bound();
+	all_empty();
 }

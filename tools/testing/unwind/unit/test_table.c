@@ -782,5 +782,6 @@ void test_table(void)
 	overlapping_unsorted();
 	far_apart();
 	all_bad_rows();
+	test_table_edge();
 	test_table_rules();
 }

@@ -30,5 +30,6 @@ void expect_no_table(const struct sfb_table *section, int error);
 void expect_rules(const struct sframe_table *table, u64 from, u64 to, u64 rule);
 
 void test_table_rules(void);
+void test_table_edge(void);
 
 #endif /* _UNWIND_TEST_TEST_TABLE_H */

@@ -67,8 +67,19 @@ static const struct one_rule rules[] = {
 	{ "RA and FP saved", SFB_AARCH64, 0, 0, 0, 0,
 	  SFB_ROW(0, SFB_SP, 2, 0x1000, -0x400, -0x800),
 	  SFRAME_RULE_ORDINARY | WORDS(0x1000, 16) | WORDS(-0x400, 32) | SAVED(-0x800) },
+	{ "RA lowest", SFB_AARCH64, 0, 0, 0, 0, SFB_ROW(0, SFB_SP, 2, 16, -0x40000),
+	  SFRAME_RULE_ORDINARY | WORDS(16, 16) | WORDS(-0x40000, 32) },
 	{ "RA too low", SFB_AARCH64, 0, 0, 0, 0,
 	  SFB_ROW(0, SFB_SP, 2, 0x1000, -0x40008), 0 },
+	{ "RA at the CFA", SFB_AARCH64, 0, 0, 0, 0, SFB_ROW(0, SFB_SP, 0, 16, 0), 0 },
+	{ "RA at the CFA, FP saved", SFB_AARCH64, 0, 0, 0, 0,
+	  SFB_ROW(0, SFB_SP, 0, 16, 0, -16), 0 },
+	{ "RA above the CFA", SFB_AARCH64, 0, 0, 0, 0, SFB_ROW(0, SFB_FP, 0, 16, 8), 0 },
+	{ "RA fixed, above the CFA", SFB_AMD64, 8, 0, 0, 0, SFB_ROW(0, SFB_SP, 0, 16), 0 },
+	{ "RA at the CFA, flexible", SFB_AMD64, -8, 0, 1, 0,
+	  SFB_ROW(0, SFB_SP, 0, 7 << 3 | 1, 16, 2, 0), 0 },
+	{ "FP above the CFA", SFB_AMD64, -8, 0, 0, 0, SFB_ROW(0, SFB_SP, 0, 16, 8),
+	  ORDINARY(16) | SAVED(8) },
 	{ "signatures are left out", SFB_AARCH64, 0, 0, 0, SFB_KEY_B,
 	  SFB_ROW(0, SFB_SP | SFB_MANGLED, 0, 16, -8), ORDINARY(16) },
 	{ "signal frame", SFB_AMD64, -8, 0, 0, SFB_SIGNAL, SFB_ROW(0, SFB_SP, 0, 16), 0 },
@@ -119,7 +130,7 @@ static void one_rule(const struct one_rule *r)
 	close_table(table);
 
 	table = table_of(env.img.bytes, env.img.size, env.base, r->abi);
-	ret = env_find(&env, 0x1000, UNWIND_USER_FAULTABLE, &want);
+	ret = env_find(&env, 0x1000, &want);
 	differs = table_differs(table, env.base, env.base + 0x1000, ret, &want);
 	if (differs)
 		tap_fail("%s", differs);
@@ -357,7 +368,7 @@ static void largest(void)
 	tap_end();
 }
 
-/* Only the header is looked at of what is not there */
+/* The bytes that are not there are not read */
 static void too_large(void)
 {
 	struct sframe_table *table;

@@ -10,24 +10,17 @@
  *	faultable	by unwind_user() alone, which may fault (no page is absent)
  *	inplace		by unwind_user_in_place(), which may not, as in an NMI
  *
- * first cold (nothing decoded is cached), then warm. Pages are resident and the table is
- * known both times. A module (kernel/unwind/tests/deferred_bench.c) measures the last
- * two.
- *
- * The faultable method is also measured at first touch: cold, with a table in the page
- * cache that no page of the process maps. The page faults are counted.
+ * Pages are resident, and the kernel has made its own form of the table. A module
+ * (kernel/unwind/tests/deferred_bench.c) measures the last two.
  *
  * The stack is taken at several depths; their difference is the cost of frames alone. The
- * program prints lines of KIND, method, "cold", "warm" or "first", depth and
- * instructions; a line with "faults" has the number of faults. There are many of each.
+ * program prints lines of KIND, method, "warm", depth and instructions. There are many of
+ * each.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,10 +42,8 @@ static const uint8_t code_sframe[] = LINK_SFRAME;
 static const uint8_t code_fp[] = LINK_FP;
 
 enum how { DEFERRED, FAULTABLE, INPLACE, NR_HOWS };
-enum state { COLD, WARM, FIRST, FAULTS, NR_STATES };
 
 static const char * const hows[] = { "deferred", "faultable", "inplace" };
-static const char * const states[] = { "cold", "warm", "first", "faults" };
 
 static const unsigned int depths[] = { 8, 40, 64, 104, DEPTH_MAX };
 
@@ -65,12 +56,11 @@ static struct {
 	const char	*kind;
 	struct links	links;
 	struct ring	ring;
-	void		*table;
-	size_t		table_size;
+	bool		by_table;
 	int		module;
 	unsigned int	depth;
-	uint64_t	counted[NR_DEPTHS][NR_HOWS][NR_STATES][TIMES];
-	uint64_t	(*counts)[NR_STATES][TIMES];
+	uint64_t	counted[NR_DEPTHS][NR_HOWS][TIMES];
+	uint64_t	(*counts)[TIMES];
 } bench;
 
 static void fail(const char *what)
@@ -80,28 +70,13 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* Map the text from a file: its pages stay cached when the process's page tables lose them */
-static void *table_map(size_t size)
-{
-	int fd = memfd_create("table", MFD_CLOEXEC);
-
-	if (fd < 0 || ftruncate(fd, size))
-		fail("memfd");
-	bench.table_size = size;
-	bench.table = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (bench.table == MAP_FAILED)
-		fail("mmap");
-	close(fd);
-	return bench.table;
-}
-
 /* Register one table for all functions */
 static void table_register(const struct links *links)
 {
 	size_t size = sizeof(struct sframe_header) +
 		      links->nr * (sizeof(struct sframe_fde) +
 				   sizeof(struct link_rows));
-	struct sframe_header *table = table_map(size);
+	struct sframe_header *table = links_map(size);
 	struct sframe_fde *fde = (void *)(table + 1);
 	struct link_rows *rows = (void *)(fde + links->nr);
 	unsigned int i;
@@ -118,6 +93,7 @@ static void table_register(const struct links *links)
 		rows[i] = LINK_ROWS;
 	}
 	links_register(KEY, table, size, links->text, links->nr * links->slot);
+	bench.by_table = true;
 }
 
 static uint64_t by_perf(void)
@@ -155,36 +131,13 @@ static uint64_t take_stack(enum how how)
 	return how == DEFERRED ? by_perf() : by_module(how);
 }
 
-static long page_faults(void)
-{
-	struct rusage usage;
-
-	if (getrusage(RUSAGE_SELF, &usage))
-		fail("getrusage");
-	return usage.ru_minflt + usage.ru_majflt;
-}
-
-static void touch_first(enum how how, int i)
-{
-	long faults;
-
-	links_forget();
-	if (madvise(bench.table, bench.table_size, MADV_DONTNEED))
-		fail("madvise");
-	faults = page_faults();
-	bench.counts[how][FIRST][i] = take_stack(how);
-	bench.counts[how][FAULTS][i] = page_faults() - faults;
-}
-
 /*
- * The immediate method takes no stack without tables, and no stack that is so deep that
- * it exceeds the budget of one sample.
+ * The immediate method takes no stack without tables, and cuts a stack that exceeds the
+ * limit of one sample.
  */
-static bool is_measured(enum how how, enum state state, unsigned int depth)
+static bool is_measured(enum how how, unsigned int depth)
 {
-	if (how == INPLACE)
-		return state < FIRST && bench.table && depth < DEPTH_MAX;
-	return state < FIRST || bench.table;
+	return how != INPLACE || (bench.by_table && depth < DEPTH_MAX);
 }
 
 static void end_of_chain(const void *next)
@@ -193,32 +146,22 @@ static void end_of_chain(const void *next)
 	int i;
 
 	(void)next;
-	for (how = 0; how < NR_HOWS; how++) {
-		for (i = 0; i < TIMES; i++) {
-			if (!is_measured(how, COLD, bench.depth))
-				break;
-			if (is_measured(how, FIRST, bench.depth))
-				touch_first(how, i);
-			links_forget();
-			bench.counts[how][COLD][i] = take_stack(how);
-			bench.counts[how][WARM][i] = take_stack(how);
-		}
-	}
+	/* The kernel makes the table for the first stack */
+	take_stack(DEFERRED);
+	for (how = 0; how < NR_HOWS; how++)
+		for (i = 0; i < TIMES && is_measured(how, bench.depth); i++)
+			bench.counts[how][i] = take_stack(how);
 }
 
 static void print_counts(unsigned int which)
 {
-	enum state state;
 	enum how how;
 	int i;
 
 	for (how = 0; how < NR_HOWS; how++)
-		for (state = 0; state < NR_STATES; state++)
-			for (i = 0; i < TIMES &&
-			     is_measured(how, state, depths[which]); i++)
-				printf("%s %s %s %u %lu\n", bench.kind, hows[how],
-				       states[state], depths[which],
-				       bench.counted[which][how][state][i]);
+		for (i = 0; i < TIMES && is_measured(how, depths[which]); i++)
+			printf("%s %s warm %u %lu\n", bench.kind, hows[how],
+			       depths[which], bench.counted[which][how][i]);
 }
 
 /* Run in a separate process: nothing is known of its text */

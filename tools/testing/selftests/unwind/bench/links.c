@@ -57,8 +57,8 @@ void links_make(struct links *links, unsigned int nr, size_t slot,
 		fail("mprotect");
 }
 
-static void table_op(int op, uint64_t key, const void *table, size_t table_size,
-		     const void *text, size_t text_size)
+void links_register(uint64_t key, const void *table, size_t table_size,
+		    const void *text, size_t text_size)
 {
 	const struct unwind_table_attr attr = {
 		.format = UNWIND_FORMAT_SFRAME,
@@ -69,27 +69,8 @@ static void table_op(int op, uint64_t key, const void *table, size_t table_size,
 		.text_size = text_size,
 	};
 
-	if (syscall(SYS_prctl, PR_UNWIND_TABLE, op, &attr, sizeof(attr), 0))
+	if (syscall(SYS_prctl, PR_UNWIND_TABLE, PR_UNWIND_TABLE_ADD, &attr, sizeof(attr), 0))
 		fail("PR_UNWIND_TABLE");
-}
-
-void links_register(uint64_t key, const void *table, size_t table_size,
-		    const void *text, size_t text_size)
-{
-	table_op(PR_UNWIND_TABLE_ADD, key, table, table_size, text, text_size);
-}
-
-#define FORGET_KEY	0x2fff
-
-/* Register a range in which nothing runs, to make the kernel drop cached addresses */
-void links_forget(void)
-{
-	const struct link_table table = { .hdr = link_header(1) };
-
-	table_op(PR_UNWIND_TABLE_ADD, FORGET_KEY, &table, sizeof(table),
-		 &table, sizeof(table));
-	table_op(PR_UNWIND_TABLE_DEL, FORGET_KEY, &table, sizeof(table),
-		 &table, sizeof(table));
 }
 
 char *links_at(const struct links *links, unsigned int i)

@@ -88,9 +88,6 @@ void links_make(struct links *links, unsigned int nr, size_t slot,
 void links_register(uint64_t key, const void *table, size_t table_size,
 		    const void *text, size_t text_size);
 
-/* Make the kernel drop its cached single addresses, and nothing else */
-void links_forget(void);
-
 /* Return the @i'th function of a chain */
 char *links_at(const struct links *links, unsigned int i);
 

@@ -10,8 +10,9 @@
  *			that any process costs
  *	before		the same again.  Without MODULE this is the last step, for a
  *			kernel that has none of the others.
- *	unwound		its stack was taken, and tables were found for it
- *	again		the same again: from then on, rules are cached
+ *	unwound		its stack was taken: files' tables belong to no process, and are
+ *			loaded once
+ *	again		the same again
  *	deferred	a stack was taken on the return to user space
  *	table		it registered a table
  *	libraries	it registered NR_LIBRARIES more

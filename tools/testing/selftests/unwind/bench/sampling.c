@@ -202,7 +202,7 @@ static void measure(unsigned int samples)
 
 	if (event_enable(bench.fd))
 		fail("enable");
-	/* Warm up: tables that the first stacks find stay known */
+	/* Warm up: the kernel makes the table for the first stack */
 	work(SAMPLES_FIRST);
 	if (event_disable(bench.fd))
 		fail("disable");

@@ -3,9 +3,9 @@
  * Measure the cost of the topmost frame of code without a table: topmost MODULE
  *
  * On arm64 the caller may be in the link register. The unwinder decides by the
- * instructions around (arch/arm64/kernel/unwind_link.c, unwind_record.c), and caches the
- * result; or by the call that led there (unwind_called.c). The stacks of six functions
- * are taken, each in a system call of its own:
+ * instructions around (arch/arm64/kernel/unwind_link.c, unwind_record.c), or by the call
+ * that led there (unwind_called.c). The stacks of six functions are taken, each in a
+ * system call of its own:
  *
  *	table	a table describes it, so no instruction is read
  *	near	the instructions next to the call show a frame record
@@ -14,9 +14,9 @@
  *	leaf	no record: it returns by the link register, 60 instructions later
  *	called	likewise, 600 later; the function was called 600 instructions before
  *
- * Otherwise the stacks are the same: the function and one caller. Each is taken cold
- * (nothing is cached), then warm. The program prints lines of the name, "cold" or "warm",
- * and the instructions of unwind_user() alone, which may fault. There are many of each.
+ * Otherwise the stacks are the same: the function and one caller. The program prints
+ * lines of the name, "warm", and the instructions of unwind_user() alone, which may fault.
+ * There are many of each.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -93,7 +93,7 @@ static const struct {
 #define NR_FUNCTIONS	ARRAY_SIZE(functions)
 
 static int module = -1;
-static unsigned long counted[NR_FUNCTIONS][2][TIMES];
+static unsigned long counted[NR_FUNCTIONS][TIMES];
 
 static int load(const char *path)
 {
@@ -131,15 +131,12 @@ static unsigned long measure(unsigned int which, unsigned long *insns)
 static int measure_all(void)
 {
 	unsigned long frames = 0, now;
-	unsigned int which, warm;
+	unsigned int which;
 	int i;
 
 	for (which = 0; which < NR_FUNCTIONS; which++) {
-		for (i = -2 * WARM_UP; i < 2 * TIMES; i++) {
-			warm = i & 1;
-			if (!warm)
-				links_forget();
-			now = measure(which, &counted[which][warm][i < 0 ? 0 : i / 2]);
+		for (i = -WARM_UP; i < TIMES; i++) {
+			now = measure(which, &counted[which][i < 0 ? 0 : i]);
 			if (now < 3 || (frames && now != frames))
 				return -1;
 			frames = now;
@@ -167,11 +164,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "topmost: not the same stacks\n");
 		return 1;
 	}
-	for (which = 0; which < NR_FUNCTIONS; which++) {
-		for (i = 0; i < TIMES; i++) {
-			printf("%s cold %lu\n", functions[which].name, counted[which][0][i]);
-			printf("%s warm %lu\n", functions[which].name, counted[which][1][i]);
-		}
-	}
+	for (which = 0; which < NR_FUNCTIONS; which++)
+		for (i = 0; i < TIMES; i++)
+			printf("%s warm %lu\n", functions[which].name, counted[which][i]);
 	return 0;
 }

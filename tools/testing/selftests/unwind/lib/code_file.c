@@ -115,9 +115,9 @@ int code_file_write(const struct code_file *file, int fd)
 
 int code_file_memfd(const struct code_file *file)
 {
-	int fd = memfd_create("code", MFD_CLOEXEC);
+	int fd = memfd_create("code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	if (fd >= 0 && code_file_write(file, fd)) {
+	if (fd >= 0 && (code_file_write(file, fd) || file_seal(fd))) {
 		close(fd);
 		return -1;
 	}

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "image.h"
@@ -152,11 +153,40 @@ static int write_all(const struct elf *elf, int fd)
 	return write(fd, elf->data, elf->size) == (ssize_t)elf->size ? 0 : -1;
 }
 
+int file_seal(int fd)
+{
+	return fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK);
+}
+
+/* The kernel wants 20 ms of the clock from which files have their times */
+#define SETTLED_NS	21000000LL
+
+static int64_t ns(const struct timespec *time)
+{
+	return time->tv_sec * 1000000000LL + time->tv_nsec;
+}
+
+int file_settle(int fd)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	struct timespec now;
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -1;
+	while (!clock_gettime(CLOCK_REALTIME_COARSE, &now)) {
+		if (ns(&now) - ns(&st.st_ctim) >= SETTLED_NS)
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+	return -1;
+}
+
 int elf_memfd(const struct elf *elf)
 {
-	int fd = memfd_create("image", MFD_CLOEXEC);
+	int fd = memfd_create("image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	if (fd >= 0 && write_all(elf, fd)) {
+	if (fd >= 0 && (write_all(elf, fd) || file_seal(fd))) {
 		close(fd);
 		return -1;
 	}
@@ -171,7 +201,7 @@ int elf_program(const struct elf *elf, char *path, size_t size)
 	fd = mkstemp(path);
 	if (fd < 0)
 		return -1;
-	ret = write_all(elf, fd) || fchmod(fd, 0700) ? -1 : 0;
+	ret = write_all(elf, fd) || fchmod(fd, 0700) || file_settle(fd) ? -1 : 0;
 	close(fd);
 	return ret;
 }

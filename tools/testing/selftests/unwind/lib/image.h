@@ -71,9 +71,16 @@ struct sframe_header *elf_sframe(const struct elf *elf);
 struct sframe_fde *elf_fde(const struct elf *elf, unsigned int i);
 struct sframe_attr *elf_fde_attr(const struct elf *elf, unsigned int i);
 
-/* Write the bytes to an unnamed file */
+/* Nothing can change the contents of a memfd any more: only then the kernel loads its table */
+int file_seal(int fd);
+/*
+ * Wait until a later change of a file cannot have the same time as the last one: only then
+ * the kernel uses its table, unless the file system counts changes.
+ */
+int file_settle(int fd);
+/* Write the bytes to an unnamed file, which is sealed */
 int elf_memfd(const struct elf *elf);
-/* Write the bytes to a program file; @path receives its name */
+/* Write the bytes to a program file, which is settled; @path receives its name */
 int elf_program(const struct elf *elf, char *path, size_t size);
 
 /*

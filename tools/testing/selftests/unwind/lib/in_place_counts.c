@@ -38,12 +38,11 @@ int write_text(const char *path, const char *text)
 static const char * const count_names[] = {
 	[TAKEN]		= "taken",
 	[NO_TABLE]	= "no table had a say",
-	[UNSURE]	= "not known or not resident",
-	[BUDGET]	= "too much work",
+	[MISSING]	= "not known or not resident",
+	[CHANGING]	= "being changed",
 	[UPROBE]	= "return addresses hidden by uretprobes",
 	[SIGRETURN]	= "while a signal returns",
 	[ASKED]		= "asked for",
-	[HELPED]	= "asked for, and it helped",
 };
 
 void read_counts(long counts[NR_COUNTS])

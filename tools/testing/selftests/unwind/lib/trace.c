@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "trace.h"
@@ -38,6 +41,11 @@ int trace_of(struct trace *trace, pid_t pid)
 
 	snprintf(filter, sizeof(filter), "common_pid == %d", pid);
 	return trace_write(trace, "events/unwind/filter", filter);
+}
+
+int trace_all(struct trace *trace)
+{
+	return trace_write(trace, "events/unwind/filter", "0");
 }
 
 int trace_start(struct trace *trace)
@@ -113,6 +121,23 @@ size_t trace_count(const struct trace *trace, const char *name,
 			snprintf(message, size, " %s", found + strlen(head));
 	}
 	return count;
+}
+
+/* On btrfs, programs see another device number than the kernel */
+size_t trace_count_file(const struct trace *trace, const char *name, int fd,
+			char *message, size_t size)
+{
+	char what[64], *ino = what;
+	struct statfs fs;
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -1;
+	if (fstatfs(fd, &fs) || fs.f_type != BTRFS_SUPER_MAGIC)
+		ino += snprintf(what, sizeof(what), "dev=%u:%u", major(st.st_dev),
+				minor(st.st_dev));
+	snprintf(ino, what + sizeof(what) - ino, " ino=%lu ", (unsigned long)st.st_ino);
+	return trace_count(trace, name, what, message, size);
 }
 
 long trace_field(const char *message, const char *field)

@@ -20,6 +20,8 @@ struct trace {
 int trace_start(struct trace *trace);
 /* The task is the current one, unless changed */
 int trace_of(struct trace *trace, pid_t pid);
+/* All tasks, and the kernel's workers */
+int trace_all(struct trace *trace);
 /* Drop all events so far */
 int trace_clear(struct trace *trace);
 /* Read the trace; call it before looking at the events */
@@ -32,6 +34,10 @@ void trace_stop(struct trace *trace);
  */
 size_t trace_count(const struct trace *trace, const char *name,
 		   const char *what, char *message, size_t size);
+
+/* The same for events about the table of an open file */
+size_t trace_count_file(const struct trace *trace, const char *name, int fd,
+			char *message, size_t size);
 
 /* The value of "field=..." in a message, or 0 */
 long trace_field(const char *message, const char *field);

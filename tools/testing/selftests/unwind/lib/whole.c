@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -12,6 +13,10 @@
 #include <unistd.h>
 
 #include "whole.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ	22
+#endif
 
 struct notes whole;
 long whole_pid, whole_tid;
@@ -84,6 +89,31 @@ asm(".pushsection .data\n"
 	".popsection\n");
 
 #endif
+
+/*
+ * Bring this program and its libraries into the page cache: only then the kernel has their
+ * tables in time for the first stack.
+ */
+static int populate(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	unsigned int i;
+
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const typeof(*info->dlpi_phdr) *phdr = &info->dlpi_phdr[i];
+		size_t slack = phdr->p_vaddr % page;
+
+		if (phdr->p_type == PT_LOAD)
+			madvise((char *)info->dlpi_addr + phdr->p_vaddr - slack,
+				phdr->p_filesz + slack, MADV_POPULATE_READ);
+	}
+	return 0;
+}
+
+static void __attribute__((constructor)) populate_all(void)
+{
+	dl_iterate_phdr(populate, NULL);
+}
 
 void whole_raise_init(void)
 {

@@ -7,6 +7,9 @@
  * delivered while it still exists: before the mm goes, and on exec before the new program
  * takes its place. The event that counts context switches makes the sample that is
  * pending while a task sleeps.
+ *
+ * Such a task does not wait for its last stack: no table is loaded for it, and no page of
+ * its stack is brought in.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,11 +26,15 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "call.h"
+#include "code.h"
+#include "code_file.h"
 #include "image.h"
 #include "perf.h"
+#include "trace.h"
 #include "../../kselftest_harness.h"
 
 #define PAGES		128
@@ -42,6 +49,10 @@ struct shared {
 	int			go[2];
 	int			idle[2];
 	char			path[64];
+	/* Code without frame pointers, and how the child ends there */
+	chain_fn		fn;
+	void			(*part)(struct shared *shared);
+	struct notes		notes;
 };
 
 FIXTURE(task)
@@ -50,6 +61,8 @@ FIXTURE(task)
 	struct records recs;
 	struct ring ring;
 	struct elf elf;
+	struct trace trace;
+	struct code_image image;
 	pid_t pid;
 	int fd;
 };
@@ -79,6 +92,8 @@ FIXTURE_TEARDOWN(task)
 	ring_unmap(&self->ring);
 	records_free(&self->recs);
 	elf_free(&self->elf);
+	trace_stop(&self->trace);
+	code_image_unmap(&self->image);
 }
 
 /* Start a child that runs @fn when it is released, and does not return */
@@ -99,15 +114,18 @@ static int let_go(struct shared *shared)
 	return write(shared->go[1], "", 1) == 1 ? 0 : -1;
 }
 
-/* Open an event of the child; the first has the buffer, others write to it, too */
-static int watch(struct _test_data_task *self, struct perf_event_attr *attr,
-		 pid_t tid)
+/*
+ * Open an event of the child, with a filter or NULL; the first has the buffer, others write
+ * to it, too
+ */
+static int watch_filtered(struct _test_data_task *self, struct perf_event_attr *attr,
+			  pid_t tid, const char *filter)
 {
 	int fd;
 
 	attr->defer_output = self->fd < 0;
 	fd = event_open(attr, tid, -1);
-	if (fd < 0)
+	if (fd < 0 || (filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter)))
 		return -1;
 	if (self->fd >= 0) {
 		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, self->fd))
@@ -119,6 +137,11 @@ static int watch(struct _test_data_task *self, struct perf_event_attr *attr,
 	}
 	/* Not earlier: samples without a buffer have stacks as well */
 	return event_enable(fd);
+}
+
+static int watch(struct _test_data_task *self, struct perf_event_attr *attr, pid_t tid)
+{
+	return watch_filtered(self, attr, tid, NULL);
 }
 
 static int watch_tracepoint(struct _test_data_task *self, const char *name,
@@ -681,6 +704,264 @@ TEST_F(task, parent_in_vfork_delivers_its_stack)
 	EXPECT_EQ(0, finish(self));
 	EXPECT_TRUE(records_match(&self->recs, &late));
 	EXPECT_NE(NULL, stack_at(&self->recs, self->shared->ip));
+}
+
+/*
+ * Nothing is loaded or brought in: a task ends in code that keeps no frame pointer, or its
+ * callers' frames lie on pages that are not mapped just now
+ */
+
+static struct shared *ending;
+
+static void end_now(struct notes *notes)
+{
+	notes->ra[notes->nr++] = (unsigned long)__builtin_return_address(0);
+	ending->part(ending);
+	asm volatile("");
+}
+
+static void end_in_code(struct shared *shared)
+{
+	ending = shared;
+	shared->notes = (struct notes){ .next = { end_now } };
+	shared->fn(&shared->notes);
+	asm volatile("");
+}
+
+/* It does not end, and is the control of the others */
+static void call_getppid(struct shared *shared)
+{
+	syscall3_at(SYS_getppid, 0, 0, 0, &shared->ip);
+	syscall(SYS_exit_group, 0);
+}
+
+/* How a child ends: by a system call, the only one that is sampled */
+struct end {
+	void		(*part)(struct shared *shared);
+	int		nr;
+	bool		killed;
+};
+
+static const struct end goes_on = { call_getppid, SYS_getppid };
+static const struct end exits = { call_exit_group, SYS_exit_group };
+static const struct end executes = { call_execve, SYS_execve };
+static const struct end is_killed = { sleep_in_read, SYS_read, true };
+
+static int watch_end(struct _test_data_task *self, const struct end *end)
+{
+	struct perf_event_attr attr;
+	char filter[32];
+
+	/* It reads twice: first to wait until it is watched */
+	snprintf(filter, sizeof(filter), "id == %d", end->nr);
+	return tracepoint_attr(&attr, "raw_syscalls/sys_enter") ? -1 :
+	       watch_filtered(self, &attr, self->pid, filter);
+}
+
+/* Run a child; return the stack of its end, or NULL */
+static const struct record *stack_of(struct _test_data_task *self,
+				     void (*via)(struct shared *), const struct end *end)
+{
+	struct stack stack, expected;
+	struct sampler sampler;
+	unsigned long ip;
+
+	/* This program's own table, if it has one, is known */
+	if (sampler_open(&sampler, 0) ||
+	    sample_chain(&sampler, &stack, &expected, 1, sampled_call))
+		return NULL;
+	sampler_close(&sampler);
+	self->shared->part = end->part;
+	if (elf_read(&self->elf, "prog_fp") ||
+	    elf_program(&self->elf, self->shared->path, sizeof(self->shared->path)))
+		return NULL;
+	self->pid = start(self->shared, via);
+	if (self->pid < 0 || watch_end(self, end) || let_go(self->shared))
+		return NULL;
+	if (end->killed && (!wait_pending(self, self->pid) || kill(self->pid, SIGKILL)))
+		return NULL;
+	if (finish(self) < 0 || !records_match(&self->recs, NULL))
+		return NULL;
+	ip = self->shared->ip;
+	return stack_at(&self->recs, end->killed ? killed_at(ip) : ip);
+}
+
+enum table { KNOWN, LOADED, NOT_LOADED };
+
+/* Does the stack pass the code, or end there?  Before it, there is end_now(). */
+static void expect_table(struct __test_metadata *_metadata, struct _test_data_task *self,
+			 const struct end *end, enum table table)
+{
+	int fd = code_file_memfd(&code_file_usual);
+	const struct record *stack;
+	struct sampler sampler;
+	size_t i;
+
+	if (trace_start(&self->trace))
+		SKIP(return, "no tracepoints unwind:*");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, code_image_map(&self->image, &code_file_usual, fd, NULL));
+	self->shared->fn = code_image_fn(&self->image, 0, 0);
+	if (table == KNOWN) {
+		ASSERT_EQ(0, sampler_open(&sampler, 0));
+		ASSERT_EQ(THROUGH, code_through(&sampler, self->shared->fn));
+		sampler_close(&sampler);
+	}
+	ASSERT_EQ(0, trace_all(&self->trace));
+	ASSERT_EQ(0, trace_clear(&self->trace));
+	stack = stack_of(self, end_in_code, end);
+	ASSERT_NE(NULL, stack);
+	for (i = 0; i < stack->nr && stack->ips[i] != self->shared->notes.ra[1]; i++)
+		;
+	ASSERT_LT(i, stack->nr);
+	if (table == NOT_LOADED) {
+		EXPECT_EQ(i + 1, stack->nr);
+	} else {
+		ASSERT_LT(i + 1, stack->nr);
+		EXPECT_EQ(self->shared->notes.ra[0], stack->ips[i + 1]);
+	}
+	ASSERT_EQ(0, trace_read(&self->trace));
+	EXPECT_EQ(table == LOADED,
+		  trace_count_file(&self->trace, "table_found", fd, NULL, 0));
+	close(fd);
+}
+
+TEST_F(task, that_goes_on_has_a_table_loaded)
+{
+	expect_table(_metadata, self, &goes_on, LOADED);
+}
+
+TEST_F(task, that_exits_has_no_table_loaded)
+{
+	expect_table(_metadata, self, &exits, NOT_LOADED);
+}
+
+TEST_F(task, that_executes_a_program_has_no_table_loaded)
+{
+	expect_table(_metadata, self, &executes, NOT_LOADED);
+}
+
+TEST_F(task, that_is_killed_has_no_table_loaded)
+{
+	expect_table(_metadata, self, &is_killed, NOT_LOADED);
+}
+
+TEST_F(task, that_exits_uses_a_known_table)
+{
+	expect_table(_metadata, self, &exits, KNOWN);
+}
+
+TEST_F(task, that_executes_a_program_uses_a_known_table)
+{
+	expect_table(_metadata, self, &executes, KNOWN);
+}
+
+TEST_F(task, that_is_killed_uses_a_known_table)
+{
+	expect_table(_metadata, self, &is_killed, KNOWN);
+}
+
+/* A stack that is a file's: its pages can be dropped without loss */
+
+#define STACK_SIZE	(256 * 1024)
+/* A page at least, on any machine */
+#define ROOM		(64 * 1024)
+
+static char *stack_end;
+
+/* Where a frame has its record: at its inner end, below its variables, or at its outer end */
+#ifdef __aarch64__
+#define RECORD_IS_INNER	true
+#else
+#define RECORD_IS_INNER	false
+#endif
+
+/* Drop what is further out */
+static void end_without_pages(char *from)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+
+	if (!RECORD_IS_INNER)
+		ending->notes.ra[0] = (unsigned long)__builtin_return_address(0);
+	from = (char *)(((uintptr_t)from + page) & -page);
+	if (madvise(from, stack_end - from, MADV_DONTNEED))
+		_exit(98);
+	ending->part(ending);
+	asm volatile("");
+}
+
+static void end_far_away(void)
+{
+	char room[ROOM];
+
+	if (RECORD_IS_INNER)
+		ending->notes.ra[0] = (unsigned long)__builtin_return_address(0);
+	asm volatile("" : : "r"(room) : "memory");
+	end_without_pages(room);
+	asm volatile("" : : "r"(room) : "memory");
+}
+
+static void begin_far_away(void)
+{
+	end_far_away();
+	asm volatile("");
+}
+
+static void end_on_file(struct shared *shared)
+{
+	int fd = memfd_create("stack", MFD_CLOEXEC);
+	static ucontext_t context;
+	char *stack;
+
+	if (ftruncate(fd, STACK_SIZE))
+		_exit(97);
+	stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (stack == MAP_FAILED || getcontext(&context))
+		_exit(97);
+	ending = shared;
+	stack_end = stack + STACK_SIZE;
+	context.uc_stack.ss_sp = stack;
+	context.uc_stack.ss_size = STACK_SIZE;
+	makecontext(&context, begin_far_away, 0);
+	setcontext(&context);
+}
+
+/*
+ * The frame record of end_far_away(), or of begin_far_away(), is not mapped: is what began it
+ * on the stack?
+ */
+static void expect_pages(struct __test_metadata *_metadata, struct _test_data_task *self,
+			 const struct end *end, bool brought_in)
+{
+	const struct record *stack = stack_of(self, end_on_file, end);
+	const unsigned long ra = (unsigned long)self->shared->notes.ra[0];
+	size_t i;
+
+	ASSERT_NE(NULL, stack);
+	for (i = 0; i < stack->nr && stack->ips[i] != ra; i++)
+		;
+	ASSERT_LT(i, stack->nr);
+	EXPECT_EQ(brought_in, i + 1 < stack->nr);
+}
+
+TEST_F(task, that_goes_on_has_its_stack_brought_in)
+{
+	expect_pages(_metadata, self, &goes_on, true);
+}
+
+TEST_F(task, that_exits_has_no_stack_brought_in)
+{
+	expect_pages(_metadata, self, &exits, false);
+}
+
+TEST_F(task, that_executes_a_program_has_no_stack_brought_in)
+{
+	expect_pages(_metadata, self, &executes, false);
+}
+
+TEST_F(task, that_is_killed_has_no_stack_brought_in)
+{
+	expect_pages(_metadata, self, &is_killed, false);
 }
 
 /*

@@ -40,7 +40,7 @@ FIXTURE_SETUP(chain)
 
 	if (sampler_open(&self->sampler, 0))
 		SKIP(return, "no perf events for raw_syscalls, or not root");
-	/* The kernel finds this program's own table, if any, before all others */
+	/* The kernel loads this program's own table, if any, before all others */
 	ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, 1,
 				  sampled_call));
 	if (trace_start(&self->trace))
@@ -164,7 +164,7 @@ TEST_F(chain_mix, has_whole_stack)
 		ASSERT_NE(NULL, fn[nr]);
 	}
 	fn[nr] = sampled_call;
-	/* Twice: while tables are searched, and when they are known */
+	/* Twice: when tables have to be loaded, and when they are known */
 	ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, nr + 1,
 				  fn[0], fn[1], fn[2], fn[3], fn[4]));
 	EXPECT_EQ(nr * CHAIN_FRAMES + 2, expected.nr);
@@ -225,7 +225,7 @@ TEST_F(chain, stack_ends_without_table_and_frame_pointer)
 			       "reason='no table and no frame pointer'"));
 }
 
-/* A child finds its tables itself, and at the same addresses */
+/* A child has the same files at the same addresses */
 TEST_F(chain, forked_child_has_whole_stack)
 {
 	struct stack stack, expected;
@@ -313,7 +313,6 @@ TEST_F(chain, file_mapped_after_munmap_uses_its_own_table)
 	}
 	ASSERT_EQ(0, trace_read(&self->trace));
 	EXPECT_EQ(ROUNDS, trace_count(&self->trace, "table_found", NULL, NULL, 0));
-	EXPECT_EQ(ROUNDS, trace_count(&self->trace, "table_dropped", NULL, NULL, 0));
 }
 
 /* Moved as a whole, segment after segment, to its twin's address */
@@ -355,15 +354,21 @@ TEST_F(chain, file_moved_over_uses_its_own_table)
 	}
 }
 
-/* Like programs do */
+/* Like programs do.  The tables stay in the kernel when the files are closed. */
 TEST_F(chain, file_opened_by_dlopen_uses_its_own_table)
 {
 	char exe[PATH_MAX] = "", path[2 * PATH_MAX];
 	struct stack stack, expected;
+	struct elf elf;
 	chain_fn fn;
 	void *lib;
 	int i;
 
+	/* The kernel loads tables at once only from the page cache */
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, elf_read(&elf, twins[i]));
+		elf_free(&elf);
+	}
 	ASSERT_LT(0, readlink("/proc/self/exe", exe, sizeof(exe) - 1));
 	*strrchr(exe, '/') = 0;
 	for (i = 0; i < ROUNDS; i++) {
@@ -379,7 +384,7 @@ TEST_F(chain, file_opened_by_dlopen_uses_its_own_table)
 		ASSERT_EQ(0, dlclose(lib));
 	}
 	ASSERT_EQ(0, trace_read(&self->trace));
-	EXPECT_LE(ROUNDS, trace_count(&self->trace, "table_found", NULL, NULL, 0));
+	EXPECT_GE(2, trace_count(&self->trace, "table_found", NULL, NULL, 0));
 }
 
 /*

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * File tables: the kernel finds them in the files that are mapped, without help from libc.
+ * The tables of files: which files have one.
  *
- * It finds them however a file's segments lie, wherever the file is, and after the file
- * has lost its name. stacks_test.c has whole programs, bad_file_test.c bad files.
+ * The kernel loads the table of a file once, for all processes that map the file.  It
+ * finds the table however the segments of the file lie, wherever they are mapped, and
+ * after the file has lost its name.  changed_file_test.c has files that change,
+ * stacks_test.c whole programs, bad_file_test.c bad files.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,58 +19,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "code.h"
-#include "code_file.h"
+#include "file_env.h"
 #include "image.h"
-#include "trace.h"
 #include "turns.h"
 #include "../../kselftest_harness.h"
-
-struct env {
-	struct sampler sampler;
-	struct trace trace;
-	struct code_image image;
-	int fd;
-};
-
-/* Return NULL, or the reason why the tests cannot run */
-static const char *env_setup(struct env *env)
-{
-	env->fd = -1;
-	if (sampler_open(&env->sampler, 0))
-		return "no perf events for raw_syscalls, or not root";
-	if (trace_start(&env->trace))
-		return "no tracepoints unwind:*";
-	return NULL;
-}
-
-static void env_teardown(struct env *env)
-{
-	code_image_unmap(&env->image);
-	if (env->fd >= 0)
-		close(env->fd);
-	sampler_close(&env->sampler);
-	trace_stop(&env->trace);
-}
-
-static enum through through(struct env *env, const struct code_image *image)
-{
-	return code_through(&env->sampler, code_image_fn(image, 0, 0));
-}
-
-/* Number of events of a kind about an executable segment, since the trace was cleared */
-static size_t events(struct env *env, const struct code_image *image,
-		     unsigned int text, const char *name)
-{
-	char what[64];
-
-	code_image_text(image, text, what, sizeof(what));
-	/* The field may be the last one of an event, so it is compared without its separator */
-	what[strlen(what) - 1] = 0;
-	if (trace_read(&env->trace))
-		return -1;
-	return trace_count(&env->trace, name, what, NULL, 0);
-}
 
 /*
  * Layouts
@@ -75,7 +30,7 @@ static size_t events(struct env *env, const struct code_image *image,
 
 FIXTURE(layout)
 {
-	struct env env;
+	struct file_env env;
 };
 
 FIXTURE_VARIANT(layout)
@@ -202,19 +157,18 @@ FIXTURE_VARIANT_ADD(layout, table_beyond_4_gib) {
 FIXTURE_VARIANT_ADD(layout, all_beyond_4_gib) {
 	.file = {
 		.nr_texts = 2,
-		.text = { { 4 * GIB, 0x1000 }, { 9 * GIB, 0x3000 } },
+		.text = { { 4 * GIB, 0x1000 }, { 4 * GIB + 0x3000, 0x3000 } },
 		.table = { 7 * GIB, 0x5000 },
 		FRAMES,
 	},
 };
 
-/* The lower 32 bits of their offsets are the same */
-FIXTURE_VARIANT_ADD(layout, texts_4_gib_apart) {
+/* A table has an index of all text from the first function to the last */
+FIXTURE_VARIANT_ADD(layout, texts_half_a_mib_apart) {
 	.file = {
-		.nr_texts = 3,
-		.text = { { 0x1000, 0x1000 }, { 4 * GIB + 0x1000, 0x3000 },
-			  { 8 * GIB + 0x1000, 0x5000 } },
-		.table = { 0x2000, 0x7000 },
+		.nr_texts = 2,
+		.text = { { 0x1000, 0x1000 }, { 0x80000, 0x80000 } },
+		.table = { 0x2000, 0x2000 },
 		FRAMES,
 	},
 };
@@ -236,87 +190,75 @@ FIXTURE_TEARDOWN(layout)
 	env_teardown(&self->env);
 }
 
-static void expect_all_found(struct __test_metadata *_metadata,
-			     struct env *env, const struct code_image *image)
+static void expect_all_through(struct __test_metadata *_metadata,
+			       struct file_env *env, const struct code_image *image)
 {
 	unsigned int text, i;
 
 	for (text = 0; text < image->file->nr_texts; text++)
 		for (i = 0; i < CODE_FILE_FUNCTIONS; i++)
-			EXPECT_EQ(THROUGH,
+			ASSERT_EQ(THROUGH,
 				  code_through(&env->sampler,
 					       code_image_fn(image, text, i)))
 				TH_LOG("segment %u, function %u", text, i);
-	for (text = 0; text < image->file->nr_texts; text++) {
-		EXPECT_EQ(1, events(env, image, text, "table_found"));
-		EXPECT_EQ(0, events(env, image, text, "table_invalid"));
-	}
 }
 
 TEST_F(layout, has_its_table)
 {
-	expect_all_found(_metadata, &self->env, &self->env.image);
+	expect_all_through(_metadata, &self->env, &self->env.image);
+	EXPECT_ONE_LOAD(&self->env, self->env.fd);
 }
 
-/* Two mappings of one file are two libraries */
 TEST_F(layout, mapped_twice_has_its_table)
 {
 	struct code_image other;
 
 	ASSERT_EQ(0, code_image_map(&other, &variant->file, self->env.fd, NULL));
-	expect_all_found(_metadata, &self->env, &other);
-	expect_all_found(_metadata, &self->env, &self->env.image);
+	expect_all_through(_metadata, &self->env, &other);
+	expect_all_through(_metadata, &self->env, &self->env.image);
+	EXPECT_ONE_LOAD(&self->env, self->env.fd);
 	code_image_unmap(&other);
 }
 
-TEST_F(layout, unmapped_drops_its_table)
+/* Two files in turns at one address */
+TEST_F(layout, mapped_over_has_its_own_table)
 {
-	struct code_image image = self->env.image;
-	struct code_file wrong = variant->file;
-	unsigned int text;
-	int fd;
+	const struct code_file other = with_frame(&variant->file, CODE_FRAME_OTHER);
+	struct file_env *env = &self->env;
+	struct code_image image;
+	int fd, i;
 
-	expect_all_found(_metadata, &self->env, &image);
-	ASSERT_EQ(0, trace_clear(&self->env.trace));
-	code_image_unmap(&self->env.image);
-	for (text = 0; text < variant->file.nr_texts; text++)
-		EXPECT_EQ(1, events(&self->env, &image, text, "table_dropped"));
-
-	/* Another file there has its own table, here a wrong one */
-	wrong.frame_table = CODE_FRAME_OTHER;
-	fd = code_file_memfd(&wrong);
+	fd = code_file_memfd(&other);
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, code_image_map(&self->env.image, &wrong, fd, image.base));
-	for (text = 0; text < variant->file.nr_texts; text++)
-		EXPECT_NE(THROUGH,
-			  code_through(&self->env.sampler,
-				       code_image_fn(&image, text, 0)));
+	for (i = 0; i < 2; i++) {
+		expect_all_through(_metadata, env, &env->image);
+		ASSERT_EQ(0, code_image_map(&image, &other, fd, env->image.base));
+		expect_all_through(_metadata, env, &image);
+		ASSERT_EQ(0, code_image_map(&env->image, &variant->file, env->fd,
+					    image.base));
+	}
+	EXPECT_ONE_LOAD(env, env->fd);
+	EXPECT_ONE_LOAD(env, fd);
 	close(fd);
 }
 
-/* Each segment's result goes with its own mapping, and all with the table's */
-TEST_F(layout, unmapped_table_drops_it)
+/* The kernel reads the file, not the process's mapping of it */
+TEST_F(layout, with_unmapped_section_has_its_table)
 {
 	struct code_image *image = &self->env.image;
-	unsigned int text;
 
-	expect_all_found(_metadata, &self->env, image);
-	ASSERT_EQ(0, trace_clear(&self->env.trace));
 	ASSERT_EQ(0, munmap(image->base + variant->file.table.vaddr,
 			    sysconf(_SC_PAGESIZE)));
-	for (text = 0; text < variant->file.nr_texts; text++) {
-		EXPECT_EQ(1, events(&self->env, image, text, "table_dropped"));
-		EXPECT_EQ(THROUGH_NOT,
-			  code_through(&self->env.sampler,
-				       code_image_fn(image, text, 0)));
-	}
+	expect_all_through(_metadata, &self->env, image);
+	EXPECT_ONE_LOAD(&self->env, self->env.fd);
 }
 
-TEST_F(layout, has_its_table_in_a_child)
+TEST_F(layout, in_a_child_has_its_table)
 {
 	pid_t pid;
 
-	expect_all_found(_metadata, &self->env, &self->env.image);
+	expect_all_through(_metadata, &self->env, &self->env.image);
+	ASSERT_EQ(0, trace_all(&self->env.trace));
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
@@ -332,6 +274,37 @@ TEST_F(layout, has_its_table_in_a_child)
 		CHILD_EXIT();
 	}
 	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_ONE_LOAD(&self->env, self->env.fd);
+}
+
+/* Its index would be too large.  The lower 32 bits of the offsets are the same. */
+TEST(file_with_texts_far_apart_has_no_table)
+{
+	const struct code_file file = {
+		.nr_texts = 3,
+		.text = { { 0x1000, 0x1000 }, { 4 * GIB + 0x1000, 0x3000 },
+			  { 8 * GIB + 0x1000, 0x5000 } },
+		.table = { 0x2000, 0x7000 },
+		FRAMES,
+	};
+	struct file_env env = {};
+	const char *why = env_setup(&env);
+	char message[128] = "";
+	unsigned int i;
+
+	if (why)
+		SKIP(return, "%s", why);
+	env.fd = code_file_memfd(&file);
+	ASSERT_LE(0, env.fd);
+	ASSERT_EQ(0, code_image_map(&env.image, &file, env.fd, NULL));
+	for (i = 0; i < file.nr_texts; i++)
+		EXPECT_EQ(THROUGH_NOT, code_through(&env.sampler,
+						    code_image_fn(&env.image, i, 0)));
+	ASSERT_EQ(0, trace_read(&env.trace));
+	EXPECT_EQ(1, trace_count_file(&env.trace, "file_invalid", env.fd, message,
+				      sizeof(message)));
+	EXPECT_EQ(-E2BIG, trace_field(message, "error"));
+	env_teardown(&env);
 }
 
 /*
@@ -340,11 +313,18 @@ TEST_F(layout, has_its_table_in_a_child)
 
 FIXTURE(file)
 {
-	struct env env;
+	struct file_env env;
 	char dir[32];
 	char path[64];
 	char other[64];
 };
+
+FIXTURE_VARIANT(file)
+{
+	const char *fs;
+};
+
+FOR_EACH_FS(file);
 
 FIXTURE_SETUP(file)
 {
@@ -352,7 +332,9 @@ FIXTURE_SETUP(file)
 
 	if (why)
 		SKIP(return, "%s", why);
-	snprintf(self->dir, sizeof(self->dir), "/tmp/unwind.XXXXXX");
+	if (!is_mounted(variant->fs))
+		SKIP(return, "no %s, or not root", fs_name(variant->fs));
+	snprintf(self->dir, sizeof(self->dir), "%s/XXXXXX", variant->fs);
 	ASSERT_NE(NULL, mkdtemp(self->dir));
 	snprintf(self->path, sizeof(self->path), "%s/code.so", self->dir);
 	snprintf(self->other, sizeof(self->other), "%s/other.so", self->dir);
@@ -366,31 +348,11 @@ FIXTURE_TEARDOWN(file)
 	rmdir(self->dir);
 }
 
-/* A new file, opened for reading; or -1 */
-static int make_file(const struct code_file *file, const char *path)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-
-	if (fd >= 0 && code_file_write(file, fd)) {
-		close(fd);
-		return -1;
-	}
-	if (fd >= 0)
-		close(fd);
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-static int map_file(struct env *env, const struct code_file *file,
-		    const char *path)
-{
-	env->fd = make_file(file, path);
-	return env->fd < 0 ? -1 : code_image_map(&env->image, file, env->fd, NULL);
-}
-
 TEST_F(file, open_file_has_its_table)
 {
 	ASSERT_EQ(0, map_file(&self->env, &code_file_usual, self->path));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	EXPECT_ONE_LOAD(&self->env, self->env.fd);
 }
 
 /* Like loaders do */
@@ -402,67 +364,57 @@ TEST_F(file, closed_file_has_its_table)
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 }
 
+/* Deleted before the table is loaded, and after: that also is a change of the file */
 TEST_F(file, deleted_file_has_its_table)
 {
 	ASSERT_EQ(0, map_file(&self->env, &code_file_usual, self->path));
-	ASSERT_EQ(0, close(self->env.fd));
-	self->env.fd = -1;
+	ASSERT_EQ(0, link(self->path, self->other));
 	ASSERT_EQ(0, unlink(self->path));
+	ASSERT_EQ(0, file_settle(self->env.fd));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, unlink(self->other));
+	EXPECT_EQ(THROUGH, await_through(&self->env, &self->env.image));
 }
 
 TEST_F(file, file_without_a_name_has_its_table)
 {
-	self->env.fd = open(self->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0700);
-	if (self->env.fd < 0 && errno == EOPNOTSUPP)
-		SKIP(return, "no O_TMPFILE in /tmp");
+	char path[64];
+	int fd;
+
+	fd = open(self->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0700);
+	if (fd < 0 && errno == EOPNOTSUPP)
+		SKIP(return, "no O_TMPFILE");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, code_file_write(&code_file_usual, fd));
+	ASSERT_EQ(0, file_settle(fd));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	self->env.fd = open(path, O_RDONLY | O_CLOEXEC);
 	ASSERT_LE(0, self->env.fd);
-	ASSERT_EQ(0, code_file_write(&code_file_usual, self->env.fd));
+	close(fd);
 	ASSERT_EQ(0, code_image_map(&self->env.image, &code_file_usual,
 				    self->env.fd, NULL));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 }
 
-/* Replaced by another file, as package managers do: each mapping has its own file's table */
-TEST_F(file, replaced_file_has_its_own_table)
+/* One file, whatever its names are */
+TEST_F(file, file_with_two_names_has_one_table)
 {
-	struct code_file other = code_file_usual;
 	struct code_image image;
 	int fd;
 
-	other.frame = CODE_FRAME_OTHER;
-	other.frame_table = CODE_FRAME_OTHER;
-	ASSERT_EQ(0, map_file(&self->env, &code_file_usual, self->path));
-	fd = make_file(&other, self->other);
-	ASSERT_LE(0, fd);
-	close(fd);
-	ASSERT_EQ(0, rename(self->other, self->path));
-	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
-
-	fd = open(self->path, O_RDONLY | O_CLOEXEC);
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, code_image_map(&image, &other, fd, NULL));
-	EXPECT_EQ(THROUGH, through(&self->env, &image));
-	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
-	code_image_unmap(&image);
-	close(fd);
-}
-
-/* Text and table through different names, and different open files */
-TEST_F(file, file_with_two_names_has_its_table)
-{
-	const size_t page = sysconf(_SC_PAGESIZE);
-	char *table;
-	int fd;
-
-	ASSERT_EQ(0, map_file(&self->env, &code_file_usual, self->path));
+	self->env.fd = make_file(&code_file_usual, self->path);
+	ASSERT_LE(0, self->env.fd);
 	ASSERT_EQ(0, link(self->path, self->other));
+	ASSERT_EQ(0, file_settle(self->env.fd));
 	fd = open(self->other, O_RDONLY | O_CLOEXEC);
 	ASSERT_LE(0, fd);
-	table = self->env.image.base + code_file_usual.table.vaddr;
-	ASSERT_EQ(table, mmap(table, page, PROT_READ, MAP_PRIVATE | MAP_FIXED,
-			      fd, code_file_usual.table.offset));
+	ASSERT_EQ(0, code_image_map(&self->env.image, &code_file_usual,
+				    self->env.fd, NULL));
+	ASSERT_EQ(0, code_image_map(&image, &code_file_usual, fd, NULL));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	EXPECT_EQ(THROUGH, through(&self->env, &image));
+	EXPECT_ONE_LOAD(&self->env, fd);
+	code_image_unmap(&image);
 	close(fd);
 }
 
@@ -471,6 +423,7 @@ TEST_F(file, file_without_permissions_has_its_table)
 {
 	ASSERT_EQ(0, map_file(&self->env, &code_file_usual, self->path));
 	ASSERT_EQ(0, fchmod(self->env.fd, 0));
+	ASSERT_EQ(0, file_settle(self->env.fd));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 }
 
@@ -488,83 +441,663 @@ TEST_F(file, shared_mapping_has_its_table)
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 }
 
-TEST(sealed_memfd_has_its_table)
+/* Nothing but the text, where no program header would place it */
+TEST_F(file, text_mapped_alone_has_its_table)
 {
-	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-	struct env env = {};
-	const char *why = env_setup(&env);
+	const size_t page = sysconf(_SC_PAGESIZE);
+	void *text[2];
+	int i;
 
-	if (why)
-		SKIP(return, "%s", why);
-	env.fd = memfd_create("code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	ASSERT_LE(0, env.fd);
-	ASSERT_EQ(0, code_file_write(&code_file_usual, env.fd));
-	ASSERT_EQ(0, fcntl(env.fd, F_ADD_SEALS, seals));
-	ASSERT_EQ(0, code_image_map(&env.image, &code_file_usual, env.fd, NULL));
-	EXPECT_EQ(THROUGH, through(&env, &env.image));
-	env_teardown(&env);
+	self->env.fd = make_file(&code_file_usual, self->path);
+	ASSERT_LE(0, self->env.fd);
+	for (i = 0; i < 2; i++) {
+		text[i] = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE,
+			       self->env.fd, code_file_usual.text[0].offset);
+		ASSERT_NE(MAP_FAILED, text[i]);
+		EXPECT_EQ(THROUGH, code_through(&self->env.sampler,
+						(chain_fn)text[i]));
+	}
+	EXPECT_ONE_LOAD(&self->env, self->env.fd);
+	munmap(text[0], page);
+	munmap(text[1], page);
 }
 
-/* Many mappings, each with its own result */
-
-#define MANY	2000
-
-FIXTURE(many_files)
+/* A debugger's breakpoints, for example */
+TEST_F(file, text_changed_by_its_process_has_its_table)
 {
-	struct env env;
-	struct code_image image[MANY];
+	const size_t page = sysconf(_SC_PAGESIZE);
+	char *text;
+
+	ASSERT_EQ(0, map_file(&self->env, &code_file_usual, self->path));
+	text = self->env.image.base + code_file_usual.text[0].vaddr;
+	ASSERT_EQ(0, mprotect(text, page, PROT_READ | PROT_WRITE));
+	memset(text + page / 2, 1, page / 2);
+	ASSERT_EQ(0, mprotect(text, page, PROT_READ | PROT_EXEC));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	EXPECT_ONE_LOAD(&self->env, self->env.fd);
+}
+
+/*
+ * As long as a file may change without another time of change, it has no table.  Only
+ * where changes are counted does it have one at once.
+ */
+TEST_F(file, new_file_has_its_table_when_settled)
+{
+	int fd = open(self->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+	enum through ret;
+
+	ASSERT_LE(0, fd);
+	self->env.fd = open(self->path, O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, self->env.fd);
+	ASSERT_EQ(0, code_file_write(&code_file_usual, fd));
+	ASSERT_EQ(0, close(fd));
+	ASSERT_EQ(0, code_image_map(&self->env.image, &code_file_usual,
+				    self->env.fd, NULL));
+	ret = through(&self->env, &self->env.image);
+	EXPECT_NE(THROUGH_ERROR, ret);
+	if (strcmp(variant->fs, RAMFS))
+		EXPECT_EQ(THROUGH, ret);
+	EXPECT_EQ(THROUGH, await_through(&self->env, &self->env.image));
+}
+
+TEST_F(file, file_open_for_writing_has_its_table_soon_after_close)
+{
+	int64_t closed;
+	int fd;
+
+	ASSERT_EQ(0, map_file(&self->env, &code_file_usual, self->path));
+	fd = open(self->path, O_WRONLY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	EXPECT_TRUE(never_through(&self->env, &self->env.image));
+	ASSERT_EQ(0, close(fd));
+	closed = now_ms();
+	EXPECT_EQ(THROUGH, await_through(&self->env, &self->env.image));
+	TH_LOG("%d ms after close", (int)(now_ms() - closed));
+}
+
+/*
+ * Files in memory: nobody else can say that they do not change
+ */
+
+FIXTURE(memfd)
+{
+	struct file_env env;
 };
 
-FIXTURE_SETUP(many_files)
+FIXTURE_SETUP(memfd)
 {
 	const char *why = env_setup(&self->env);
-	unsigned int i;
 
 	if (why)
 		SKIP(return, "%s", why);
-	self->env.fd = code_file_memfd(&code_file_usual);
+	self->env.fd = memfd_create("code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	ASSERT_LE(0, self->env.fd);
-	for (i = 0; i < MANY; i++)
-		ASSERT_EQ(0, code_image_map(&self->image[i], &code_file_usual,
-					    self->env.fd, NULL));
+	ASSERT_EQ(0, code_file_write(&code_file_usual, self->env.fd));
+	ASSERT_EQ(0, code_image_map(&self->env.image, &code_file_usual,
+				    self->env.fd, NULL));
 }
 
-/* They go with the process, all at once */
-FIXTURE_TEARDOWN(many_files)
+FIXTURE_TEARDOWN(memfd)
 {
 	env_teardown(&self->env);
 }
 
-TEST_F_TIMEOUT(many_files, have_their_tables, 180)
+TEST_F(memfd, sealed_has_its_table)
 {
-	struct env *env = &self->env;
-	unsigned int i;
-
-	for (i = 0; i < MANY; i++)
-		ASSERT_EQ(THROUGH, through(env, &self->image[i]))
-			TH_LOG("mapping %u", i);
-	ASSERT_EQ(0, trace_clear(&env->trace));
-	for (i = 0; i < MANY; i += 2)
-		code_image_unmap(&self->image[i]);
-	for (i = 1; i < MANY; i += 14)
-		ASSERT_EQ(THROUGH, through(env, &self->image[i]))
-			TH_LOG("mapping %u", i);
-	/* The kernel did not have to search again for the mappings that stayed */
-	ASSERT_EQ(0, trace_read(&env->trace));
-	EXPECT_EQ(MANY / 2, trace_count(&env->trace, "table_dropped", NULL,
-					NULL, 0));
-	EXPECT_EQ(0, trace_count(&env->trace, "table_found", NULL, NULL, 0));
+	ASSERT_EQ(0, file_seal(self->env.fd));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	EXPECT_ONE_LOAD(&self->env, self->env.fd);
 }
 
-/* Overlay file systems: the process sees one file, and has another one mapped */
+TEST_F(memfd, unsealed_has_no_table)
+{
+	const struct code_file other = with_frame(&code_file_usual, CODE_FRAME_OTHER);
+	struct file_env *env = &self->env;
+	char *text = env->image.base + code_file_usual.text[0].vaddr;
+
+	EXPECT_TRUE(never_through(env, &env->image));
+	ASSERT_EQ(0, code_file_write(&other, env->fd));
+	__builtin___clear_cache(text, text + sysconf(_SC_PAGESIZE));
+	EXPECT_TRUE(never_through(env, &env->image));
+	/* It is no fault either */
+	EXPECT_EQ(0, loads(env, env->fd));
+	EXPECT_EQ(0, faults(env, env->fd));
+}
+
+/* Each of the seals is needed */
+TEST_F(memfd, with_too_few_seals_has_no_table)
+{
+	static const int seals[] = {
+		F_SEAL_GROW | F_SEAL_SHRINK,
+		F_SEAL_WRITE | F_SEAL_SHRINK,
+		F_SEAL_WRITE | F_SEAL_GROW,
+		F_SEAL_FUTURE_WRITE | F_SEAL_GROW | F_SEAL_SHRINK,
+	};
+	struct file_env *env = &self->env;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(seals); i++) {
+		code_image_unmap(&env->image);
+		close(env->fd);
+		env->fd = memfd_create("code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+		ASSERT_LE(0, env->fd);
+		ASSERT_EQ(0, code_file_write(&code_file_usual, env->fd));
+		ASSERT_EQ(0, fcntl(env->fd, F_ADD_SEALS, seals[i]));
+		ASSERT_EQ(0, code_image_map(&env->image, &code_file_usual, env->fd,
+					    NULL));
+		EXPECT_TRUE(never_through(env, &env->image))
+			TH_LOG("seals %#x", seals[i]);
+	}
+}
+
+/* The kernel has noted that it has no table, and sealing is no change of a file */
+TEST_F(memfd, sealed_after_a_stack_has_no_table)
+{
+	EXPECT_TRUE(never_through(&self->env, &self->env.image));
+	ASSERT_EQ(0, file_seal(self->env.fd));
+	EXPECT_TRUE(never_through(&self->env, &self->env.image));
+}
+
+/*
+ * Sharing: each file is loaded once, whatever number of tasks use it, and stays known
+ */
+
+FIXTURE(shared)
+{
+	struct file_env env;
+};
+
+FIXTURE_SETUP(shared)
+{
+	const char *why = env_setup(&self->env);
+
+	if (why)
+		SKIP(return, "%s", why);
+	ASSERT_EQ(0, trace_all(&self->env.trace));
+	self->env.fd = code_file_memfd(&code_file_usual);
+	ASSERT_LE(0, self->env.fd);
+	ASSERT_EQ(0, code_image_map(&self->env.image, &code_file_usual,
+				    self->env.fd, NULL));
+}
+
+FIXTURE_TEARDOWN(shared)
+{
+	env_teardown(&self->env);
+}
+
+/* In a process that maps the file itself */
+static enum through through_elsewhere(int fd)
+{
+	struct code_image image;
+	struct sampler sampler;
+	enum through ret;
+
+	if (code_image_map(&image, &code_file_usual, fd, NULL) ||
+	    sampler_open(&sampler, 0))
+		return THROUGH_ERROR;
+	ret = code_through(&sampler, code_image_fn(&image, 0, 0));
+	sampler_close(&sampler);
+	code_image_unmap(&image);
+	return ret;
+}
+
+/* One after the other; the first has exited when the second begins */
+TEST_F(shared, by_two_processes_is_loaded_once)
+{
+	pid_t pid;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (!pid)
+			_exit(through_elsewhere(self->env.fd) != THROUGH);
+		EXPECT_EQ(0, wait_for(pid));
+	}
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	EXPECT_ONE_LOAD(&self->env, self->env.fd);
+}
+
+/* No more than one of them loads it; the others go on without, or come later */
+#define PROCESSES	16
+
+TEST_F(shared, by_processes_at_once_is_loaded_once)
+{
+	pid_t pid[PROCESSES];
+	struct turns turns;
+	int i;
+
+	ASSERT_EQ(0, turns_init(&turns));
+	for (i = 0; i < PROCESSES; i++) {
+		pid[i] = fork();
+		ASSERT_LE(0, pid[i]);
+		if (!pid[i])
+			_exit(!turn_await(&turns, TURN_CHILD) ||
+			      through_elsewhere(self->env.fd) == THROUGH_ERROR);
+	}
+	for (i = 0; i < PROCESSES; i++)
+		ASSERT_TRUE(turn_over(&turns, TURN_CHILD));
+	for (i = 0; i < PROCESSES; i++)
+		EXPECT_EQ(0, wait_for(pid[i]));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	EXPECT_ONE_LOAD(&self->env, self->env.fd);
+}
+
+#define THREADS		64
+
+struct together {
+	struct code_image	*image;
+	pthread_barrier_t	barrier;
+};
+
+static void *through_together(void *arg)
+{
+	struct together *together = arg;
+	struct sampler sampler;
+	enum through ret;
+
+	if (sampler_open(&sampler, 0))
+		return (void *)THROUGH_ERROR;
+	pthread_barrier_wait(&together->barrier);
+	ret = code_through(&sampler, code_image_fn(together->image, 0, 0));
+	sampler_close(&sampler);
+	return (void *)ret;
+}
+
+static void expect_together(struct __test_metadata *_metadata, struct file_env *env)
+{
+	struct together together = { .image = &env->image };
+	pthread_t thread[THREADS];
+	int i, throughs = 0;
+	void *ret;
+
+	ASSERT_EQ(0, pthread_barrier_init(&together.barrier, NULL, THREADS));
+	for (i = 0; i < THREADS; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, through_together,
+					    &together));
+	for (i = 0; i < THREADS; i++) {
+		ASSERT_EQ(0, pthread_join(thread[i], &ret));
+		EXPECT_NE((void *)THROUGH_ERROR, ret);
+		throughs += ret == (void *)THROUGH;
+	}
+	TH_LOG("%d of %d had the table", throughs, THREADS);
+	EXPECT_EQ(THROUGH, await_through(env, &env->image));
+	EXPECT_ONE_LOAD(env, env->fd);
+}
+
+TEST_F(shared, by_threads_at_once_is_loaded_once)
+{
+	expect_together(_metadata, &self->env);
+}
+
+TEST_F(shared, and_mapped_again_is_known)
+{
+	struct file_env *env = &self->env;
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		EXPECT_EQ(THROUGH, through(env, &env->image));
+		code_image_unmap(&env->image);
+		ASSERT_EQ(0, code_image_map(&env->image, &code_file_usual, env->fd,
+					    NULL));
+	}
+	EXPECT_ONE_LOAD(env, env->fd);
+}
+
+/* Text and section move away from each other */
+TEST_F(shared, and_moved_is_known)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	struct file_env *env = &self->env;
+	char *text = env->image.base + code_file_usual.text[0].vaddr, *there;
+
+	EXPECT_EQ(THROUGH, through(env, &env->image));
+	there = mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, there);
+	ASSERT_EQ(there, mremap(text, page, page, MREMAP_MAYMOVE | MREMAP_FIXED,
+				there));
+	EXPECT_EQ(THROUGH, code_through(&env->sampler, (chain_fn)there));
+	ASSERT_EQ(text, mremap(there, page, page, MREMAP_MAYMOVE | MREMAP_FIXED,
+			       text));
+	EXPECT_EQ(THROUGH, through(env, &env->image));
+	EXPECT_ONE_LOAD(env, env->fd);
+}
+
+/* Code without a file, and then a file in its place */
+TEST_F(shared, in_place_of_anonymous_memory_has_its_table)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	struct file_env *env = &self->env;
+	char *text = env->image.base + code_file_usual.text[0].vaddr;
+
+	ASSERT_EQ(text, mmap(text, page, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+			     MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+	code_write(text, CODE_FRAME);
+	ASSERT_EQ(0, mprotect(text, page, PROT_READ | PROT_EXEC));
+	EXPECT_TRUE(never_through(env, &env->image));
+	EXPECT_EQ(0, loads(env, env->fd));
+	ASSERT_EQ(0, code_image_map(&env->image, &code_file_usual, env->fd,
+				    env->image.base));
+	EXPECT_EQ(THROUGH, through(env, &env->image));
+	EXPECT_ONE_LOAD(env, env->fd);
+}
+
+/* It costs one look at it in all processes, and costs other files nothing */
+TEST_F(shared, bad_file_is_looked_at_once)
+{
+	struct code_file bad = code_file_usual;
+	struct file_env *env = &self->env;
+	struct code_image image;
+	uint16_t magic = 0;
+	pid_t pid;
+	int fd, i;
+
+	fd = memfd_create("code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, code_file_write(&bad, fd));
+	ASSERT_EQ(sizeof(magic), pwrite(fd, &magic, sizeof(magic), bad.table.offset));
+	ASSERT_EQ(0, file_seal(fd));
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(0, code_image_map(&image, &bad, fd, NULL));
+		EXPECT_EQ(THROUGH_NOT, through(env, &image));
+		EXPECT_EQ(THROUGH, through(env, &env->image));
+		code_image_unmap(&image);
+	}
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(through_elsewhere(fd) != THROUGH_NOT);
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(1, faults(env, fd));
+	EXPECT_EQ(0, loads(env, fd));
+	EXPECT_ONE_LOAD(env, env->fd);
+	close(fd);
+}
+
+/* Many mappings of one file */
+
+#define MAPPINGS	2000
+
+static struct code_image images[MAPPINGS];
+
+TEST_F_TIMEOUT(shared, by_many_mappings_is_loaded_once, 180)
+{
+	struct file_env *env = &self->env;
+	unsigned int i;
+
+	for (i = 0; i < MAPPINGS; i++)
+		ASSERT_EQ(0, code_image_map(&images[i], &code_file_usual, env->fd,
+					    NULL));
+	for (i = 0; i < MAPPINGS; i++)
+		ASSERT_EQ(THROUGH, through(env, &images[i]))
+			TH_LOG("mapping %u", i);
+	for (i = 0; i < MAPPINGS; i += 2)
+		code_image_unmap(&images[i]);
+	for (i = 1; i < MAPPINGS; i += 14)
+		ASSERT_EQ(THROUGH, through(env, &images[i]))
+			TH_LOG("mapping %u", i);
+	EXPECT_ONE_LOAD(env, env->fd);
+}
+
+/* Many files, each with its own table */
+
+#define FILES		500
+#define FRAME_SIZES	50
+
+TEST_F_TIMEOUT(shared, many_files_have_their_own_tables, 180)
+{
+	struct file_env *env = &self->env;
+	struct code_file file[FRAME_SIZES];
+	unsigned int i, round;
+	int fd;
+
+	for (i = 0; i < FRAME_SIZES; i++)
+		file[i] = with_frame(&code_file_usual, CODE_FRAME + 16 * i);
+	for (i = 0; i < FILES; i++) {
+		fd = code_file_memfd(&file[i % FRAME_SIZES]);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, code_image_map(&images[i], &file[i % FRAME_SIZES], fd,
+					    NULL));
+		close(fd);
+	}
+	ASSERT_EQ(0, trace_of(&env->trace, getpid()));
+	for (round = 0; round < 2; round++)
+		for (i = 0; i < FILES; i++)
+			ASSERT_EQ(THROUGH, through(env, &images[i]))
+				TH_LOG("file %u", i);
+	ASSERT_EQ(0, trace_read(&env->trace));
+	EXPECT_LE(FILES, trace_count(&env->trace, "table_found", NULL, NULL, 0));
+	/* This program and its libraries may have tables, too */
+	EXPECT_GE(FILES + 10, trace_count(&env->trace, "table_found", NULL, NULL, 0));
+}
+
+/*
+ * Workers: a task does not wait for its table, but goes on without
+ */
+
+FIXTURE(worker)
+{
+	struct file_env env;
+};
+
+FIXTURE_SETUP(worker)
+{
+	const char *why = env_setup(&self->env);
+
+	if (why)
+		SKIP(return, "%s", why);
+	ASSERT_EQ(0, trace_all(&self->env.trace));
+}
+
+FIXTURE_TEARDOWN(worker)
+{
+	env_teardown(&self->env);
+}
+
+static int map_large_file(struct file_env *env)
+{
+	env->fd = large_memfd();
+	return env->fd < 0 ? -1 : code_image_map(&env->image, &code_file_usual,
+						 env->fd, NULL);
+}
+
+TEST_F(worker, loads_a_large_section)
+{
+	struct file_env *env = &self->env;
+
+	ASSERT_EQ(0, map_large_file(env));
+	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
+	EXPECT_EQ(THROUGH, await_through(env, &env->image));
+	EXPECT_ONE_LOAD(env, env->fd);
+}
+
+TEST_F(worker, loads_a_large_section_once_for_many_threads)
+{
+	ASSERT_EQ(0, map_large_file(&self->env));
+	expect_together(_metadata, &self->env);
+}
+
+/* The task has exited when the worker is ready: the table is there for the next */
+TEST_F(worker, loads_a_large_section_for_a_task_that_has_exited)
+{
+	struct file_env *env = &self->env;
+	pid_t pid;
+
+	ASSERT_EQ(0, map_large_file(env));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(through_elsewhere(env->fd) == THROUGH_ERROR);
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(THROUGH, await_through(env, &env->image));
+	EXPECT_ONE_LOAD(env, env->fd);
+}
+
+/* The section's page is not in the page cache; the text's page is */
+TEST_F(worker, loads_a_section_that_is_not_resident)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	const struct code_file far = {
+		.nr_texts = 1,
+		.text = { { 0x1000, 0x1000 } },
+		.table = { 0x800000, 0x800000 },
+		FRAMES,
+	};
+	struct file_env *env = &self->env;
+	unsigned char resident;
+	char *section;
+
+	if (!is_mounted(EXT4))
+		SKIP(return, "no ext4, or not root");
+	ASSERT_EQ(0, map_file(env, &far, EXT4 "/far.so"));
+	ASSERT_EQ(0, fsync(env->fd));
+	ASSERT_EQ(0, posix_fadvise(env->fd, 0, 0, POSIX_FADV_DONTNEED));
+	section = env->image.base + far.table.vaddr;
+	ASSERT_EQ(0, mincore(section, page, &resident));
+	if (resident & 1)
+		SKIP(return, "the page cache cannot be dropped");
+	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
+	EXPECT_EQ(THROUGH, await_through(env, &env->image));
+	EXPECT_ONE_LOAD(env, env->fd);
+	unlink(EXT4 "/far.so");
+}
+
+/*
+ * Memory: tables go when it is wanted, and come again when a stack needs them
+ */
+
+#define LIMIT	"/proc/sys/kernel/unwind_max_tables_kb"
+
+FIXTURE(memory)
+{
+	struct file_env env;
+	char limit[32];
+};
+
+static int write_to(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t len = write(fd, text, strlen(text));
+
+	close(fd);
+	return len == (ssize_t)strlen(text) ? 0 : -1;
+}
+
+FIXTURE_SETUP(memory)
+{
+	const char *why = env_setup(&self->env);
+	FILE *limit = fopen(LIMIT, "r");
+
+	if (why)
+		SKIP(return, "%s", why);
+	ASSERT_NE(NULL, limit);
+	ASSERT_EQ(1, fscanf(limit, "%31s", self->limit));
+	fclose(limit);
+}
+
+FIXTURE_TEARDOWN(memory)
+{
+	write_to(LIMIT, self->limit);
+	env_teardown(&self->env);
+}
+
+/* By the shrinkers of all caches */
+TEST_F(memory, that_is_wanted_drops_tables)
+{
+	struct file_env *env = &self->env;
+	int i;
+
+	env->fd = code_file_memfd(&code_file_usual);
+	ASSERT_LE(0, env->fd);
+	ASSERT_EQ(0, code_image_map(&env->image, &code_file_usual, env->fd, NULL));
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(THROUGH, through(env, &env->image));
+		ASSERT_EQ(0, write_to("/proc/sys/vm/drop_caches", "2"));
+	}
+	EXPECT_EQ(THROUGH, through(env, &env->image));
+	TH_LOG("loaded %zu times", loads(env, env->fd));
+	EXPECT_LE(2, loads(env, env->fd));
+	EXPECT_EQ(0, faults(env, env->fd));
+}
+
+/* Some tables have room; one of them is used all the time */
+TEST_F_TIMEOUT(memory, beyond_the_limit_is_taken_from_unused_tables, 60)
+{
+	struct file_env *env = &self->env;
+	const unsigned int nr = 300, used = 0, unused = 1;
+	int fd[2], i, tmp;
+
+	ASSERT_EQ(0, write_to(LIMIT, "16"));
+	for (i = 0; i < nr; i++) {
+		tmp = code_file_memfd(&code_file_usual);
+		ASSERT_LE(0, tmp);
+		ASSERT_EQ(0, code_image_map(&images[i], &code_file_usual, tmp, NULL));
+		if (i <= unused)
+			fd[i] = tmp;
+		else
+			close(tmp);
+		ASSERT_EQ(THROUGH, through(env, &images[i]));
+		ASSERT_EQ(THROUGH, through(env, &images[used]));
+	}
+	EXPECT_EQ(1, loads(env, fd[used]));
+	EXPECT_EQ(1, loads(env, fd[unused]));
+	EXPECT_EQ(THROUGH, through(env, &images[unused]));
+	EXPECT_EQ(2, loads(env, fd[unused]));
+	close(fd[used]);
+	close(fd[unused]);
+}
+
+/* A table that has no room at all costs each stack one load at most */
+TEST_F(memory, for_no_table_costs_one_load_per_stack)
+{
+	const struct code_file file = {
+		.nr_texts = 2,
+		.text = { { 0x1000, 0x1000 }, { 0x80000, 0x80000 } },
+		.table = { 0x2000, 0x2000 },
+		FRAMES,
+	};
+	struct file_env *env = &self->env;
+	const unsigned int nr = 3;
+	unsigned int i;
+
+	ASSERT_EQ(0, write_to(LIMIT, "0"));
+	env->fd = code_file_memfd(&file);
+	ASSERT_LE(0, env->fd);
+	ASSERT_EQ(0, code_image_map(&env->image, &file, env->fd, NULL));
+	for (i = 0; i < nr; i++)
+		EXPECT_NE(THROUGH_ERROR, through(env, &env->image));
+	EXPECT_GE(nr, loads(env, env->fd));
+	/* Until there is room */
+	ASSERT_EQ(0, write_to(LIMIT, self->limit));
+	EXPECT_EQ(THROUGH, await_through(env, &env->image));
+}
+
+/*
+ * Overlay file systems: the process sees one file, and has another one mapped
+ */
 
 FIXTURE(overlay)
 {
-	struct env env;
+	struct file_env env;
 };
 
 #define OVERLAY	"/tmp/unwind-overlay"
+#define LOWER	OVERLAY "/lower/code.so"
+#define UPPER	OVERLAY "/upper/code.so"
 #define MERGED	OVERLAY "/all/code.so"
+
+static bool mount_overlay(const char *name)
+{
+	char all[64], upper[64], work[64], options[256];
+
+	snprintf(all, sizeof(all), OVERLAY "/%sall", name);
+	snprintf(upper, sizeof(upper), OVERLAY "/%supper", name);
+	snprintf(work, sizeof(work), OVERLAY "/%swork", name);
+	snprintf(options, sizeof(options),
+		 "lowerdir=" OVERLAY "/lower,upperdir=%s,workdir=%s", upper, work);
+	return !mkdir(all, 0700) && !mkdir(upper, 0700) && !mkdir(work, 0700) &&
+	       !mount("overlay", all, "overlay", 0, options);
+}
 
 FIXTURE_SETUP(overlay)
 {
@@ -573,21 +1106,16 @@ FIXTURE_SETUP(overlay)
 
 	if (why)
 		SKIP(return, "%s", why);
-	/* All of it belongs to this process, and is gone when it exits */
-	if (unshare(CLONE_NEWNS) ||
-	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	/* Each test has its own */
+	if (!is_mounted(TMPFS) || unshare(CLONE_NEWNS) ||
 	    mount("tmpfs", "/tmp", "tmpfs", 0, NULL))
 		SKIP(return, "no mount namespaces, or not root");
 	ASSERT_EQ(0, mkdir(OVERLAY, 0700));
 	ASSERT_EQ(0, mkdir(OVERLAY "/lower", 0700));
-	ASSERT_EQ(0, mkdir(OVERLAY "/upper", 0700));
-	ASSERT_EQ(0, mkdir(OVERLAY "/work", 0700));
-	ASSERT_EQ(0, mkdir(OVERLAY "/all", 0700));
-	fd = make_file(&code_file_usual, OVERLAY "/lower/code.so");
+	fd = make_file(&code_file_usual, LOWER);
 	ASSERT_LE(0, fd);
 	close(fd);
-	if (mount("overlay", OVERLAY "/all", "overlay", 0, "lowerdir=" OVERLAY
-		  "/lower,upperdir=" OVERLAY "/upper,workdir=" OVERLAY "/work"))
+	if (!mount_overlay(""))
 		SKIP(return, "no overlay file systems on tmpfs");
 }
 
@@ -596,7 +1124,7 @@ FIXTURE_TEARDOWN(overlay)
 	env_teardown(&self->env);
 }
 
-static int map_overlay(struct env *env, const char *path)
+static int map_overlay(struct file_env *env, const char *path)
 {
 	env->fd = open(path, O_RDONLY | O_CLOEXEC);
 	return env->fd < 0 ? -1 : code_image_map(&env->image, &code_file_usual,
@@ -610,29 +1138,83 @@ static int copy_up(const char *path)
 	return fd < 0 ? -1 : close(fd);
 }
 
+/* Number of loads of the table of a file that is opened for this only */
+static size_t loads_of(struct file_env *env, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t nr = loads(env, fd);
+
+	close(fd);
+	return nr;
+}
+
 TEST_F(overlay, lower_file_has_its_table)
 {
 	ASSERT_EQ(0, map_overlay(&self->env, MERGED));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
-	EXPECT_EQ(1, events(&self->env, &self->env.image, 0, "table_found"));
+	EXPECT_EQ(1, loads_of(&self->env, LOWER));
 }
 
 TEST_F(overlay, upper_file_has_its_table)
 {
 	ASSERT_EQ(0, copy_up(MERGED));
-	ASSERT_EQ(0, access(OVERLAY "/upper/code.so", F_OK));
+	ASSERT_EQ(0, access(UPPER, F_OK));
 	ASSERT_EQ(0, map_overlay(&self->env, MERGED));
-	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
-	EXPECT_EQ(1, events(&self->env, &self->env.image, 0, "table_found"));
+	EXPECT_EQ(THROUGH, await_through(&self->env, &self->env.image));
+	EXPECT_EQ(0, loads_of(&self->env, LOWER));
+	EXPECT_LE(1, loads_of(&self->env, UPPER));
 }
 
-/* Changes between the mapping and the first search */
+/* As containers of one image */
+TEST_F(overlay, file_in_two_overlays_is_loaded_once)
+{
+	struct code_image image;
+	int fd;
+
+	ASSERT_TRUE(mount_overlay("second-"));
+	fd = open(OVERLAY "/second-all/code.so", O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, code_image_map(&image, &code_file_usual, fd, NULL));
+	ASSERT_EQ(0, map_overlay(&self->env, MERGED));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	EXPECT_EQ(THROUGH, through(&self->env, &image));
+	EXPECT_EQ(1, loads_of(&self->env, LOWER));
+	code_image_unmap(&image);
+	close(fd);
+}
+
+/* Changes between the mapping and the first stack */
 TEST_F(overlay, file_copied_up_meanwhile_keeps_its_table)
 {
 	ASSERT_EQ(0, map_overlay(&self->env, MERGED));
 	ASSERT_EQ(0, copy_up(MERGED));
-	ASSERT_EQ(0, access(OVERLAY "/upper/code.so", F_OK));
+	ASSERT_EQ(0, access(UPPER, F_OK));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+}
+
+/* The mapping has the lower file; only a new one has what was written */
+TEST_F(overlay, file_copied_up_and_written_has_its_own_table)
+{
+	const struct code_file other = with_frame(&code_file_usual, CODE_FRAME_OTHER);
+	struct code_image image;
+	int fd;
+
+	ASSERT_EQ(0, map_overlay(&self->env, MERGED));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	fd = open(MERGED, O_WRONLY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, code_file_write(&other, fd));
+	close(fd);
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+
+	fd = open(MERGED, O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, code_image_map(&image, &other, fd, NULL));
+	EXPECT_EQ(THROUGH, await_through(&self->env, &image));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	EXPECT_EQ(1, loads_of(&self->env, LOWER));
+	code_image_unmap(&image);
+	close(fd);
 }
 
 TEST_F(overlay, file_deleted_meanwhile_keeps_its_table)
@@ -651,202 +1233,6 @@ TEST_F(overlay, new_file_has_its_table)
 	close(fd);
 	ASSERT_EQ(0, map_overlay(&self->env, OVERLAY "/all/new.so"));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
-}
-
-/* Remembered results, and the number of searches of a file */
-
-FIXTURE(cached_answer)
-{
-	struct env env;
-};
-
-FIXTURE_SETUP(cached_answer)
-{
-	const char *why = env_setup(&self->env);
-
-	if (why)
-		SKIP(return, "%s", why);
-	self->env.fd = code_file_memfd(&code_file_usual);
-	ASSERT_LE(0, self->env.fd);
-	ASSERT_EQ(0, code_image_map(&self->env.image, &code_file_usual,
-				    self->env.fd, NULL));
-}
-
-FIXTURE_TEARDOWN(cached_answer)
-{
-	env_teardown(&self->env);
-}
-
-/* The program header of the table is the third and last */
-static int write_phdr(int fd, size_t member, uint64_t value, size_t size)
-{
-	const size_t at = sizeof(struct elf64_hdr) +
-			  2 * sizeof(struct elf64_phdr) + member;
-
-	return pwrite(fd, &value, size, at) == (ssize_t)size ? 0 : -1;
-}
-
-static int write_type(int fd, uint32_t type)
-{
-	return write_phdr(fd, offsetof(struct elf64_phdr, p_type), type,
-			  sizeof(type));
-}
-
-static int write_address(int fd, uint64_t vaddr)
-{
-	return write_phdr(fd, offsetof(struct elf64_phdr, p_vaddr), vaddr,
-			  sizeof(vaddr));
-}
-
-static int map_again(struct env *env)
-{
-	return code_image_map(&env->image, &code_file_usual, env->fd,
-			      env->image.base);
-}
-
-/* No table at first; then the file gets one, which is found after the next mapping */
-TEST_F(cached_answer, no_table_is_kept_until_mapped_anew)
-{
-	struct env *env = &self->env;
-
-	ASSERT_EQ(0, write_type(env->fd, PT_NULL));
-	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
-	ASSERT_EQ(0, write_type(env->fd, PT_GNU_SFRAME));
-	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
-	EXPECT_EQ(0, events(env, &env->image, 0, "table_found"));
-	ASSERT_EQ(0, map_again(env));
-	EXPECT_EQ(THROUGH, through(env, &env->image));
-	EXPECT_EQ(0, events(env, &env->image, 0, "table_invalid"));
-}
-
-TEST_F(cached_answer, no_table_is_dropped_by_munmap)
-{
-	struct env *env = &self->env;
-	struct code_image image = env->image;
-
-	ASSERT_EQ(0, write_type(env->fd, PT_NULL));
-	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
-	ASSERT_EQ(0, write_type(env->fd, PT_GNU_SFRAME));
-	code_image_unmap(&env->image);
-	ASSERT_EQ(0, code_image_map(&env->image, &code_file_usual, env->fd,
-				    image.base));
-	ASSERT_EQ(image.base, env->image.base);
-	EXPECT_EQ(THROUGH, through(env, &env->image));
-}
-
-/* It costs one search, and costs other processes nothing */
-TEST_F(cached_answer, bad_table_is_looked_at_once)
-{
-	struct env *env = &self->env;
-	struct code_image good;
-	int fd, i;
-
-	fd = code_file_memfd(&code_file_usual);
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, code_image_map(&good, &code_file_usual, fd, NULL));
-	ASSERT_EQ(0, write_address(env->fd, GIB));
-	for (i = 0; i < 5; i++) {
-		EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
-		EXPECT_EQ(THROUGH, through(env, &good));
-	}
-	EXPECT_EQ(1, events(env, &env->image, 0, "table_invalid"));
-	EXPECT_EQ(0, events(env, &good, 0, "table_invalid"));
-	EXPECT_EQ(1, events(env, &good, 0, "table_found"));
-	/* The table comes too late for this mapping */
-	ASSERT_EQ(0, write_address(env->fd, code_file_usual.table.vaddr));
-	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
-	EXPECT_EQ(1, events(env, &env->image, 0, "table_invalid"));
-	ASSERT_EQ(0, map_again(env));
-	EXPECT_EQ(THROUGH, through(env, &env->image));
-	code_image_unmap(&good);
-	close(fd);
-}
-
-/* Each process searches by itself, once */
-TEST_F(cached_answer, bad_table_is_not_inherited)
-{
-	struct env *env = &self->env;
-	struct turns turns;
-	pid_t pid;
-
-	ASSERT_EQ(0, write_address(env->fd, GIB));
-	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
-	ASSERT_EQ(0, turns_init(&turns));
-	pid = fork();
-	ASSERT_LE(0, pid);
-	if (!pid) {
-		struct sampler sampler;
-		int i;
-
-		EXPECT_TRUE(turn_await(&turns, TURN_CHILD));
-		EXPECT_EQ(0, sampler_open(&sampler, 0));
-		for (i = 0; i < 3; i++)
-			EXPECT_EQ(THROUGH_NOT,
-				  code_through(&sampler,
-					       code_image_fn(&env->image, 0, 0)));
-		CHILD_EXIT();
-	}
-	ASSERT_EQ(0, trace_of(&env->trace, pid));
-	ASSERT_EQ(0, trace_clear(&env->trace));
-	ASSERT_TRUE(turn_over(&turns, TURN_CHILD));
-	EXPECT_EQ(0, wait_for(pid));
-	EXPECT_EQ(1, events(env, &env->image, 0, "table_invalid"));
-}
-
-/* Code without a file, and then a file in its place */
-TEST_F(cached_answer, anonymous_memory_is_replaced_by_a_file)
-{
-	const size_t page = sysconf(_SC_PAGESIZE);
-	struct env *env = &self->env;
-	char *text = env->image.base + code_file_usual.text[0].vaddr;
-
-	ASSERT_EQ(text, mmap(text, page, PROT_READ | PROT_WRITE, MAP_PRIVATE |
-			     MAP_ANONYMOUS | MAP_FIXED, -1, 0));
-	code_write(text, CODE_FRAME);
-	ASSERT_EQ(0, mprotect(text, page, PROT_READ | PROT_EXEC));
-	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
-	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
-	EXPECT_EQ(0, events(env, &env->image, 0, "table_found"));
-	EXPECT_EQ(0, events(env, &env->image, 0, "table_invalid"));
-	ASSERT_EQ(0, map_again(env));
-	EXPECT_EQ(THROUGH, through(env, &env->image));
-	EXPECT_EQ(1, events(env, &env->image, 0, "table_found"));
-}
-
-/* The kernel searches the table once, however often it is used */
-TEST_F(cached_answer, good_table_is_looked_for_once)
-{
-	struct env *env = &self->env;
-	int i;
-
-	for (i = 0; i < 10; i++)
-		EXPECT_EQ(THROUGH, through(env, &env->image));
-	EXPECT_EQ(1, events(env, &env->image, 0, "table_found"));
-	/* So later changes of the file's headers do not matter either */
-	ASSERT_EQ(0, write_type(env->fd, PT_NULL));
-	EXPECT_EQ(THROUGH, through(env, &env->image));
-	EXPECT_EQ(0, events(env, &env->image, 0, "table_dropped"));
-}
-
-/* The text moves away from its table, and the table from its text */
-TEST_F(cached_answer, moved_text_drops_its_table)
-{
-	const size_t page = sysconf(_SC_PAGESIZE);
-	struct env *env = &self->env;
-	char *text = env->image.base + code_file_usual.text[0].vaddr, *there;
-
-	EXPECT_EQ(THROUGH, through(env, &env->image));
-	there = mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, there);
-	ASSERT_EQ(there, mremap(text, page, page, MREMAP_MAYMOVE | MREMAP_FIXED,
-				there));
-	EXPECT_EQ(1, events(env, &env->image, 0, "table_dropped"));
-	/* Its program headers now locate the table at the wrong address */
-	EXPECT_EQ(THROUGH_NOT, code_through(&env->sampler, (chain_fn)there));
-	ASSERT_EQ(text, mremap(there, page, page, MREMAP_MAYMOVE | MREMAP_FIXED,
-			       text));
-	EXPECT_EQ(THROUGH, through(env, &env->image));
-	munmap(there, page);
 }
 
 TEST_HARNESS_MAIN

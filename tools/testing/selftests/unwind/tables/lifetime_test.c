@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Registered tables from ADD to DEL: when they are used, inherited, shared and dropped.
+ * Registered tables from ADD to DEL: when they are copied, used, inherited, shared and
+ * dropped.
  *
  * The code has no frame pointers, so a stack continues beyond it only by a registered
  * table: stacks show whether the table is used. DEL shows whether a key is known.
+ *
+ * The first stack that needs a table copies it. A table with UNWIND_TABLE_JIT is read where
+ * it is, for each stack.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +24,7 @@
 #include "code.h"
 #include "code_file.h"
 #include "image.h"
+#include "run.h"
 #include "trace.h"
 #include "turns.h"
 #include "../../kselftest_harness.h"
@@ -61,6 +67,17 @@ static enum through through_fn(struct _test_data_registered *self, unsigned int 
 static enum through through(struct _test_data_registered *self)
 {
 	return through_fn(self, 0);
+}
+
+/* Write the table anew, where it is */
+static void write_table(const struct code *code, unsigned int frame)
+{
+	static uint64_t fn[FUNCTIONS];
+	unsigned int i;
+
+	for (i = 0; i < code->nr; i++)
+		fn[i] = (uintptr_t)code_fn(code, i);
+	code_table_write(code->table, (uintptr_t)code->table, fn, code->nr, frame);
 }
 
 /*
@@ -106,28 +123,73 @@ TEST_F(registered, used_for_its_range_only)
 		EXPECT_EQ(i == 3 ? THROUGH : THROUGH_NOT, through_fn(self, i));
 }
 
-/* An unreadable table gives no rules, but stays registered */
-TEST_F(registered, used_while_readable)
+/* A table that cannot be read is tried again; when it is copied, its memory does not matter */
+TEST_F(registered, used_once_it_could_be_read)
 {
 	const size_t size = self->code.table_mapped;
 
 	ASSERT_EQ(0, code_register(&self->code, KEY));
 	ASSERT_EQ(0, mprotect(self->code.table, size, PROT_NONE));
 	EXPECT_EQ(THROUGH_NOT, through(self));
+	EXPECT_EQ(THROUGH_NOT, through(self));
 	ASSERT_EQ(0, mprotect(self->code.table, size, PROT_READ));
 	EXPECT_EQ(THROUGH, through(self));
+	ASSERT_EQ(0, mprotect(self->code.table, size, PROT_NONE));
+	EXPECT_EQ(THROUGH, through(self));
+	EXPECT_EQ(THROUGH, through_fn(self, FUNCTIONS - 1));
 	EXPECT_KNOWN(KEY);
 }
 
-/* A checked header is not read again, unless the process announces a change */
-TEST_F(registered, used_with_the_header_that_was_checked)
+/* Changes after the first stack have no effect, until the table is registered anew */
+TEST_F(registered, used_as_the_first_stack_read_it)
 {
 	ASSERT_EQ(0, code_register(&self->code, KEY));
+	EXPECT_EQ(THROUGH, through(self));
+	write_table(&self->code, CODE_FRAME_OTHER);
+	EXPECT_EQ(THROUGH, through(self));
 	memset(self->code.table, 0, sizeof(struct sframe_header));
 	EXPECT_EQ(THROUGH, through(self));
 	ASSERT_EQ(0, unwind_table_del(KEY));
 	EXPECT_EQ(-ENOEXEC, code_register(&self->code, KEY));
 	EXPECT_EQ(THROUGH_NOT, through(self));
+	write_table(&self->code, CODE_FRAME_OTHER);
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	EXPECT_NE(THROUGH, through(self));
+}
+
+/* Changes between ADD and the first stack count */
+TEST_F(registered, used_as_it_is_at_the_first_stack)
+{
+	write_table(&self->code, CODE_FRAME_OTHER);
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	write_table(&self->code, CODE_FRAME);
+	EXPECT_EQ(THROUGH, through(self));
+}
+
+/* A process that announces changes has each of them seen, also a bad header */
+TEST_F(registered, with_flag_jit_used_as_it_is_now)
+{
+	const size_t size = self->code.table_mapped;
+	struct unwind_table_attr attr;
+	int i;
+
+	code_attr(&attr, &self->code, KEY);
+	attr.flags = UNWIND_TABLE_JIT;
+	ASSERT_EQ(0, unwind_table_add(&attr));
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(THROUGH, through(self));
+		write_table(&self->code, CODE_FRAME_OTHER);
+		EXPECT_NE(THROUGH, through(self));
+		memset(self->code.table, 0, sizeof(struct sframe_header));
+		EXPECT_EQ(THROUGH_NOT, through(self));
+		write_table(&self->code, CODE_FRAME);
+		EXPECT_EQ(THROUGH, through(self));
+		ASSERT_EQ(0, mprotect(self->code.table, size, PROT_NONE));
+		EXPECT_EQ(THROUGH_NOT, through(self));
+		ASSERT_EQ(0, mprotect(self->code.table, size, PROT_READ | PROT_WRITE));
+	}
+	EXPECT_EQ(THROUGH, through(self));
+	EXPECT_KNOWN(KEY);
 }
 
 /* Two tables of one size for the same code, one of them wrong for it */
@@ -221,6 +283,197 @@ TEST_F(registered, leaves_the_rest_to_the_file_table)
 }
 
 /*
+ * Refused by the first stack
+ *
+ * ADD checks the header only. A table that turns out to be bad gives no rules, but stays
+ * registered. A tracepoint reports the reason; the kernel log stays silent.
+ */
+
+/* Far from all other mappings */
+static const struct code far_at = {
+	.text = (char *)0x30000000000,
+	.table = (char *)0x31000000000,
+};
+
+FIXTURE(refused)
+{
+	struct sampler sampler;
+	struct trace trace;
+	struct code code;
+	struct unwind_table_attr attr;
+	int klog;
+};
+
+FIXTURE_SETUP(refused)
+{
+	if (sampler_open(&self->sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+	if (trace_start(&self->trace))
+		SKIP(return, "no tracepoints unwind:*");
+	self->klog = klog_open();
+	ASSERT_LE(0, self->klog);
+	ASSERT_EQ(0, code_map_at(&self->code, FUNCTIONS, CODE_FRAME, CODE_FRAME,
+				 &far_at));
+	code_attr(&self->attr, &self->code, KEY);
+}
+
+FIXTURE_TEARDOWN(refused)
+{
+	sampler_close(&self->sampler);
+	trace_stop(&self->trace);
+	code_unmap(&self->code);
+	close(self->klog);
+}
+
+/* Take two stacks; @events of the tracepoint report the error */
+static void expect_refused(struct __test_metadata *_metadata,
+			   struct _test_data_refused *self, int error, size_t events)
+{
+	char message[256] = "", text[96];
+	int i;
+
+	ASSERT_EQ(0, trace_clear(&self->trace));
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(THROUGH_NOT, code_through(&self->sampler,
+						    code_fn(&self->code, 0)));
+	ASSERT_EQ(0, trace_read(&self->trace));
+	snprintf(text, sizeof(text), "text=0x%llx-0x%llx table=0x%llx ",
+		 self->attr.text_start, self->attr.text_start + self->attr.text_size,
+		 self->attr.table_start);
+	EXPECT_EQ(events, trace_count(&self->trace, "table_invalid", NULL, NULL, 0));
+	EXPECT_EQ(events, trace_count(&self->trace, "table_invalid", text, message,
+				      sizeof(message)));
+	EXPECT_EQ(error, trace_field(message, "error"));
+	EXPECT_TRUE(klog_silent(self->klog));
+	EXPECT_KNOWN(KEY);
+}
+
+/* The table that takes its place is used */
+static void expect_replaced(struct __test_metadata *_metadata,
+			    struct _test_data_refused *self)
+{
+	write_table(&self->code, CODE_FRAME);
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&self->code, 0)));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler,
+					code_fn(&self->code, FUNCTIONS - 1)));
+}
+
+TEST_F(refused, header_overwritten_is_enoexec)
+{
+	ASSERT_EQ(0, unwind_table_add(&self->attr));
+	memset(self->code.table, 0, sizeof(struct sframe_header));
+	expect_refused(_metadata, self, -ENOEXEC, 1);
+	expect_replaced(_metadata, self);
+}
+
+TEST_F(refused, version_overwritten_is_eopnotsupp)
+{
+	ASSERT_EQ(0, unwind_table_add(&self->attr));
+	((struct sframe_header *)self->code.table)->version = 4;
+	expect_refused(_metadata, self, -EOPNOTSUPP, 1);
+	expect_replaced(_metadata, self);
+}
+
+/* Functions that lie elsewhere, or in the range in part only */
+TEST_F(refused, table_of_other_text_is_enoent)
+{
+	ASSERT_EQ(0, unwind_table_add(&self->attr));
+	((struct sframe_header *)self->code.table)->num_fdes = 0;
+	expect_refused(_metadata, self, -ENOENT, 1);
+
+	write_table(&self->code, CODE_FRAME);
+	self->attr.text_start += 4;
+	self->attr.text_size = CODE_STRIDE - 4;
+	ASSERT_EQ(0, unwind_table_add(&self->attr));
+	expect_refused(_metadata, self, -ENOENT, 1);
+	expect_replaced(_metadata, self);
+}
+
+/* The kernel copies all of the table, so all of its memory has to be there */
+TEST_F(refused, memory_shorter_than_the_table_is_efault)
+{
+	self->attr.table_size = self->code.table_mapped + 1;
+	ASSERT_EQ(0, unwind_table_add(&self->attr));
+	/* There may be memory the next time */
+	expect_refused(_metadata, self, -EFAULT, 2);
+
+	self->attr.table_size = self->code.table_mapped;
+	ASSERT_EQ(0, unwind_table_add(&self->attr));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&self->code, 0)));
+	EXPECT_KNOWN(KEY);
+	expect_replaced(_metadata, self);
+}
+
+#define TOO_LARGE	(65UL << 20)
+
+TEST_F(refused, table_of_65_mib_is_e2big)
+{
+	uint64_t fn = (uintptr_t)code_fn(&self->code, 0);
+	char *table;
+
+	table = mmap(NULL, TOO_LARGE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ASSERT_NE(MAP_FAILED, table);
+	code_table_write(table, (uintptr_t)table, &fn, 1, CODE_FRAME);
+	self->attr.table_start = (uintptr_t)table;
+	self->attr.table_size = TOO_LARGE;
+	ASSERT_EQ(0, unwind_table_add(&self->attr));
+	expect_refused(_metadata, self, -E2BIG, 1);
+	munmap(table, TOO_LARGE);
+	expect_replaced(_metadata, self);
+}
+
+/* The memory that a table takes in the kernel is bounded by its entries */
+TEST_F(refused, two_functions_gigabytes_apart_are_e2big)
+{
+	uint64_t fn[2] = { (uintptr_t)code_fn(&self->code, 0) };
+
+	fn[1] = fn[0] + (1UL << 30);
+	code_table_write(self->code.table, (uintptr_t)self->code.table, fn, 2,
+			 CODE_FRAME);
+	self->attr.text_size = 2UL << 30;
+	ASSERT_EQ(0, unwind_table_add(&self->attr));
+	expect_refused(_metadata, self, -E2BIG, 1);
+
+	/* As far apart as any two functions may be */
+	fn[1] = fn[0] + (1UL << 18);
+	code_table_write(self->code.table, (uintptr_t)self->code.table, fn, 2,
+			 CODE_FRAME);
+	ASSERT_EQ(0, unwind_table_add(&self->attr));
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&self->code, 0)));
+	EXPECT_KNOWN(KEY);
+	expect_replaced(_metadata, self);
+}
+
+/* A bad function costs its own frames, not the table */
+TEST_F(refused, bad_function_costs_its_own_frames)
+{
+	struct sframe_fde *fde = (struct sframe_fde *)
+		(self->code.table + sizeof(struct sframe_header));
+	int i;
+
+	fde[1].fre_off = -1;
+	ASSERT_EQ(0, unwind_table_add(&self->attr));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, trace_clear(&self->trace));
+		EXPECT_EQ(THROUGH_NOT, code_through(&self->sampler,
+						    code_fn(&self->code, 1)));
+		ASSERT_EQ(0, trace_read(&self->trace));
+		EXPECT_EQ(0, trace_count(&self->trace, "table_invalid", NULL, NULL, 0));
+		EXPECT_LT(0, trace_count(&self->trace, "entry_invalid", NULL, NULL, 0));
+		EXPECT_EQ(1, trace_count(&self->trace, "stop", "reason='bad table'",
+					 NULL, 0));
+		EXPECT_EQ(THROUGH, code_through(&self->sampler,
+						code_fn(&self->code, 0)));
+		EXPECT_EQ(THROUGH, code_through(&self->sampler,
+						code_fn(&self->code, 2)));
+	}
+	EXPECT_TRUE(klog_silent(self->klog));
+	EXPECT_KNOWN(KEY);
+}
+
+/*
  * Inherited
  */
 
@@ -244,8 +497,8 @@ TEST_F(registered, inherited_by_fork)
 	EXPECT_KNOWN(KEY);
 }
 
-/* A parent that was unwound before, so that it also has file tables */
-TEST_F(registered, inherited_from_unwound_parent)
+/* The child has the copy that its parent's first stack made, whatever it writes there */
+TEST_F(registered, inherited_as_the_parent_read_it)
 {
 	pid_t pid;
 
@@ -254,12 +507,50 @@ TEST_F(registered, inherited_from_unwound_parent)
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
+		write_table(&self->code, CODE_FRAME_OTHER);
 		EXPECT_EQ(THROUGH, code_through_here(&self->code, 0));
 		EXPECT_KNOWN(KEY);
 		CHILD_EXIT();
 	}
 	EXPECT_EQ(0, wait_for(pid));
 	EXPECT_EQ(THROUGH, through(self));
+}
+
+/* A process can spoil its own stacks only: nobody else has what it writes after fork */
+TEST_F(registered, read_by_the_child_is_not_the_parents)
+{
+	pid_t pid;
+
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		write_table(&self->code, CODE_FRAME_OTHER);
+		EXPECT_NE(THROUGH, code_through_here(&self->code, 0));
+		CHILD_EXIT();
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(THROUGH, through(self));
+}
+
+TEST_F(registered, read_by_the_parent_is_not_the_childs)
+{
+	struct turns turns;
+	pid_t pid;
+
+	ASSERT_EQ(0, code_register(&self->code, KEY));
+	ASSERT_EQ(0, turns_init(&turns));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		EXPECT_TRUE(turn_await(&turns, TURN_CHILD));
+		EXPECT_EQ(THROUGH, code_through_here(&self->code, 0));
+		CHILD_EXIT();
+	}
+	write_table(&self->code, CODE_FRAME_OTHER);
+	EXPECT_NE(THROUGH, through(self));
+	EXPECT_TRUE(turn_over(&turns, TURN_CHILD));
+	EXPECT_EQ(0, wait_for(pid));
 }
 
 TEST_F(registered, added_in_child_only)
@@ -458,7 +749,7 @@ TEST_F(registered, not_inherited_if_table_is_not)
 	EXPECT_KNOWN(KEY_OTHER);
 }
 
-/* The table is overwritten with zeros: it stays registered, and gives no rules */
+/* The child's table is overwritten with zeros: it stays registered, and gives no rules */
 TEST_F(registered, wiped_on_fork)
 {
 	pid_t pid;
@@ -765,6 +1056,89 @@ TEST_F_TIMEOUT(registered, used_by_several_threads, 120)
 		EXPECT_EQ(0, worker[i].failed);
 	}
 	EXPECT_EQ(THREAD_ROUNDS, winners);
+}
+
+/*
+ * A table is dropped and another one written in its place, while another thread's stack
+ * has the first one copied. A large table takes long enough for that.
+ */
+#define LARGE		20000
+#define REPLACEMENTS	60
+
+struct prober {
+	pthread_t		thread;
+	unsigned long		record[2];
+	struct tally		tally;
+	atomic_bool		stop;
+	bool			failed;
+};
+
+/* Stacks that claim to pass the code */
+static void *probe(void *arg)
+{
+	static const struct truth none;
+	struct prober *prober = arg;
+	struct watch watch;
+
+	if (watch_open(&watch, 0, -1, WATCH_CALLS, 64) || watch_enable(&watch)) {
+		prober->failed = true;
+		return NULL;
+	}
+	while (!atomic_load(&prober->stop)) {
+		run_probe(prober->record, 4);
+		watch_judge(&watch, &none, &prober->tally);
+	}
+	watch_close(&watch);
+	return NULL;
+}
+
+/* Only the end of the table has anything to do with frames */
+static char *table_rows(char *table)
+{
+	return table + sizeof(struct sframe_header) + LARGE * sizeof(struct sframe_fde);
+}
+
+static void wait_a_little(unsigned int i)
+{
+	unsigned long j;
+
+	for (j = 0; j < 20000UL * (i % 30); j++)
+		asm volatile("");
+}
+
+TEST_F_TIMEOUT(registered, replaced_while_others_read_is_the_new_one, 120)
+{
+	struct prober prober = {};
+	struct code code, other;
+	unsigned int i, right = 0;
+	size_t rows_size;
+	char *rows;
+
+	ASSERT_EQ(0, code_map_at(&code, LARGE, CODE_FRAME, CODE_FRAME_OTHER, NULL));
+	ASSERT_EQ(0, code_map(&other, LARGE));
+	rows = table_rows(code.table);
+	rows_size = code.table + code.table_size - rows;
+	prober.record[1] = (uintptr_t)code_fn(&code, 1) + 64;
+	ASSERT_EQ(0, pthread_create(&prober.thread, NULL, probe, &prober));
+	for (i = 0; i < REPLACEMENTS; i++) {
+		char wrong[256];
+
+		ASSERT_LE(rows_size, sizeof(wrong));
+		memcpy(wrong, rows, rows_size);
+		ASSERT_EQ(0, code_register(&code, KEY));
+		wait_a_little(i);
+		ASSERT_EQ(0, unwind_table_del(KEY));
+		memcpy(rows, table_rows(other.table), rows_size);
+		ASSERT_EQ(0, code_register(&code, KEY));
+		right += code_through(&self->sampler, code_fn(&code, 0)) == THROUGH;
+		ASSERT_EQ(0, unwind_table_del(KEY));
+		memcpy(rows, wrong, rows_size);
+	}
+	atomic_store(&prober.stop, true);
+	ASSERT_EQ(0, pthread_join(prober.thread, NULL));
+	EXPECT_FALSE(prober.failed);
+	EXPECT_LT(0, prober.tally.probes);
+	EXPECT_EQ(REPLACEMENTS, right);
 }
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Ten thousand registered ranges: the unwinder uses all of them, one DEL can drop all of
- * them, and their memory is freed again.
+ * them, and their memory is freed again, together with the tables that the kernel made.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +16,9 @@
 #include <unistd.h>
 
 #include "code.h"
+#include "image.h"
+#include "run.h"
+#include "truth.h"
 #include "turns.h"
 #include "../../kselftest_harness.h"
 
@@ -199,6 +202,27 @@ TEST_F_TIMEOUT(ranges, of_any_number_are_freed_by_exit, 180)
 #define TOLERANCE	(768 * 1024)
 #define RANGE_MIN	64	/* bytes: no range can be smaller */
 
+/*
+ * Ranges whose tables are large, though their section is small: the entries of a function
+ * are repeated in blocks, as in a PLT.
+ */
+#define WIDE		64
+#define WIDE_TEXT	65536
+#define WIDE_MIN	(3 * WIDE_TEXT)	/* bytes of each table: one entry for each byte */
+
+struct wide {
+	char	*text;
+	char	*section;
+	size_t	size;
+};
+
+struct repeated {
+	struct sframe_attr	attr;
+	uint8_t			start;
+	uint8_t			info;
+	int16_t			cfa;
+} __packed;
+
 static int write_file(const char *dir, const char *name, const char *value)
 {
 	char path[PATH_MAX];
@@ -235,21 +259,26 @@ FIXTURE_TEARDOWN_PARENT(memory)
 		rmdir(self->dir);
 }
 
-/* Bytes of slab objects that are charged to the group, or -1 */
-static long slab_bytes(const struct _test_data_memory *self)
+/* Bytes that the kernel allocated and that are charged to the group, or -1 */
+static long kernel_bytes(const struct _test_data_memory *self)
 {
 	char path[PATH_MAX], line[128];
-	long bytes = -1;
+	long bytes, sum = 0;
+	int found = 0;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/memory.stat", self->dir);
 	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "slab_unreclaimable %ld", &bytes) == 1)
-			break;
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "slab_unreclaimable %ld", &bytes) != 1 &&
+		    sscanf(line, "vmalloc %ld", &bytes) != 1)
+			continue;
+		sum += bytes;
+		found++;
+	}
 	if (file)
 		fclose(file);
-	return bytes;
+	return found == 2 ? sum : -1;
 }
 
 static long seconds(void)
@@ -270,12 +299,80 @@ static long settled_bytes(const struct _test_data_memory *self, long start)
 
 	do {
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-		bytes = slab_bytes(self);
+		bytes = kernel_bytes(self);
 	} while (bytes > start + TOLERANCE && seconds() < end);
 	return bytes;
 }
 
-static int register_many(const struct code *code)
+/* Text that nobody executes, and that takes no memory */
+static int wide_map(struct wide *wide)
+{
+	wide->size = sizeof(struct sframe_header) + WIDE * sizeof(struct sframe_fde) +
+		     sizeof(struct repeated);
+	wide->text = mmap(NULL, WIDE * WIDE_TEXT, PROT_READ | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	wide->section = mmap(NULL, wide->size, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return wide->text == MAP_FAILED || wide->section == MAP_FAILED ? -1 : 0;
+}
+
+static void wide_unmap(struct wide *wide)
+{
+	munmap(wide->text, WIDE * WIDE_TEXT);
+	munmap(wide->section, wide->size);
+}
+
+static char *wide_fn(const struct wide *wide, unsigned int i)
+{
+	return wide->text + i * WIDE_TEXT;
+}
+
+/* The header is a copy from the code's table */
+static void wide_write(const struct wide *wide, const struct code *code)
+{
+	struct sframe_header *hdr = (struct sframe_header *)wide->section;
+	struct sframe_fde *fde = (struct sframe_fde *)(hdr + 1);
+	struct repeated *repeated = (struct repeated *)(fde + WIDE);
+	unsigned int i;
+
+	*hdr = *(struct sframe_header *)code->table;
+	hdr->num_fdes = WIDE;
+	hdr->num_fres = 1;
+	hdr->freoff = WIDE * sizeof(*fde);
+	hdr->fre_len = sizeof(*repeated);
+	for (i = 0; i < WIDE; i++)
+		fde[i] = (struct sframe_fde){
+			.start_offset = wide_fn(wide, i) - wide->section,
+			.size = WIDE_TEXT,
+		};
+	/* In blocks of two bytes, the second one has a rule: the CFA is at SP + 16 */
+	*repeated = (struct repeated){
+		.attr = { .num_fres = 1, .info = 0x10, .rep_size = 2 },
+		.start = 1, .info = 0x23, .cfa = 16,
+	};
+}
+
+/* Have the kernel make the tables: stacks that claim to pass their text */
+static int wide_build(const struct wide *wide)
+{
+	static const struct truth none;
+	unsigned long record[2] = {};
+	struct tally tally = {};
+	struct watch watch;
+	unsigned int i;
+
+	if (watch_open(&watch, 0, -1, WATCH_CALLS, 64) || watch_enable(&watch))
+		return -1;
+	for (i = 0; i < WIDE; i++) {
+		record[1] = (uintptr_t)wide_fn(wide, i) + WIDE_TEXT / 2;
+		run_probe(record, 1);
+	}
+	watch_judge(&watch, &none, &tally);
+	watch_close(&watch);
+	return tally.probes == WIDE ? 0 : -1;
+}
+
+static int register_many(const struct code *code, const struct wide *wide)
 {
 	struct unwind_table_attr attr;
 	unsigned int i;
@@ -285,7 +382,16 @@ static int register_many(const struct code *code)
 		code_attr_fn(&attr, code, i, KEY + i % 10);
 		ret = unwind_table_add(&attr);
 	}
-	return ret;
+	wide_write(wide, code);
+	for (i = 0; i < WIDE && !ret; i++) {
+		attr.key = KEY + i % 10;
+		attr.table_start = (uintptr_t)wide->section;
+		attr.table_size = wide->size;
+		attr.text_start = (uintptr_t)wide_fn(wide, i);
+		attr.text_size = WIDE_TEXT;
+		ret = unwind_table_add(&attr);
+	}
+	return ret ?: wide_build(wide);
 }
 
 static int drop_many(void)
@@ -311,33 +417,35 @@ static int fork_and_change(void)
 static int consume(struct turns *turns)
 {
 	struct code code;
+	struct wide wide;
 	int i;
 
-	if (!turn_await(turns, TURN_CHILD) || code_map(&code, MANY) ||
-	    register_many(&code) || !turn_over(turns, TURN_PARENT))
+	if (!turn_await(turns, TURN_CHILD) || code_map(&code, MANY) || wide_map(&wide) ||
+	    register_many(&code, &wide) || !turn_over(turns, TURN_PARENT))
 		return 1;
 	if (!turn_await(turns, TURN_CHILD) || drop_many() || !turn_over(turns, TURN_PARENT))
 		return 3;
 	if (!turn_await(turns, TURN_CHILD))
 		return 4;
 	for (i = 0; i < ROUNDS; i++)
-		if (register_many(&code) || fork_and_change() || drop_many())
+		if (register_many(&code, &wide) || fork_and_change() || drop_many())
 			return 5;
 	if (!turn_over(turns, TURN_PARENT))
 		return 6;
 	if (!turn_await(turns, TURN_CHILD))
 		return 7;
 	for (i = 0; i < ROUNDS; i++) {
-		if (register_many(&code))
+		if (register_many(&code, &wide))
 			return 8;
 		code_unmap(&code);
-		if (code_map(&code, MANY))
+		wide_unmap(&wide);
+		if (code_map(&code, MANY) || wide_map(&wide))
 			return 9;
 	}
 	if (!turn_over(turns, TURN_PARENT))
 		return 10;
 	/* And once more, for exit() to free */
-	return !turn_await(turns, TURN_CHILD) || register_many(&code) ? 11 : 0;
+	return !turn_await(turns, TURN_CHILD) || register_many(&code, &wide) ? 11 : 0;
 }
 
 TEST_F_TIMEOUT(memory, returns_to_where_it_was, 600)
@@ -354,15 +462,15 @@ TEST_F_TIMEOUT(memory, returns_to_where_it_was, 600)
 		_exit(consume(turns));
 	snprintf(tasks, sizeof(tasks), "%d", pid);
 	ASSERT_EQ(0, write_file(self->dir, "cgroup.procs", tasks));
-	start = slab_bytes(self);
+	start = kernel_bytes(self);
 	ASSERT_LE(0, start);
 	TH_LOG("at the start: %ld kB", start >> 10);
 
 	ASSERT_TRUE(turn_over(turns, TURN_CHILD) && turn_await(turns, TURN_PARENT));
-	bytes = slab_bytes(self);
+	bytes = kernel_bytes(self);
 	TH_LOG("with %d ranges: %ld kB", MANY, bytes >> 10);
-	/* The process pays for its ranges */
-	EXPECT_LT(start + MANY * RANGE_MIN, bytes);
+	/* The process pays for its ranges and their tables */
+	EXPECT_LT(start + MANY * RANGE_MIN + WIDE * WIDE_MIN, bytes);
 
 	ASSERT_TRUE(turn_over(turns, TURN_CHILD) && turn_await(turns, TURN_PARENT));
 	bytes = settled_bytes(self, start);

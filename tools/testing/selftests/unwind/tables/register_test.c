@@ -1296,7 +1296,7 @@ TEST_F(add_odd, text_of_one_byte_succeeds)
 	EXPECT_EQ(0, unwind_table_add(&self->attr));
 }
 
-/* The kernel reads only the header */
+/* ADD reads only the header */
 TEST_F(add_odd, unmapped_rest_of_table_succeeds)
 {
 	ASSERT_EQ(0, munmap(self->code.table + page_size(), page_size()));

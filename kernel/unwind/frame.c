@@ -1,0 +1,724 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From one frame of the current task's user stack to its caller's, by the first method
+ * that finds it:
+ *
+ *   1. the rule of a table, struct unwind_row
+ *   2. a signal's frame: before 1 if the address may be a trampoline
+ *   3. the link register, for an interrupted function (arm64)
+ *   4. the frame pointer
+ *
+ * A frame is an instruction pointer, a stack pointer and a frame pointer.  The method is
+ * chosen per frame: one stack can mix objects with and without tables.
+ *
+ * A return address may already belong to the next function or rule.  So the lookup
+ * takes ip - 1, except for interrupted frames, whose addresses are exact.
+ *
+ * Nothing here waits.  A step that needs a page, a table or a lock notes that in the state
+ * (unwind_user_need()) and is not taken; it can be tried again.
+ *
+ * The stack is hostile.  Documentation/core-api/unwind-user.rst describes each method,
+ * and lists the guarantees that hold all the same.
+ */
+
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include <linux/unwind_user.h>
+#include <asm/unwind_user.h>
+#include <trace/events/unwind.h>
+
+#include "mapping.h"
+#include "row.h"
+#include "sframe_table.h"
+#include "unwind_mem.h"
+#include "uprobe.h"
+#include "user.h"
+
+/**
+ * struct unwind_user_frame - a caller's frame, as a method finds it
+ * @ip: its return address, or the interrupted instruction
+ * @sp: its stack pointer
+ * @fp: its frame pointer
+ * @saved_regs: as in &struct unwind_user_state
+ * @word_size: as in &struct unwind_user_state
+ * @method: how it was found
+ * @interrupted: @ip is exact
+ * @sp_is_bound: the stack pointer is not known; it is @sp or further out
+ */
+struct unwind_user_frame {
+	unsigned long			ip;
+	unsigned long			sp;
+	unsigned long			fp;
+	unsigned long			saved_regs;
+	unsigned int			word_size;
+	enum unwind_user_method		method;
+	bool				interrupted;
+	bool				sp_is_bound;
+};
+
+/* Read an address; its tag is removed */
+static int read_word(const struct unwind_user_state *state, unsigned long addr,
+		     unsigned long *word)
+{
+	u64 val64 = 0;
+	u32 val32 = 0;
+	int ret;
+
+	if (state->word_size == sizeof(u32)) {
+		ret = unwind_read_u32(&val32, addr);
+		*word = val32;
+	} else {
+		ret = unwind_read_u64(&val64, addr);
+		*word = unwind_user_untag(val64);
+	}
+	return ret;
+}
+
+/* Is @sp the current frame's stack pointer, not only a bound of it? */
+static bool sp_known(const struct unwind_user_state *state)
+{
+	return UNWIND_USER_FP_CFA_EXACT || !state->sp_is_bound;
+}
+
+/*
+ * Can @cfa be the CFA of the current frame, which is not a signal frame?  The frame holds
+ * at least one word, and more if a call has pushed its return address.  Only an interrupted
+ * function may have that address in a register (@ra_in_reg): vfork() of C libraries, for
+ * example, pops it first.
+ */
+static bool cfa_valid(const struct unwind_user_state *state, unsigned long cfa,
+		      bool ra_in_reg)
+{
+	unsigned long min = 1;
+
+	if (state->exact_ip)
+		min = ra_in_reg ? 0 : UNWIND_USER_CFA_MIN_WORDS;
+
+	min *= state->word_size;
+	return cfa >= state->sp && cfa - state->sp >= min &&
+	       IS_ALIGNED(cfa, state->word_size);
+}
+
+/* Is a return address in text?  If that is not known, it is, and the step is not taken. */
+static bool is_text(struct unwind_user_state *state, unsigned long ip)
+{
+	const struct unwind_mapping *map;
+	int ret = unwind_user_map(state, ip, &map);
+
+	if (ret == -EBUSY)
+		unwind_user_need(state, UNWIND_NEED_LOCK, ip);
+	return ret != -EFAULT;
+}
+
+/*
+ * Memory at @addr could not be read: a trampoline's code, a word that a rule points to, a
+ * signal frame, a frame record.  If it can be brought in, the step has to wait for that: it
+ * would find another stack, or none.  @beside is 0, or an address in the same mapping.
+ */
+static void note_unread(struct unwind_user_state *state, unsigned long addr,
+			unsigned long beside)
+{
+	if (!state->no_pages && unwind_may_fault_in(addr, beside))
+		unwind_user_need(state, UNWIND_NEED_PAGE, addr);
+}
+
+/* Replace the return address by the true one, if a uretprobe has changed it */
+static bool undo_uretprobe(struct unwind_user_frame *frame)
+{
+	if (UNWIND_USER_FP_CFA_EXACT || !frame->sp_is_bound)
+		return unwind_uretprobe_ra(&frame->ip, frame->sp,
+					   frame->word_size);
+	return unwind_uretprobe_record_ra(&frame->ip, &frame->sp,
+					  unwind_user_untag(frame->fp));
+}
+
+/* Can this be the caller's frame? */
+static enum unwind_user_stop check_frame(struct unwind_user_state *state,
+					 struct unwind_user_frame *frame)
+{
+	frame->ip = unwind_user_strip_ra(frame->ip);
+	if (state->task && !undo_uretprobe(frame))
+		return UNWIND_STOP_BAD_FRAME;
+	if (!frame->ip)
+		return UNWIND_STOP_END_FP;
+	if (frame->ip >= TASK_SIZE_MAX)
+		return UNWIND_STOP_BAD_FRAME;
+	if (!is_text(state, frame->ip - 1))
+		return UNWIND_STOP_NOT_TEXT;
+	return UNWIND_STOP_NONE;
+}
+
+/*
+ * Can this be the frame that a signal interrupted?  Its address need not be text: a jump
+ * to nowhere may be what caused the signal.
+ */
+static enum unwind_user_stop check_interrupted(struct unwind_user_state *state,
+					       struct unwind_user_frame *frame)
+{
+	/* The address may be the rest of a signed one that failed authentication */
+	frame->ip = unwind_user_strip_ra(frame->ip);
+	/* A uretprobe's trampoline can be interrupted anywhere */
+	if (state->task) {
+		unsigned long unread = unwind_uretprobe_leave(&frame->ip, &frame->sp,
+							      frame->word_size);
+
+		if (unread)
+			note_unread(state, unread, 0);
+	}
+	return frame->ip < TASK_SIZE_MAX ? UNWIND_STOP_NONE :
+					   UNWIND_STOP_BAD_FRAME;
+}
+
+static int read_stack(struct unwind_user_state *state, unsigned long addr,
+		      unsigned long *word)
+{
+	int ret = read_word(state, addr, word);
+
+	if (ret)
+		note_unread(state, addr, 0);
+	return ret;
+}
+
+/*
+ * By table
+ */
+
+/* A register of an interrupted frame */
+static bool known_reg(struct unwind_user_state *state, unsigned int reg,
+		      unsigned long *val)
+{
+	if (state->topmost)
+		return unwind_user_reg(state->regs, reg, val);
+	if (!state->saved_regs)
+		return false;
+	switch (unwind_user_saved_reg(state->saved_regs, reg, val)) {
+	case 0:
+		return true;
+	case -EFAULT:
+		note_unread(state, state->saved_regs, 0);
+		fallthrough;
+	default:
+		return false;
+	}
+}
+
+static enum unwind_user_stop rule_base(struct unwind_user_state *state,
+				       const struct unwind_rule *rule,
+				       unsigned long cfa, unsigned long *base)
+{
+	switch (rule->base) {
+	case UNWIND_RULE_SP:
+		*base = state->sp;
+		return sp_known(state) ? UNWIND_STOP_NONE :
+					 UNWIND_STOP_NO_REGISTER;
+	case UNWIND_RULE_FP:
+		*base = state->fp;
+		return UNWIND_STOP_NONE;
+	case UNWIND_RULE_CFA:
+		*base = cfa;
+		return UNWIND_STOP_NONE;
+	case UNWIND_RULE_REG:
+		if (!known_reg(state, rule->reg, base))
+			return UNWIND_STOP_NO_REGISTER;
+		*base = unwind_user_untag(*base);
+		return UNWIND_STOP_NONE;
+	default:
+		return UNWIND_STOP_BAD_TABLE;
+	}
+}
+
+static enum unwind_user_stop apply_rule(struct unwind_user_state *state,
+					const struct unwind_rule *rule,
+					unsigned long cfa, unsigned long *val)
+{
+	enum unwind_user_stop stop;
+	unsigned long base, addr;
+
+	stop = rule_base(state, rule, cfa, &base);
+	if (stop)
+		return stop;
+
+	addr = base + rule->offset;
+	if (!rule->deref) {
+		*val = addr;
+		return UNWIND_STOP_NONE;
+	}
+	return read_stack(state, addr, val) ? UNWIND_STOP_UNREADABLE :
+					      UNWIND_STOP_NONE;
+}
+
+/* Does the row place RA and FP as a frame record does? */
+static bool row_has_record(const struct unwind_user_state *state,
+			   const struct unwind_row *row)
+{
+	const s64 words = UNWIND_USER_FP_RA_WORDS - UNWIND_USER_FP_FP_WORDS;
+
+	return row->ra.base == UNWIND_RULE_CFA && row->ra.deref &&
+	       row->fp.base == UNWIND_RULE_CFA && row->fp.deref &&
+	       (s64)row->ra.offset - row->fp.offset == words * state->word_size;
+}
+
+static enum unwind_user_stop apply_cfa(struct unwind_user_state *state,
+				       const struct unwind_row *row,
+				       unsigned long *cfa)
+{
+	/*
+	 * If the stack pointer is not known, use the frame record: the frame
+	 * pointer points to it, because this frame made a call, and the row
+	 * gives its place in the frame.
+	 */
+	if (!sp_known(state) && row->cfa.base == UNWIND_RULE_SP &&
+	    !row->cfa.deref && row_has_record(state, row)) {
+		*cfa = state->fp - UNWIND_USER_FP_FP_WORDS * state->word_size -
+		       row->fp.offset;
+		return UNWIND_STOP_NONE;
+	}
+	return apply_rule(state, &row->cfa, 0, cfa);
+}
+
+static enum unwind_user_stop apply_ra(struct unwind_user_state *state,
+				      const struct unwind_rule *rule,
+				      unsigned long cfa, unsigned long *ra)
+{
+	if (rule->base != UNWIND_RULE_SAME)
+		return apply_rule(state, rule, cfa, ra);
+	/* Still in the link register */
+	if (UNWIND_USER_LINK_REG >= 0 &&
+	    known_reg(state, UNWIND_USER_LINK_REG, ra))
+		return UNWIND_STOP_NONE;
+	return UNWIND_STOP_NO_REGISTER;
+}
+
+static enum unwind_user_stop apply_row(struct unwind_user_state *state,
+				       const struct unwind_row *row,
+				       struct unwind_user_frame *next)
+{
+	enum unwind_user_stop stop;
+
+	if (row->outermost)
+		return UNWIND_STOP_END;
+
+	stop = apply_cfa(state, row, &next->sp);
+	if (stop)
+		return stop;
+	if (!row->signal && !cfa_valid(state, next->sp, !row->ra.deref))
+		return UNWIND_STOP_BAD_FRAME;
+
+	stop = apply_ra(state, &row->ra, next->sp, &next->ip);
+	if (stop)
+		return stop;
+
+	next->fp = state->fp;
+	if (row->fp.base != UNWIND_RULE_SAME)
+		stop = apply_rule(state, &row->fp, next->sp, &next->fp);
+	return stop;
+}
+
+/*
+ * A function saves its return address in its own frame, below the CFA.  If a row places
+ * it above, the row counts from the function's entry, and ignores words that were pushed
+ * before.  glibc's _dl_runtime_resolve() on arm64 has such rows: the PLT pushes two
+ * registers and jumps there when a function is called for the first time.  The caller's
+ * stack is above these.  A signal's row describes no call, so it is left alone.
+ */
+static void correct_cfa(struct unwind_row *row)
+{
+	const s32 pushed = 2 * sizeof(u64);
+
+	if (row->outermost || row->signal)
+		return;
+	if (row->ra.base != UNWIND_RULE_CFA || !row->ra.deref ||
+	    row->ra.offset < 0 || row->ra.offset >= pushed)
+		return;
+	if (row->cfa.deref || row->cfa.offset > S32_MAX - pushed ||
+	    row->fp.offset < S32_MIN + pushed)
+		return;
+
+	row->cfa.offset += pushed;
+	row->ra.offset -= pushed;
+	if (row->fp.base == UNWIND_RULE_CFA)
+		row->fp.offset -= pushed;
+}
+
+/* The row from the table of the address; @row->at_end is set if it may end there */
+static int lookup_row(struct unwind_user_state *state, struct unwind_row *row)
+{
+	const unsigned long ip = unwind_user_lookup_ip(state);
+	const struct unwind_mapping *map;
+	bool edge;
+	u64 rule;
+	int ret;
+
+	/* SFrame describes 64-bit programs only */
+	if (state->word_size != sizeof(u64))
+		return -ENOENT;
+
+	ret = unwind_user_map(state, ip, &map);
+	switch (ret) {
+	case 0:
+		break;
+	case -ENODATA:
+		unwind_user_need(state, UNWIND_NEED_TABLE, ip);
+		return ret;
+	case -EBUSY:
+		unwind_user_need(state, UNWIND_NEED_LOCK, ip);
+		return ret;
+	case -EREMOTE:
+		if (!state->has_row)
+			unwind_user_need(state, UNWIND_NEED_ROW, ip);
+		*row = state->row;
+		return state->has_row ? state->row_error : ret;
+	default:
+		return -ENOENT;
+	}
+	if (!map->table)
+		return map->pending ? -EINPROGRESS : -ENOENT;
+	rule = sframe_table_find_edge(map->table, ip - map->origin, &edge);
+	ret = sframe_table_row(map->table, rule, row);
+	row->at_end = edge;
+	return ret;
+}
+
+static enum unwind_user_stop find_row(struct unwind_user_state *state,
+				      struct unwind_row *row)
+{
+	int ret;
+
+	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME))
+		return UNWIND_STOP_NO_FRAME;
+
+	ret = lookup_row(state, row);
+	switch (ret) {
+	case 0:
+		if (UNWIND_USER_LINK_REG >= 0)
+			correct_cfa(row);
+		return UNWIND_STOP_NONE;
+	case -ENOENT:
+		return UNWIND_STOP_NO_FRAME;
+	case -EINPROGRESS:
+		return UNWIND_STOP_NOT_LOADED;
+	default:
+		if (!state->need)
+			trace_unwind_entry_invalid(unwind_user_lookup_ip(state), ret);
+		return ret == -EFAULT ? UNWIND_STOP_UNREADABLE : UNWIND_STOP_BAD_TABLE;
+	}
+}
+
+static enum unwind_user_stop next_by_row(struct unwind_user_state *state,
+					 const struct unwind_row *row,
+					 struct unwind_user_frame *next)
+{
+	enum unwind_user_stop stop;
+
+	*next = (struct unwind_user_frame){
+		.word_size = state->word_size,
+		.method = UNWIND_USER_SFRAME,
+		.interrupted = row->signal,
+	};
+	stop = apply_row(state, row, next);
+	if (stop)
+		return stop;
+	return row->signal ? check_interrupted(state, next) :
+			     check_frame(state, next);
+}
+
+/*
+ * By signal frame
+ */
+
+static enum unwind_user_stop next_by_signal(struct unwind_user_state *state,
+					    struct unwind_user_frame *next)
+{
+	const struct pt_regs *topmost = state->topmost ? state->regs : NULL;
+	struct unwind_user_interrupted to;
+	unsigned long sp = state->sp;
+	bool found;
+
+	if (UNWIND_USER_SIGNAL_RECORD && !sp_known(state))
+		sp = state->fp - UNWIND_USER_SIGNAL_RECORD;
+	found = unwind_user_signal_frame(state->ip, sp, topmost,
+					 state->saved_regs, state->word_size, &to);
+	if (to.unread)
+		note_unread(state, to.unread, 0);
+	if (!found)
+		return UNWIND_STOP_NO_FRAME;
+	if (!to.word_size)
+		return UNWIND_STOP_UNREADABLE;
+	*next = (struct unwind_user_frame){
+		.ip = to.ip,
+		.sp = to.sp,
+		.fp = to.fp,
+		.saved_regs = to.regs,
+		.word_size = to.word_size,
+		.method = UNWIND_USER_SIGNAL,
+		.interrupted = true,
+	};
+	return check_interrupted(state, next);
+}
+
+/*
+ * By link register
+ */
+
+/* Note how many instructions were visited, and which could not be read */
+static void note_link(struct unwind_user_state *state,
+		      const struct unwind_user_link *link)
+{
+	/* To visit an instruction takes about a third of an ordinary frame */
+	state->budget -= min(state->budget, link->looked / 3);
+	if (link->unread)
+		note_unread(state, link->unread, 0);
+}
+
+/*
+ * The function's instructions do not show whether it has a frame record, or has its
+ * return address in the link register.  If the link register is right, there is a call
+ * before that address that calls the function: check that.
+ */
+static enum unwind_user_stop find_call(struct unwind_user_state *state,
+				       struct unwind_user_link *link)
+{
+	struct unwind_user_frame caller = {
+		.sp = state->sp,
+		.fp = state->fp,
+		.word_size = state->word_size,
+		.sp_is_bound = true,
+	};
+	int ret;
+
+	if (!known_reg(state, UNWIND_USER_LINK_REG, &caller.ip) ||
+	    check_frame(state, &caller))
+		return UNWIND_STOP_AMBIGUOUS;
+	ret = unwind_user_link_called(state->ip, caller.ip, link);
+	note_link(state, link);
+	return ret ? UNWIND_STOP_AMBIGUOUS : UNWIND_STOP_NONE;
+}
+
+static enum unwind_user_stop look_at_insns(struct unwind_user_state *state,
+					   struct unwind_user_link *link)
+{
+	int ret = unwind_user_link_holds_ra(state->ip, link);
+
+	note_link(state, link);
+	if (!ret)
+		return UNWIND_STOP_NONE;
+	return link->ambiguous ? find_call(state, link) : UNWIND_STOP_NO_FRAME;
+}
+
+/*
+ * There is no instruction at this address: a mistaken call or jump went there.  The link
+ * register has the return address.  A mistaken return is recognized by a link register
+ * with the same address; then the frame pointer finds the next frame.
+ */
+static enum unwind_user_stop find_stray(struct unwind_user_state *state,
+					struct unwind_user_link *link)
+{
+	unsigned long ra;
+
+	*link = (struct unwind_user_link){
+		.reg = UNWIND_USER_LINK_REG,
+		.sp_known = true,
+	};
+	if (!known_reg(state, UNWIND_USER_LINK_REG, &ra))
+		return UNWIND_STOP_NO_REGISTER;
+	return ra && unwind_user_strip_ra(ra) != state->ip ? UNWIND_STOP_NONE :
+							     UNWIND_STOP_NO_FRAME;
+}
+
+/*
+ * Is the return address in the link register?  UNWIND_STOP_NO_FRAME: no, there is a frame
+ * record.
+ */
+static enum unwind_user_stop find_link(struct unwind_user_state *state,
+				       struct unwind_user_link *link)
+{
+	if (!IS_ALIGNED(state->ip, UNWIND_USER_INSN_ALIGN) || !is_text(state, state->ip))
+		return find_stray(state, link);
+	return look_at_insns(state, link);
+}
+
+static enum unwind_user_stop next_by_link(struct unwind_user_state *state,
+					  struct unwind_user_frame *next)
+{
+	struct unwind_user_link link;
+	enum unwind_user_stop stop;
+
+	stop = find_link(state, &link);
+	if (stop)
+		return stop;
+	*next = (struct unwind_user_frame){
+		.sp = state->sp + link.pushed,
+		.fp = state->fp,
+		.word_size = state->word_size,
+		/* Counts as FP, which is the next method and has found no frame yet */
+		.method = UNWIND_USER_FP,
+		.sp_is_bound = !link.sp_known,
+	};
+	if (!known_reg(state, link.reg, &next->ip))
+		return UNWIND_STOP_NO_REGISTER;
+	if (!cfa_valid(state, next->sp, true))
+		return UNWIND_STOP_BAD_FRAME;
+	/* If the check fails, the caller is not known: the frame pointer would skip it */
+	return check_frame(state, next);
+}
+
+/*
+ * By frame pointer
+ */
+
+/* The frame pointer is a guess: no memory but the stack is brought in for it */
+static int read_record(struct unwind_user_state *state, unsigned long addr,
+		       unsigned long *word)
+{
+	int ret = read_word(state, addr, word);
+
+	if (ret)
+		note_unread(state, addr, state->sp);
+	return ret;
+}
+
+static enum unwind_user_stop next_by_fp(struct unwind_user_state *state,
+					struct unwind_user_frame *next)
+{
+	const unsigned int word = state->word_size;
+	unsigned long fp = state->fp;
+	enum unwind_user_stop stop;
+
+	*next = (struct unwind_user_frame){
+		.word_size = word,
+		.method = UNWIND_USER_FP,
+		.sp_is_bound = !UNWIND_USER_FP_CFA_EXACT,
+	};
+	if (!fp)
+		return UNWIND_STOP_END_FP;
+	if (fp < state->sp || !IS_ALIGNED(fp, word))
+		return UNWIND_STOP_NO_FRAME;
+
+	next->sp = fp + UNWIND_USER_FP_CFA_WORDS * word;
+	if (!cfa_valid(state, next->sp, false))
+		return UNWIND_STOP_NO_FRAME;
+	if (read_record(state, fp + UNWIND_USER_FP_RA_WORDS * word, &next->ip) ||
+	    read_record(state, fp + UNWIND_USER_FP_FP_WORDS * word, &next->fp))
+		return UNWIND_STOP_UNREADABLE;
+	stop = check_frame(state, next);
+	/* Then it is no frame record: the register had some other use */
+	return stop == UNWIND_STOP_NOT_TEXT || stop == UNWIND_STOP_BAD_FRAME ?
+	       UNWIND_STOP_NO_FRAME : stop;
+}
+
+/*
+ * The step
+ */
+
+/*
+ * Does the function return to code that begins like a signal's trampoline?  A trampoline
+ * right after a function gets the function's last row, because the lookup takes ip - 1.
+ */
+static bool may_be_trampoline(struct unwind_user_state *state,
+			      const struct unwind_row *row)
+{
+	u32 insns;
+
+	if (!row->at_end || state->exact_ip)
+		return false;
+	if (!unwind_read_u32(&insns, state->ip))
+		return unwind_user_maybe_trampoline(insns);
+	note_unread(state, state->ip, 0);
+	return false;
+}
+
+/* Try a signal's frame if there can be one; UNWIND_STOP_NO_FRAME if there is none */
+static enum unwind_user_stop try_signal(struct unwind_user_state *state,
+					const struct unwind_row *row,
+					struct unwind_user_frame *next)
+{
+	enum unwind_user_stop stop;
+
+	if (row && !row->signal && !may_be_trampoline(state, row))
+		return UNWIND_STOP_NO_FRAME;
+	stop = next_by_signal(state, next);
+	/* The row's function may have made the call that returns there */
+	if (row && !row->signal)
+		return stop == UNWIND_STOP_UNREADABLE ? UNWIND_STOP_NO_FRAME : stop;
+	/* If a signal frame has a frame record, that record skips the interrupted frame */
+	return UNWIND_USER_SIGNAL_RECORD || !stop ? stop : UNWIND_STOP_NO_FRAME;
+}
+
+static enum unwind_user_stop next_frame(struct unwind_user_state *state,
+					struct unwind_user_frame *next)
+{
+	enum unwind_user_stop stop, other;
+	struct unwind_row row;
+
+	/* Frames of this kind of program cannot be found */
+	if (!state->word_size)
+		return UNWIND_STOP_NO_FRAME;
+	stop = find_row(state, &row);
+	if (state->need)
+		return stop;
+	if (!stop || stop == UNWIND_STOP_NO_FRAME || stop == UNWIND_STOP_NOT_LOADED) {
+		other = try_signal(state, stop ? NULL : &row, next);
+		if (other != UNWIND_STOP_NO_FRAME)
+			return other;
+	}
+	if (!stop) {
+		stop = next_by_row(state, &row, next);
+		/*
+		 * A function whose frame is found by another register aligns
+		 * its stack.  Its frame pointer leads to a copy of the return
+		 * address, and the caller's stack is not there.
+		 */
+		if (!stop || stop == UNWIND_STOP_END ||
+		    stop == UNWIND_STOP_END_FP ||
+		    stop == UNWIND_STOP_NO_REGISTER)
+			return stop;
+	}
+	/* Before its function has a frame record, the frame pointer would skip the caller */
+	other = UNWIND_STOP_NO_FRAME;
+	if (UNWIND_USER_LINK_REG >= 0 && state->exact_ip)
+		other = next_by_link(state, next);
+	if (other == UNWIND_STOP_NO_FRAME)
+		other = next_by_fp(state, next);
+	/* A fault of the table is a better reason than a missing frame pointer */
+	return other && stop != UNWIND_STOP_NO_FRAME ? stop : other;
+}
+
+/**
+ * unwind_user_next - move to the caller's frame
+ * @state: the current frame
+ *
+ * Context: as unwind_user_frames().
+ * Return: 0, or -ENOENT if there is no further frame: @state->stop has the reason; or if
+ * something is needed first: @state->need.
+ */
+int unwind_user_next(struct unwind_user_state *state)
+{
+	struct unwind_user_frame next;
+	enum unwind_user_stop stop;
+
+	if (state->stop)
+		return -ENOENT;
+	state->need = UNWIND_NEED_NOTHING;
+	stop = next_frame(state, &next);
+	if (state->need)
+		return -ENOENT;
+	state->stop = stop;
+	if (stop)
+		return -ENOENT;
+
+	state->ip = next.ip;
+	state->sp = next.sp;
+	state->fp = next.fp;
+	state->saved_regs = next.saved_regs;
+	state->word_size = next.word_size;
+	state->method = next.method;
+	state->by_table |= next.method == UNWIND_USER_SFRAME;
+	state->topmost = false;
+	state->exact_ip = next.interrupted;
+	state->has_row = false;
+	state->no_pages = false;
+	state->no_tables = false;
+	if (!UNWIND_USER_FP_CFA_EXACT)
+		state->sp_is_bound = next.sp_is_bound;
+	return 0;
+}

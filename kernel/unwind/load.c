@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loading the table of a file: the program headers say where the text is, and where the
+ * SFrame section (PT_GNU_SFRAME); the section is copied, checked and turned into a table
+ * (sframe_table.c).  Offsets in the table are offsets in the file.
+ *
+ * A task that meets an unknown file loads its table, if that takes no more than the page
+ * cache and a moment.  Otherwise a worker reads the file, and the task goes on without
+ * the table: nobody waits for a disk or a server because of a profiler.  One worker reads
+ * from one file system at a time, and MAX_WORKERS do in all, so a file system that does
+ * not answer blocks nothing but its own loads.  File systems that a user namespace has
+ * mounted get no worker.
+ *
+ * The file belongs to a process, and may lie.  It can only lie about itself: all offsets
+ * are offsets in the file.
+ */
+
+#include <linux/cleanup.h>
+#include <linux/elf.h>
+#include <linux/err.h>
+#include <linux/fcntl.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/hugetlb.h>
+#include <linux/init.h>
+#include <linux/list.h>
+#include <linux/memcontrol.h>
+#include <linux/memfd.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/user_namespace.h>
+#include <linux/workqueue.h>
+#include <asm/unwind_user.h>
+#include <trace/events/unwind.h>
+
+#include "file.h"
+#include "mapping.h"
+#include "sframe_format.h"
+
+/* binutils; elf.h does not have it yet */
+#define PT_GNU_SFRAME		(PT_LOOS + 0x474e554)
+
+/* No linker writes nearly as many */
+#define MAX_PHDRS		256
+
+/* No linker writes as large a section */
+#define MAX_SECTION		SZ_64M
+
+/* Larger sections are left to a worker, even if they are in the page cache */
+#define MAX_ENTRIES_NOW		40000
+
+#define MAX_WORKERS		4
+#define MAX_QUEUED		256
+
+#define LOAD_GFP		(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
+
+const struct sframe_table *unwind_vdso_table;
+
+/**
+ * struct elf_source - an ELF image to load a table from
+ * @file: the file, or NULL
+ * @data: the image in memory, if there is no file
+ * @size: its size in bytes
+ * @wait: the file may be read; otherwise its pages have to be in the page cache
+ */
+struct elf_source {
+	struct file	*file;
+	const void	*data;
+	u64		size;
+	bool		wait;
+};
+
+/*
+ * Reading
+ */
+
+static int read_cached(struct file *file, void *buf, size_t size, u64 offset)
+{
+	while (size) {
+		size_t in_page = offset_in_page(offset);
+		size_t part = min(size, PAGE_SIZE - in_page);
+		struct folio *folio;
+
+		folio = filemap_get_folio(file->f_mapping, offset >> PAGE_SHIFT);
+		if (IS_ERR(folio))
+			return -EAGAIN;
+		if (!folio_test_uptodate(folio)) {
+			folio_put(folio);
+			return -EAGAIN;
+		}
+		memcpy_from_folio(buf, folio, offset_in_folio(folio, offset), part);
+		folio_put(folio);
+		buf += part;
+		offset += part;
+		size -= part;
+	}
+	return 0;
+}
+
+static int read_source(const struct elf_source *src, void *buf, size_t size, u64 offset)
+{
+	loff_t pos = offset;
+	ssize_t ret;
+
+	if (offset > src->size || size > src->size - offset)
+		return -ENOEXEC;
+	if (src->data) {
+		memcpy(buf, src->data + offset, size);
+		return 0;
+	}
+	if (!src->wait)
+		return read_cached(src->file, buf, size, offset);
+	/*
+	 * Without the permission hooks of kernel_read(): the process has mapped the file,
+	 * and nobody is to be asked about a read that the process did not make.
+	 */
+	ret = __kernel_read(src->file, buf, size, &pos);
+	return ret == size ? 0 : -EAGAIN;
+}
+
+/*
+ * The ELF file
+ */
+
+static int check_header(const struct elf64_hdr *ehdr)
+{
+	if (memcmp(ehdr->e_ident, ELFMAG, SELFMAG))
+		return -ENOEXEC;
+	/* 32-bit programs have no SFrame tables; nothing is wrong with them */
+	if (ehdr->e_ident[EI_CLASS] == ELFCLASS32)
+		return -ENOENT;
+	if (ehdr->e_ident[EI_CLASS] != ELFCLASS64 || ehdr->e_ident[EI_DATA] != ELF_DATA ||
+	    !elf_check_arch(ehdr) || ehdr->e_phentsize != sizeof(struct elf64_phdr) ||
+	    !ehdr->e_phnum || ehdr->e_phnum > MAX_PHDRS)
+		return -ENOEXEC;
+	return 0;
+}
+
+/* Would a task spend more than a moment with this section? */
+static bool is_large(const struct sframe_header *hdr, u64 size)
+{
+	return size > SZ_1M || hdr->num_fres > MAX_ENTRIES_NOW ||
+	       hdr->num_fdes > MAX_ENTRIES_NOW;
+}
+
+static struct sframe_table *build(const struct elf_source *src,
+				  const struct elf64_phdr *sframe,
+				  const struct sframe_segment *segments, unsigned int nr)
+{
+	struct sframe_image image = {
+		.size = sframe->p_filesz,
+		.vaddr = sframe->p_vaddr,
+		.segments = segments,
+		.nr_segments = nr,
+	};
+	struct sframe_table *table;
+	void *section;
+	int ret;
+
+	if (image.size < sizeof(struct sframe_header))
+		return ERR_PTR(-ENOEXEC);
+	if (image.size > MAX_SECTION)
+		return ERR_PTR(-E2BIG);
+	if (src->file && !src->wait) {
+		struct sframe_header hdr;
+
+		ret = read_source(src, &hdr, sizeof(hdr), sframe->p_offset);
+		if (ret)
+			return ERR_PTR(ret);
+		if (is_large(&hdr, image.size))
+			return ERR_PTR(-EAGAIN);
+	}
+	section = kvmalloc(image.size, LOAD_GFP);
+	if (!section)
+		return ERR_PTR(-EAGAIN);
+	ret = read_source(src, section, image.size, sframe->p_offset);
+	image.section = section;
+	table = ret ? ERR_PTR(ret) : sframe_table_build(&image, UNWIND_USER_SFRAME_ABI);
+	kvfree(section);
+	return table == ERR_PTR(-ENOMEM) ? ERR_PTR(-EAGAIN) : table;
+}
+
+/*
+ * The table of an image, or an error: -EAGAIN if it may be another one later, or with
+ * @src->wait
+ */
+static struct sframe_table *load(const struct elf_source *src)
+{
+	struct sframe_segment *segments __free(kfree) = NULL;
+	struct elf64_phdr *phdrs __free(kfree) = NULL;
+	const struct elf64_phdr *sframe = NULL, *phdr;
+	struct elf64_hdr ehdr;
+	unsigned int nr = 0;
+	int ret;
+
+	ret = read_source(src, &ehdr, sizeof(ehdr), 0);
+	if (!ret)
+		ret = check_header(&ehdr);
+	if (ret)
+		return ERR_PTR(ret);
+
+	phdrs = kmalloc_array(ehdr.e_phnum, sizeof(*phdrs), LOAD_GFP);
+	segments = kmalloc_array(ehdr.e_phnum, sizeof(*segments), LOAD_GFP);
+	if (!phdrs || !segments)
+		return ERR_PTR(-EAGAIN);
+	ret = read_source(src, phdrs, ehdr.e_phnum * sizeof(*phdrs), ehdr.e_phoff);
+	if (ret)
+		return ERR_PTR(ret);
+
+	for (phdr = phdrs; phdr < phdrs + ehdr.e_phnum; phdr++) {
+		if (phdr->p_type == PT_GNU_SFRAME && !sframe)
+			sframe = phdr;
+		if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X))
+			continue;
+		segments[nr++] = (struct sframe_segment){
+			.vaddr = phdr->p_vaddr,
+			.offset = phdr->p_offset,
+			.size = phdr->p_filesz,
+		};
+	}
+	return sframe ? build(src, sframe, segments, nr) : ERR_PTR(-ENOENT);
+}
+
+static void finish(struct unwind_file *entry, struct file *file, struct sframe_table *table)
+{
+	struct inode *inode = file_inode(file);
+	long error = PTR_ERR_OR_ZERO(table);
+	u32 nr = error ? 0 : table->nr;
+	size_t bytes = error ? 0 : table->bytes;
+
+	if (unwind_file_finish(entry, inode, table))
+		trace_unwind_table_found(inode->i_sb->s_dev, inode->i_ino, nr, bytes);
+	else if (error != -ENOENT)
+		trace_unwind_file_invalid(inode->i_sb->s_dev, inode->i_ino, error ?: -EAGAIN);
+}
+
+/*
+ * Workers
+ */
+
+/**
+ * struct load_job - a table that a worker is to load
+ * @work: queued unless another load from the same file system runs
+ * @node: in the list of all
+ * @file: the file, with a reference
+ * @entry: what is to be known about it
+ * @memcg: whom the table is charged to
+ * @runs: it was queued
+ */
+struct load_job {
+	struct work_struct	work;
+	struct list_head	node;
+	struct file		*file;
+	struct unwind_file	*entry;
+	struct mem_cgroup	*memcg;
+	bool			runs;
+};
+
+static LIST_HEAD(jobs);
+static DEFINE_SPINLOCK(jobs_lock);
+static unsigned int nr_jobs;
+static struct workqueue_struct *workers;
+
+/* Queue the first job of a file system, unless one of its jobs runs */
+static void run_next(const struct super_block *sb)
+{
+	struct load_job *job, *next = NULL;
+
+	lockdep_assert_held(&jobs_lock);
+	list_for_each_entry(job, &jobs, node) {
+		if (file_inode(job->file)->i_sb != sb)
+			continue;
+		if (job->runs)
+			return;
+		if (!next)
+			next = job;
+	}
+	if (!next)
+		return;
+	next->runs = true;
+	queue_work(workers, &next->work);
+}
+
+static void load_work(struct work_struct *work)
+{
+	struct load_job *job = container_of(work, struct load_job, work);
+	const struct super_block *sb = file_inode(job->file)->i_sb;
+	const struct elf_source src = {
+		.file = job->file,
+		.size = i_size_read(file_inode(job->file)),
+		.wait = true,
+	};
+
+	struct mem_cgroup *old = set_active_memcg(job->memcg);
+
+	finish(job->entry, job->file, load(&src));
+	set_active_memcg(old);
+	mem_cgroup_put(job->memcg);
+	scoped_guard(spinlock, &jobs_lock) {
+		list_del(&job->node);
+		nr_jobs--;
+		run_next(sb);
+	}
+	fput(job->file);
+	kfree(job);
+}
+
+/* Takes over the reference to the file, and the entry; whether it did */
+static bool queue_load(struct file *file, struct unwind_file *entry)
+{
+	struct load_job *job;
+
+	/* A server in a user namespace may hang, and would keep the worker */
+	if (file_inode(file)->i_sb->s_user_ns != &init_user_ns)
+		return false;
+	job = kmalloc(sizeof(*job), LOAD_GFP);
+	if (!job)
+		return false;
+	*job = (struct load_job){
+		.file = file,
+		.entry = entry,
+		.memcg = get_mem_cgroup_from_mm(current->mm),
+	};
+	INIT_WORK(&job->work, load_work);
+	scoped_guard(spinlock, &jobs_lock) {
+		if (nr_jobs < MAX_QUEUED) {
+			list_add_tail(&job->node, &jobs);
+			nr_jobs++;
+			run_next(file_inode(file)->i_sb);
+			return true;
+		}
+	}
+	mem_cgroup_put(job->memcg);
+	kfree(job);
+	return false;
+}
+
+/*
+ * Files
+ */
+
+/* The file that is mapped at @addr as text, with a reference; or NULL */
+static struct file *get_mapped_file(unsigned long addr)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	struct file *file = NULL;
+
+	if (mmap_read_lock_killable(mm))
+		return NULL;
+	vma = vma_lookup(mm, addr);
+	if (vma && vma->vm_flags & VM_EXEC && vma->vm_file)
+		file = get_file(vma->vm_file);
+	mmap_read_unlock(mm);
+	return file;
+}
+
+/* Can the contents of this file in memory not change any more? */
+static bool is_sealed(struct file *file)
+{
+	const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK;
+	long ret = memfd_fcntl(file, F_GET_SEALS, 0);
+
+	return ret > 0 && (ret & seals) == seals;
+}
+
+/*
+ * Can the file have a table?  Devices may be mapped as text, too.  Files in memory
+ * (memfd_create()) are open for writing all the time: they have to be sealed.
+ */
+static bool is_eligible(struct file *file, bool sealed)
+{
+	const struct inode *inode = file_inode(file);
+
+	return S_ISREG(inode->i_mode) && (sealed || !(inode->i_sb->s_flags & SB_NOUSER)) &&
+	       !is_file_hugepages(file) && file->f_mode & FMODE_READ &&
+	       file->f_op->read_iter && !file->f_op->read;
+}
+
+/**
+ * unwind_file_load - load the table of the file that is mapped at an address
+ * @addr: address in the text of the current task
+ *
+ * Context: task; may sleep, but does not wait for the file; without the mmap lock.
+ * Return: 0 another lookup says what is known now; -ENOENT no file is mapped there; -EINTR
+ * the task was killed; -ENOMEM.
+ */
+int unwind_file_load(unsigned long addr)
+{
+	struct file *file = get_mapped_file(addr);
+	struct sframe_table *table;
+	struct unwind_file *entry;
+	bool sealed;
+
+	if (!file)
+		return fatal_signal_pending(current) ? -EINTR : -ENOENT;
+	sealed = is_sealed(file);
+	entry = unwind_file_claim(file_inode(file), sealed);
+	if (IS_ERR(entry)) {
+		fput(file);
+		return PTR_ERR(entry) == -EALREADY ? 0 : PTR_ERR(entry);
+	}
+	if (!is_eligible(file, sealed)) {
+		table = ERR_PTR(-ENOENT);
+	} else {
+		const struct elf_source src = {
+			.file = file,
+			.size = i_size_read(file_inode(file)),
+		};
+
+		table = load(&src);
+		if (table == ERR_PTR(-EAGAIN) && queue_load(file, entry))
+			return 0;
+	}
+	finish(entry, file, table);
+	fput(file);
+	return 0;
+}
+
+static int __init unwind_load_init(void)
+{
+	struct elf_source vdso = {};
+	struct sframe_table *table;
+
+	workers = alloc_workqueue("unwind_tables", WQ_UNBOUND, MAX_WORKERS);
+	if (!workers)
+		return -ENOMEM;
+	vdso.data = unwind_vdso_image(&vdso.size);
+	table = load(&vdso);
+	if (!IS_ERR(table))
+		unwind_vdso_table = table;
+	return 0;
+}
+late_initcall(unwind_load_init);

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The text at an address of the current task, and the table that describes it.
+ *
+ *   address ──> what the process registered (tables.c)
+ *           └─> VMA ──> file ──> the file's table (file.c)
+ *
+ * This works in any context, NMI included, without a lock: the VMA is looked up under
+ * RCU, and believed only if no writer had the mmap lock meanwhile.  Then the VMA was in
+ * the tree all the time, and its file belonged to it.  VMA, file and inode are freed
+ * after a grace period, so reading them is safe in any case.
+ *
+ * A writer makes the lookup fail with -EBUSY.  That may be the current task itself,
+ * interrupted in the middle of mmap().
+ *
+ * The rest of the file answers questions about a VMA: may a page be brought in there, what
+ * kind of text is it, what is its name.
+ */
+
+#include <linux/cleanup.h>
+#include <linux/fs.h>
+#include <linux/maple_tree.h>
+#include <linux/mm.h>
+#include <linux/mmap_lock.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sprintf.h>
+#include <linux/string.h>
+#include <linux/unwind_user.h>
+#include <linux/userfaultfd_k.h>
+
+#include "file.h"
+#include "mapping.h"
+#include "tables.h"
+
+/*
+ * Tables
+ */
+
+/* The VMA's bounds, where its file starts, and the file's table.  It may change meanwhile. */
+static int map_vma(const struct vm_area_struct *vma, struct unwind_mapping *map)
+{
+	const struct file *file = READ_ONCE(vma->vm_file);
+	const struct inode *inode;
+
+	map->start = READ_ONCE(vma->vm_start);
+	map->size = READ_ONCE(vma->vm_end) - map->start;
+	map->origin = map->start - ((u64)READ_ONCE(vma->vm_pgoff) << PAGE_SHIFT);
+	map->table = NULL;
+	map->pending = false;
+	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME))
+		return 0;
+	if (!file) {
+		if (!unwind_is_vdso(vma))
+			return 0;
+		map->origin = map->start;
+		map->table = unwind_vdso_table;
+		return 0;
+	}
+	/* NULL if the file is gone, or being used anew */
+	inode = READ_ONCE(file->f_inode);
+	return inode ? unwind_file_find(inode, &map->table, &map->pending) : 0;
+}
+
+static int find(struct mm_struct *mm, unsigned long addr, struct unwind_mapping *map)
+{
+	MA_STATE(mas, &mm->mm_mt, addr, addr);
+	const struct vm_area_struct *vma;
+	struct unwind_mapping hole;
+	int ret;
+
+	if (unlikely(unwind_tables_any(mm))) {
+		ret = unwind_tables_find(mm, addr, map, &hole);
+		if (ret != -ENOENT)
+			return ret;
+	} else {
+		hole = (struct unwind_mapping){ .size = ULONG_MAX };
+	}
+	vma = mas_walk(&mas);
+	if (!vma || !(READ_ONCE(vma->vm_flags) & VM_EXEC))
+		return -EFAULT;
+	ret = map_vma(vma, map);
+	if (map->table)
+		map->origin += map->table->start;
+	/* A registered range may begin in the middle of a VMA */
+	if (map->start < hole.start) {
+		map->size -= hole.start - map->start;
+		map->start = hole.start;
+	}
+	map->size = min(map->size, hole.start + hole.size - map->start);
+	return ret;
+}
+
+/**
+ * unwind_mapping_find - find the text at an address of the current task
+ * @addr: the address
+ * @map: set, also if the table is not known: to the text, without a table
+ *
+ * Context: any, in an RCU read-side critical section.
+ * Return: 0; -EFAULT there is no text; -ENODATA the table is not known, and can be
+ * loaded where that is allowed; -EREMOTE the table can be read in process memory only
+ * (UNWIND_TABLE_JIT); -EBUSY a writer has the mmap lock.
+ */
+int unwind_mapping_find(unsigned long addr, struct unwind_mapping *map)
+{
+	struct mm_struct *mm = current->mm;
+	unsigned int seq;
+	int ret;
+
+	if (!mmap_lock_speculate_try_begin(mm, &seq))
+		return -EBUSY;
+	ret = find(mm, addr, map);
+	return mmap_lock_speculate_retry(mm, seq) ? -EBUSY : ret;
+}
+
+/**
+ * unwind_mapping_find_locked - the same, with the mmap lock held
+ * @addr: the address
+ * @map: as for unwind_mapping_find()
+ *
+ * Context: task, in an RCU read-side critical section, with the mmap lock held.
+ * Return: as unwind_mapping_find(), but for -EBUSY.
+ */
+int unwind_mapping_find_locked(unsigned long addr, struct unwind_mapping *map)
+{
+	mmap_assert_locked(current->mm);
+	return find(current->mm, addr, map);
+}
+
+/*
+ * Pages
+ */
+
+/* Can a page be brought in by no more than a read, and without another program's help? */
+static bool may_fault(const struct vm_area_struct *vma)
+{
+	const vm_flags_t flags = READ_ONCE(vma->vm_flags);
+
+	return flags & (VM_READ | VM_WRITE | VM_EXEC) &&
+	       !(flags & (VM_IO | VM_PFNMAP | __VM_UFFD_FLAGS));
+}
+
+/**
+ * unwind_may_fault_in - may memory of the current task be brought in?
+ * @addr: its address
+ * @beside: another address, which has to be in the same mapping; 0 if none has
+ *
+ * Context: any.
+ * Return: whether there is memory which a page fault can make resident, and the kernel
+ * may do so on its own account.  While a writer has the mmap lock, it is taken to be so.
+ */
+bool unwind_may_fault_in(unsigned long addr, unsigned long beside)
+{
+	MA_STATE(mas, &current->mm->mm_mt, addr, addr);
+	struct mm_struct *mm = current->mm;
+	const struct vm_area_struct *vma;
+	unsigned int seq;
+	bool may;
+
+	guard(rcu)();
+	if (!mmap_lock_speculate_try_begin(mm, &seq))
+		return true;
+	vma = mas_walk(&mas);
+	may = vma && may_fault(vma) &&
+	      (!beside || (beside >= READ_ONCE(vma->vm_start) &&
+			   beside < READ_ONCE(vma->vm_end)));
+	return may || mmap_lock_speculate_retry(mm, seq);
+}
+
+/**
+ * unwind_may_read - may a stretch of memory of the current task be read with faults?
+ * @start: its address
+ * @size: its size in bytes
+ *
+ * Context: task; may sleep; without the mmap lock.
+ * Return: whether all of it is memory as for unwind_may_fault_in().
+ */
+bool unwind_may_read(unsigned long start, unsigned long size)
+{
+	const unsigned long end = start + size;
+	struct mm_struct *mm = current->mm;
+	const struct vm_area_struct *vma;
+	bool may = true;
+
+	if (mmap_read_lock_killable(mm))
+		return false;
+	while (may && start < end) {
+		vma = vma_lookup(mm, start);
+		may = vma && may_fault(vma);
+		if (may)
+			start = vma->vm_end;
+	}
+	mmap_read_unlock(mm);
+	return may;
+}
+
+/*
+ * For people
+ */
+
+/**
+ * unwind_text_name - name the mapping at an address of the current task, to print
+ * @ip: the address
+ * @name: the file's name, without its directory, or the kind of mapping in brackets
+ * @size: room in @name
+ *
+ * Context: task; may sleep; without the mmap lock.
+ * Return: the offset of @ip in the file.
+ */
+u64 unwind_text_name(unsigned long ip, char *name, size_t size)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	u64 offset = 0;
+
+	*name = '\0';
+	if (mmap_read_lock_killable(mm))
+		return 0;
+	vma = vma_lookup(mm, ip);
+	if (!vma) {
+		strscpy(name, "[none]", size);
+	} else if (vma->vm_file) {
+		snprintf(name, size, "%pD", vma->vm_file);
+		offset = ((u64)vma->vm_pgoff << PAGE_SHIFT) + (ip - vma->vm_start);
+	} else {
+		strscpy(name, unwind_is_vdso(vma) ? "[vdso]" : "[anon]", size);
+		offset = ip - vma->vm_start;
+	}
+	mmap_read_unlock(mm);
+	return offset;
+}
+
+static enum unwind_user_text text_kind(const struct vm_area_struct *vma,
+				       unsigned long ip)
+{
+	if (unwind_is_vdso(vma))
+		return UNWIND_TEXT_VDSO;
+	if (!unwind_tables_any(vma->vm_mm))
+		return vma->vm_file ? UNWIND_TEXT_FILE : UNWIND_TEXT_ANON;
+	switch (unwind_tables_kind(vma->vm_mm, ip)) {
+	case UNWIND_RANGE_JIT:
+		return UNWIND_TEXT_JIT;
+	case UNWIND_RANGE_FIXED:
+		/* Only a registered table describes text that comes from no file */
+		if (!vma->vm_file)
+			return UNWIND_TEXT_JIT;
+		fallthrough;
+	default:
+		return vma->vm_file ? UNWIND_TEXT_FILE : UNWIND_TEXT_ANON;
+	}
+}
+
+/**
+ * unwind_user_text - find the kind of text at an address of the current task
+ * @vma: the mapping at @ip, or NULL; it is locked, or the mmap lock is held
+ * @ip: the address
+ * @offset: of @ip in the file, or in the mapping if it is of no file
+ *
+ * Context: task.
+ * Return: its kind.
+ */
+enum unwind_user_text unwind_user_text(const struct vm_area_struct *vma,
+				       unsigned long ip, u64 *offset)
+{
+	enum unwind_user_text kind;
+
+	*offset = 0;
+	if (!vma)
+		return UNWIND_TEXT_NONE;
+
+	kind = text_kind(vma, ip);
+	*offset = ip - vma->vm_start;
+	if (kind == UNWIND_TEXT_FILE)
+		*offset += (u64)vma->vm_pgoff << PAGE_SHIFT;
+	return kind;
+}

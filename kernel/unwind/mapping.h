@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The text at an address of the current task, and the table that describes it: mapping.c.
+ */
+#ifndef _KERNEL_UNWIND_MAPPING_H
+#define _KERNEL_UNWIND_MAPPING_H
+
+#include <linux/mm_types.h>
+#include <linux/types.h>
+
+#include "sframe_table.h"
+
+/**
+ * struct unwind_mapping - a range of text
+ * @start: first address
+ * @size: bytes; 0 if this is none
+ * @origin: the address at which @table starts
+ * @table: the table; NULL if there is none.  Valid until the RCU read-side critical
+ *	section ends in which it was looked up
+ * @pending: there may be a table later
+ */
+struct unwind_mapping {
+	unsigned long			start;
+	unsigned long			size;
+	u64				origin;
+	const struct sframe_table	*table;
+	bool				pending;
+};
+
+/**
+ * unwind_is_vdso - is this mapping the vDSO's text?
+ * @vma: the mapping
+ *
+ * Context: any; the mapping is locked, or the caller checks afterwards that it was not
+ * changed.
+ * Return: whether it is.
+ */
+static inline bool unwind_is_vdso(const struct vm_area_struct *vma)
+{
+	return !vma->vm_file &&
+	       vma->vm_start == (unsigned long)vma->vm_mm->context.vdso;
+}
+
+int unwind_mapping_find(unsigned long addr, struct unwind_mapping *map);
+int unwind_mapping_find_locked(unsigned long addr, struct unwind_mapping *map);
+bool unwind_may_fault_in(unsigned long addr, unsigned long beside);
+bool unwind_may_read(unsigned long start, unsigned long size);
+u64 unwind_text_name(unsigned long ip, char *name, size_t size);
+
+#endif /* _KERNEL_UNWIND_MAPPING_H */

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files that are written while their tables are used, or are being loaded.
+ *
+ * Code and table of a file are replaced by others with frames of another size, in each way
+ * in which a program can do that. A stack through the new code is right, or stops there
+ * until the new table is loaded. It never goes on by the old one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "code_file.h"
+#include "image.h"
+#include "../../kselftest_harness.h"
+
+#define ROUNDS		6
+#define PATIENCE	20	/* seconds, for a table to be loaded */
+
+static const struct code_file *const usual = &code_file_usual;
+
+/* The whole file as it is to be, and its size */
+#define FILE_SIZE	0x3000
+
+static int make_contents(char *to, unsigned int frame)
+{
+	struct code_file file = code_file_usual;
+	int fd = memfd_create("contents", MFD_CLOEXEC), ret;
+
+	file.frame = frame;
+	file.frame_table = frame;
+	ret = fd < 0 || code_file_write(&file, fd) ||
+	      pread(fd, to, FILE_SIZE, 0) != FILE_SIZE ? -1 : 0;
+	close(fd);
+	return ret;
+}
+
+static int write_contents(int fd, const char *contents)
+{
+	return pwrite(fd, contents, FILE_SIZE, 0) == FILE_SIZE ? 0 : -1;
+}
+
+/* For caches of instructions that do not follow the memory */
+static void clear_cache(const struct code_image *image)
+{
+	char *text = (char *)code_image_fn(image, 0, 0);
+
+	__builtin___clear_cache(text, text + page_size());
+}
+
+/* Is each stack right or incomplete, and right in the end? */
+static bool becomes_right(struct sampler *sampler, const struct code_image *image)
+{
+	time_t end = time(NULL) + PATIENCE;
+	enum through ret;
+
+	do {
+		ret = code_through(sampler, code_image_fn(image, 0, 1));
+	} while (ret == THROUGH_NOT && time(NULL) < end);
+	return ret == THROUGH;
+}
+
+/*
+ * Ways to replace the contents of a file. @path is the file's, and @fd is open for reading
+ * and writing, and closed afterwards.
+ */
+
+static int by_write(const char *path, int fd, const char *contents)
+{
+	return write_contents(fd, contents);
+}
+
+static int by_truncate_and_write(const char *path, int fd, const char *contents)
+{
+	return ftruncate(fd, 0) || write_contents(fd, contents) ? -1 : 0;
+}
+
+static int store(int fd, const char *contents, bool read_before)
+{
+	unsigned int i;
+	char *to;
+
+	to = mmap(NULL, FILE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (to == MAP_FAILED)
+		return -1;
+	for (i = 0; read_before && i < FILE_SIZE; i += page_size())
+		asm volatile("" : : "r"(to[i]));
+	memcpy(to, contents, FILE_SIZE);
+	return munmap(to, FILE_SIZE);
+}
+
+static int by_store(const char *path, int fd, const char *contents)
+{
+	return store(fd, contents, false);
+}
+
+/* No store faults any more */
+static int by_store_after_read(const char *path, int fd, const char *contents)
+{
+	return store(fd, contents, true);
+}
+
+/* Another file of the same name */
+static int by_rename(const char *path, int fd, const char *contents)
+{
+	char other[128];
+	int new, ret;
+
+	snprintf(other, sizeof(other), "%s.new", path);
+	new = open(other, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+	if (new < 0)
+		return -1;
+	ret = write_contents(new, contents);
+	close(new);
+	return ret || rename(other, path) ? -1 : 0;
+}
+
+FIXTURE(written)
+{
+	struct sampler sampler;
+	char dir[64];
+	char path[96];
+	char contents[2][FILE_SIZE];
+};
+
+/* @renames: the path leads to another file afterwards; the old one stays mapped */
+FIXTURE_VARIANT(written)
+{
+	int (*replace)(const char *path, int fd, const char *contents);
+	bool renames;
+};
+
+FIXTURE_VARIANT_ADD(written, by_write) {
+	.replace = by_write,
+};
+
+FIXTURE_VARIANT_ADD(written, by_truncate_and_write) {
+	.replace = by_truncate_and_write,
+};
+
+FIXTURE_VARIANT_ADD(written, by_store) {
+	.replace = by_store,
+};
+
+FIXTURE_VARIANT_ADD(written, by_store_after_read) {
+	.replace = by_store_after_read,
+};
+
+FIXTURE_VARIANT_ADD(written, by_rename) {
+	.replace = by_rename,
+	.renames = true,
+};
+
+FIXTURE_SETUP(written)
+{
+	if (sampler_open(&self->sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+	ASSERT_EQ(0, make_contents(self->contents[0], CODE_FRAME));
+	ASSERT_EQ(0, make_contents(self->contents[1], CODE_FRAME_OTHER));
+	/* The file systems that the tests mount are nobody else's */
+	ASSERT_EQ(0, unshare(CLONE_NEWNS));
+	ASSERT_EQ(0, mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	snprintf(self->dir, sizeof(self->dir), "/tmp/unwind.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->dir));
+	snprintf(self->path, sizeof(self->path), "%s/file", self->dir);
+}
+
+FIXTURE_TEARDOWN(written)
+{
+	sampler_close(&self->sampler);
+	umount2(self->dir, MNT_DETACH);
+	rmdir(self->dir);
+}
+
+static int map_file(struct code_image *image, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+
+	ret = fd < 0 ? -1 : code_image_map(image, usual, fd, NULL);
+	close(fd);
+	return ret;
+}
+
+static void rewrite(struct __test_metadata *_metadata, struct _test_data_written *self,
+		    const struct _fixture_variant_written *variant)
+{
+	struct code_image image;
+	int fd, i;
+
+	fd = open(self->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, write_contents(fd, self->contents[0]));
+	close(fd);
+	ASSERT_EQ(0, map_file(&image, self->path));
+	ASSERT_TRUE(becomes_right(&self->sampler, &image));
+	for (i = 1; i <= ROUNDS; i++) {
+		fd = open(self->path, O_RDWR | O_CLOEXEC);
+		ASSERT_LE(0, fd);
+		/* It could change at any time. The kernel need not see that, either. */
+		if (i % 2)
+			EXPECT_EQ(THROUGH_NOT, code_through(&self->sampler,
+							    code_image_fn(&image, 0, 1)));
+		ASSERT_EQ(0, variant->replace(self->path, fd, self->contents[i % 2]));
+		close(fd);
+		if (variant->renames) {
+			/* The old file is still mapped, and still has its table */
+			EXPECT_TRUE(becomes_right(&self->sampler, &image));
+			code_image_unmap(&image);
+			ASSERT_EQ(0, map_file(&image, self->path));
+		}
+		clear_cache(&image);
+		EXPECT_TRUE(becomes_right(&self->sampler, &image));
+	}
+	code_image_unmap(&image);
+}
+
+TEST_F_TIMEOUT(written, file_on_tmpfs_never_uses_its_old_table, 120)
+{
+	ASSERT_EQ(0, mount("none", self->dir, "tmpfs", 0, NULL));
+	rewrite(_metadata, self, variant);
+}
+
+/* It has no versions of files, only times */
+TEST_F_TIMEOUT(written, file_on_ramfs_never_uses_its_old_table, 120)
+{
+	if (mount("none", self->dir, "ramfs", 0, NULL))
+		SKIP(return, "no ramfs");
+	rewrite(_metadata, self, variant);
+}
+
+/*
+ * A table so large that a worker loads it. Meanwhile somebody who already has the file
+ * mapped for writing stores other contents, and unmaps it.
+ */
+#define LARGE		(16UL << 20)
+#define DELAYS		10
+
+static int make_large(int fd)
+{
+	struct elf64_phdr phdr;
+	struct elf64_hdr ehdr;
+	unsigned int i;
+	off_t at;
+
+	if (ftruncate(fd, usual->table.offset + LARGE) ||
+	    pread(fd, &ehdr, sizeof(ehdr), 0) != sizeof(ehdr))
+		return -1;
+	for (i = 0; i < ehdr.e_phnum; i++) {
+		at = ehdr.e_phoff + i * sizeof(phdr);
+		if (pread(fd, &phdr, sizeof(phdr), at) != sizeof(phdr))
+			return -1;
+		if (phdr.p_type != PT_GNU_SFRAME)
+			continue;
+		phdr.p_filesz = LARGE;
+		phdr.p_memsz = LARGE;
+		if (pwrite(fd, &phdr, sizeof(phdr), at) != sizeof(phdr))
+			return -1;
+	}
+	return 0;
+}
+
+FIXTURE(loaded)
+{
+	struct sampler sampler;
+	char contents[2][FILE_SIZE];
+};
+
+FIXTURE_SETUP(loaded)
+{
+	if (sampler_open(&self->sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+	ASSERT_EQ(0, make_contents(self->contents[0], CODE_FRAME));
+	ASSERT_EQ(0, make_contents(self->contents[1], CODE_FRAME_OTHER));
+}
+
+FIXTURE_TEARDOWN(loaded)
+{
+	sampler_close(&self->sampler);
+}
+
+static void wait_ms(unsigned int ms)
+{
+	const struct timespec ts = { .tv_nsec = ms * 1000000UL };
+
+	nanosleep(&ts, NULL);
+}
+
+TEST_F_TIMEOUT(loaded, file_stored_to_meanwhile_never_uses_its_old_table, 300)
+{
+	const size_t page = page_size();
+	struct code_image image;
+	char path[32], *to;
+	int fd, i;
+
+	for (i = 0; i < DELAYS; i++) {
+		snprintf(path, sizeof(path), "/tmp/unwind.XXXXXX");
+		fd = mkstemp(path);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, write_contents(fd, self->contents[0]));
+		ASSERT_EQ(0, make_large(fd));
+		to = mmap(NULL, FILE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		ASSERT_NE(MAP_FAILED, to);
+		/* Code and table, but not the headers */
+		memcpy(to + page, self->contents[0] + page, 2 * page);
+		close(fd);
+		ASSERT_EQ(0, map_file(&image, path));
+		ASSERT_EQ(0, unlink(path));
+
+		code_through(&self->sampler, code_image_fn(&image, 0, 1));
+		wait_ms(i);
+		memcpy(to + page, self->contents[1] + page, 2 * page);
+		ASSERT_EQ(0, munmap(to, FILE_SIZE));
+		clear_cache(&image);
+		EXPECT_TRUE(becomes_right(&self->sampler, &image))
+			TH_LOG("stored after %d ms", i);
+		code_image_unmap(&image);
+	}
+}
+
+TEST_HARNESS_MAIN

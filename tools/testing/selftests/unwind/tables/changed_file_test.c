@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files that change when the kernel knows their table: a stack never uses the old one.
+ *
+ * A file is mapped, a stack passes its code by its table, and then the file gets other
+ * code and another table, or loses its table.  The mapping has the new contents at once.
+ * From then on, a stack that passes the code is right, or it ends there.
+ *
+ * Other tests have another file under the same name, or with the same inode number.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/btrfs.h>
+#include <linux/compiler.h>
+#include <linux/falloc.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file_env.h"
+#include "image.h"
+#include "../../kselftest_harness.h"
+
+FIXTURE(changed)
+{
+	struct file_env env;
+	struct code_file new;
+	char dir[32];
+	char path[64];
+	char other[64];
+	/* Opened for writing, and to be read when it has changed */
+	int writer;
+	/* The new contents */
+	char *bytes;
+	size_t size;
+};
+
+FIXTURE_VARIANT(changed)
+{
+	const char *fs;
+};
+
+FOR_EACH_FS(changed);
+
+FIXTURE_SETUP(changed)
+{
+	const char *why = env_setup(&self->env);
+
+	self->writer = -1;
+	if (why)
+		SKIP(return, "%s", why);
+	if (!is_mounted(variant->fs))
+		SKIP(return, "no %s, or not root", fs_name(variant->fs));
+	self->new = with_frame(&code_file_usual, CODE_FRAME_OTHER);
+	self->bytes = file_bytes(&self->new, &self->size);
+	ASSERT_NE(NULL, self->bytes);
+	snprintf(self->dir, sizeof(self->dir), "%s/XXXXXX", variant->fs);
+	ASSERT_NE(NULL, mkdtemp(self->dir));
+	snprintf(self->path, sizeof(self->path), "%s/code.so", self->dir);
+	snprintf(self->other, sizeof(self->other), "%s/other.so", self->dir);
+	/* A worker reads what is not in the page cache, such as a hole */
+	ASSERT_EQ(0, trace_all(&self->env.trace));
+	ASSERT_EQ(0, map_file(&self->env, &code_file_usual, self->path));
+	ASSERT_EQ(THROUGH, through(&self->env, &self->env.image));
+	EXPECT_ONE_LOAD(&self->env, self->env.fd);
+}
+
+FIXTURE_TEARDOWN(changed)
+{
+	env_teardown(&self->env);
+	if (self->writer >= 0)
+		close(self->writer);
+	free(self->bytes);
+	unlink(self->path);
+	unlink(self->other);
+	rmdir(self->dir);
+}
+
+static bool open_writer(struct _test_data_changed *self, int flags)
+{
+	self->writer = open(self->path, flags | O_CLOEXEC);
+	return self->writer >= 0;
+}
+
+static void close_writer(struct _test_data_changed *self)
+{
+	close(self->writer);
+	self->writer = -1;
+}
+
+/* The processor executes what was written */
+static void flush_code(struct _test_data_changed *self)
+{
+	char *text = self->env.image.base + code_file_usual.text[0].vaddr;
+
+	__builtin___clear_cache(text, text + sysconf(_SC_PAGESIZE));
+}
+
+/* The file has a new table, which the kernel loads once, and nobody uses the old one */
+#define EXPECT_NEW_TABLE(self)						\
+	do {								\
+		struct _test_data_changed *_self = (self);		\
+		struct file_env *_env = &_self->env;			\
+									\
+		flush_code(_self);					\
+		ASSERT_EQ(0, file_settle(_env->fd));			\
+		ASSERT_EQ(0, trace_clear(&_env->trace));		\
+		EXPECT_EQ(THROUGH, await_through(_env, &_env->image));	\
+		EXPECT_EQ(THROUGH, through(_env, &_env->image));	\
+		EXPECT_ONE_LOAD(_env, _env->fd);			\
+	} while (0)
+
+/* The file has no table any more; the kernel looks at it once */
+#define EXPECT_BAD_TABLE(self)						\
+	do {								\
+		struct _test_data_changed *_self = (self);		\
+		struct file_env *_env = &_self->env;			\
+									\
+		flush_code(_self);					\
+		ASSERT_EQ(0, file_settle(_env->fd));			\
+		ASSERT_EQ(0, trace_clear(&_env->trace));		\
+		EXPECT_EQ(THROUGH_NOT,					\
+			  await_fault(_env, &_env->image, _env->fd));	\
+		EXPECT_TRUE(never_through(_env, &_env->image));		\
+		EXPECT_EQ(1, faults(_env, _env->fd));			\
+		EXPECT_EQ(0, loads(_env, _env->fd));			\
+	} while (0)
+
+/* Until it is closed, it has no table */
+TEST_F(changed, written_file_uses_its_new_table)
+{
+	ASSERT_TRUE(open_writer(self, O_WRONLY));
+	EXPECT_TRUE(never_through(&self->env, &self->env.image));
+	ASSERT_EQ(self->size, pwrite(self->writer, self->bytes, self->size, 0));
+	flush_code(self);
+	EXPECT_TRUE(never_through(&self->env, &self->env.image));
+	close_writer(self);
+	EXPECT_NEW_TABLE(self);
+}
+
+/* Without a stack between open and close: only the stamp shows the change */
+TEST_F(changed, written_file_uses_its_new_table_at_the_next_stack)
+{
+	ASSERT_TRUE(open_writer(self, O_WRONLY));
+	ASSERT_EQ(self->size, pwrite(self->writer, self->bytes, self->size, 0));
+	close_writer(self);
+	flush_code(self);
+	ASSERT_EQ(0, file_settle(self->env.fd));
+	ASSERT_EQ(0, trace_clear(&self->env.trace));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	EXPECT_ONE_LOAD(&self->env, self->env.fd);
+}
+
+/* At any time after the change, a stack is right or ends there */
+TEST_F(changed, file_written_again_and_again_never_uses_an_old_table)
+{
+	struct file_env *env = &self->env;
+	unsigned int i, throughs = 0;
+	enum through ret;
+
+	for (i = 0; i < 50; i++) {
+		self->new = with_frame(&code_file_usual, CODE_FRAME + i % 4 * 16);
+		ASSERT_TRUE(open_writer(self, O_WRONLY));
+		ASSERT_EQ(0, code_file_write(&self->new, self->writer));
+		close_writer(self);
+		flush_code(self);
+		ret = through(env, &env->image);
+		ASSERT_NE(THROUGH_ERROR, ret);
+		throughs += ret == THROUGH;
+		/* Let the next one meet tables of any age, if any */
+		usleep(1000 * i);
+		ASSERT_NE(THROUGH_ERROR, through(env, &env->image));
+	}
+	TH_LOG("%u of %u with the new table at once", throughs, i);
+	EXPECT_EQ(THROUGH, await_through(env, &env->image));
+}
+
+/* @read: read memory before the store, which then need not fault */
+static bool store(struct _test_data_changed *self, bool read)
+{
+	char *shared;
+	size_t i;
+
+	shared = mmap(NULL, self->size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		      self->writer, 0);
+	if (shared == MAP_FAILED)
+		return false;
+	for (i = 0; read && i < self->size; i++)
+		(void)READ_ONCE(shared[i]);
+	memcpy(shared, self->bytes, self->size);
+	return !munmap(shared, self->size);
+}
+
+TEST_F(changed, file_changed_by_shared_stores_uses_its_new_table)
+{
+	ASSERT_TRUE(open_writer(self, O_RDWR));
+	ASSERT_TRUE(store(self, false));
+	close_writer(self);
+	EXPECT_NEW_TABLE(self);
+}
+
+TEST_F(changed, file_changed_by_shared_stores_after_reads_uses_its_new_table)
+{
+	ASSERT_TRUE(open_writer(self, O_RDWR));
+	ASSERT_TRUE(store(self, true));
+	close_writer(self);
+	EXPECT_NEW_TABLE(self);
+}
+
+/* A mapping alone keeps the file open for writing */
+TEST_F(changed, file_with_a_shared_mapping_has_no_table)
+{
+	char *shared;
+
+	ASSERT_TRUE(open_writer(self, O_RDWR));
+	shared = mmap(NULL, self->size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		      self->writer, 0);
+	ASSERT_NE(MAP_FAILED, shared);
+	close_writer(self);
+	EXPECT_TRUE(never_through(&self->env, &self->env.image));
+	memcpy(shared, self->bytes, self->size);
+	flush_code(self);
+	EXPECT_TRUE(never_through(&self->env, &self->env.image));
+	ASSERT_EQ(0, munmap(shared, self->size));
+	EXPECT_NEW_TABLE(self);
+}
+
+/* By name: the file is open for writing only during the call */
+TEST_F(changed, file_without_its_end_has_no_table)
+{
+	ASSERT_EQ(0, truncate(self->path, code_file_usual.table.offset));
+	EXPECT_BAD_TABLE(self);
+}
+
+/* Its size is as before.  Without a file descriptor, ramfs leaves the time as it was. */
+TEST_F(changed, file_truncated_and_extended_has_no_table)
+{
+	ASSERT_TRUE(open_writer(self, O_WRONLY));
+	ASSERT_EQ(0, ftruncate(self->writer, code_file_usual.table.offset));
+	ASSERT_EQ(0, ftruncate(self->writer, self->size));
+	close_writer(self);
+	EXPECT_BAD_TABLE(self);
+}
+
+TEST_F(changed, file_that_has_grown_has_its_table)
+{
+	ASSERT_EQ(0, truncate(self->path, self->size + 1));
+	EXPECT_NEW_TABLE(self);
+}
+
+TEST_F(changed, file_with_a_hole_for_a_table_has_none)
+{
+	ASSERT_TRUE(open_writer(self, O_WRONLY));
+	if (fallocate(self->writer, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		      code_file_usual.table.offset, sysconf(_SC_PAGESIZE))) {
+		ASSERT_EQ(EOPNOTSUPP, errno);
+		SKIP(return, "no holes");
+	}
+	close_writer(self);
+	EXPECT_BAD_TABLE(self);
+}
+
+/* Not before its end, so that its size is as before */
+TEST_F(changed, file_with_another_program_header_has_no_table)
+{
+	const struct elf64_phdr *phdr = NULL;
+	const uint32_t null = PT_NULL;
+	struct file_env *env = &self->env;
+	size_t at;
+
+	/* The last one locates the section */
+	at = sizeof(struct elf64_hdr) + 2 * sizeof(*phdr) + offsetof(struct elf64_phdr, p_type);
+	ASSERT_TRUE(open_writer(self, O_WRONLY));
+	ASSERT_EQ(sizeof(null), pwrite(self->writer, &null, sizeof(null), at));
+	close_writer(self);
+	ASSERT_EQ(0, file_settle(env->fd));
+	ASSERT_EQ(0, trace_clear(&env->trace));
+	EXPECT_TRUE(never_through(env, &env->image));
+	EXPECT_EQ(0, loads(env, env->fd));
+	EXPECT_EQ(0, faults(env, env->fd));
+
+	/* And it gets one when it has a header for it */
+	ASSERT_TRUE(open_writer(self, O_WRONLY));
+	ASSERT_EQ(self->size, pwrite(self->writer, self->bytes, self->size, 0));
+	close_writer(self);
+	EXPECT_NEW_TABLE(self);
+}
+
+/* As cp does: another file's bytes, into the same inode */
+TEST_F(changed, file_copied_over_uses_its_new_table)
+{
+	int from = make_file(&self->new, self->other);
+
+	ASSERT_LE(0, from);
+	ASSERT_TRUE(open_writer(self, O_WRONLY | O_TRUNC));
+	ASSERT_EQ(self->size, copy_file_range(from, NULL, self->writer, NULL,
+					      self->size, 0));
+	close_writer(self);
+	close(from);
+	EXPECT_NEW_TABLE(self);
+}
+
+/* The other file's blocks: nothing is written */
+TEST_F(changed, file_cloned_over_uses_its_new_table)
+{
+	int from = make_file(&self->new, self->other);
+
+	ASSERT_LE(0, from);
+	ASSERT_TRUE(open_writer(self, O_WRONLY));
+	if (ioctl(self->writer, FICLONE, from)) {
+		close(from);
+		SKIP(return, "no cloned files");
+	}
+	close_writer(self);
+	close(from);
+	EXPECT_NEW_TABLE(self);
+}
+
+TEST_F(changed, file_opened_for_writing_but_unchanged_keeps_its_table)
+{
+	struct file_env *env = &self->env;
+
+	ASSERT_TRUE(open_writer(self, O_RDWR));
+	close_writer(self);
+	EXPECT_EQ(THROUGH, through(env, &env->image));
+	EXPECT_ONE_LOAD(env, env->fd);
+}
+
+/* Another inode under the name: each mapping has the table of its own file */
+TEST_F(changed, file_renamed_over_has_its_own_table)
+{
+	struct file_env *env = &self->env;
+	struct code_image image;
+	int fd = make_file(&self->new, self->other);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, rename(self->other, self->path));
+	ASSERT_EQ(0, code_image_map(&image, &self->new, fd, NULL));
+	EXPECT_EQ(THROUGH, await_through(env, &image));
+	EXPECT_EQ(THROUGH, await_through(env, &env->image));
+	EXPECT_EQ(THROUGH, through(env, &image));
+	code_image_unmap(&image);
+	close(fd);
+}
+
+/* A new file may have the inode number of a deleted one */
+TEST_F(changed, file_deleted_and_made_anew_has_its_own_table)
+{
+	struct file_env *env = &self->env;
+	struct stat st;
+	ino_t ino;
+	int i, same = 0;
+
+	for (i = 1; i < 5; i++) {
+		ASSERT_EQ(0, fstat(env->fd, &st));
+		ino = st.st_ino;
+		code_image_unmap(&env->image);
+		close(env->fd);
+		ASSERT_EQ(0, unlink(self->path));
+		self->new = with_frame(&code_file_usual, CODE_FRAME + 16 * i);
+		ASSERT_EQ(0, map_file(env, &self->new, self->path));
+		EXPECT_EQ(THROUGH, through(env, &env->image));
+		ASSERT_EQ(0, fstat(env->fd, &st));
+		same += st.st_ino == ino;
+	}
+	TH_LOG("%d of 4 with the inode number of the one before", same);
+}
+
+/*
+ * Other file systems, with the same inode numbers
+ */
+
+/* A snapshot has files of its own; what changes one leaves the other as it is */
+TEST(file_in_a_snapshot_has_its_own_table)
+{
+	const struct code_file other = with_frame(&code_file_usual, CODE_FRAME_OTHER);
+	struct btrfs_ioctl_vol_args volume = { .name = "volume" };
+	struct btrfs_ioctl_vol_args_v2 snapshot = { .name = "snapshot" };
+	const char *path = BTRFS "/snapshot/code.so";
+	struct code_image image;
+	struct file_env env = {};
+	const char *why = env_setup(&env);
+	int dir, fd;
+
+	if (why)
+		SKIP(return, "%s", why);
+	if (!is_mounted(BTRFS))
+		SKIP(return, "no btrfs, or not root");
+	ASSERT_EQ(0, trace_all(&env.trace));
+	dir = open(BTRFS, O_RDONLY | O_CLOEXEC);
+	ASSERT_EQ(0, ioctl(dir, BTRFS_IOC_SUBVOL_CREATE, &volume));
+	ASSERT_EQ(0, map_file(&env, &code_file_usual, BTRFS "/volume/code.so"));
+	EXPECT_EQ(THROUGH, through(&env, &env.image));
+	snapshot.fd = open(BTRFS "/volume", O_RDONLY | O_CLOEXEC);
+	ASSERT_EQ(0, ioctl(dir, BTRFS_IOC_SNAP_CREATE_V2, &snapshot));
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, code_image_map(&image, &code_file_usual, fd, NULL));
+	/* It is not in the page cache */
+	EXPECT_EQ(THROUGH, await_through(&env, &image));
+	code_image_unmap(&image);
+	close(fd);
+	/* Two inodes of one number */
+	EXPECT_EQ(2, loads(&env, env.fd));
+
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, code_file_write(&other, fd));
+	close(fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ASSERT_EQ(0, code_image_map(&image, &other, fd, NULL));
+	EXPECT_EQ(THROUGH, through(&env, &image));
+	EXPECT_EQ(THROUGH, through(&env, &env.image));
+	EXPECT_EQ(3, loads(&env, env.fd));
+	code_image_unmap(&image);
+	close(fd);
+	close(dir);
+	env_teardown(&env);
+}
+
+FIXTURE(mounted)
+{
+	struct file_env env;
+};
+
+FIXTURE_VARIANT(mounted)
+{
+	const char *fs;
+	const char *size;
+};
+
+FIXTURE_VARIANT_ADD(mounted, tmpfs) {
+	.fs = "tmpfs",
+};
+
+FIXTURE_VARIANT_ADD(mounted, ext4) {
+	.fs = EXT4_OF_PAGES, .size = "4M",
+};
+
+FIXTURE_SETUP(mounted)
+{
+	const char *why = env_setup(&self->env);
+
+	if (why)
+		SKIP(return, "%s", why);
+	if (!is_mounted(TMPFS))
+		SKIP(return, "not root");
+}
+
+FIXTURE_TEARDOWN(mounted)
+{
+	env_teardown(&self->env);
+}
+
+#define PLACE	"/tmp/place"
+
+/* One after the other at one place */
+TEST_F(mounted, file_has_its_own_table)
+{
+	struct code_file file;
+	struct stat st;
+	ino_t ino = 0;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		file = with_frame(&code_file_usual, CODE_FRAME + 16 * i);
+		if (!make_fs(variant->fs, variant->size, PLACE))
+			SKIP(return, "no %s", variant->fs);
+		ASSERT_EQ(0, map_file(&self->env, &file, PLACE "/code.so"));
+		EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+		ASSERT_EQ(0, fstat(self->env.fd, &st));
+		if (i)
+			EXPECT_EQ(ino, st.st_ino);
+		ino = st.st_ino;
+		code_image_unmap(&self->env.image);
+		close(self->env.fd);
+		/* The kernel holds no file because of its table */
+		ASSERT_EQ(0, umount(PLACE));
+	}
+	self->env.fd = -1;
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files of a server that does not answer: no task waits for their tables.
+ *
+ * The server (FUSE) gives out the text of its files, and holds back all the rest as long
+ * as a test wants.  So the kernel's worker hangs in a read, while stacks are taken without
+ * the table, tasks can be killed, and the tables of other file systems are loaded.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "file_env.h"
+#include "turns.h"
+#include "../../kselftest_harness.h"
+
+/*
+ * The server
+ */
+
+#define DIR		"/tmp/slow"
+
+/* Numbers of its files, after the root's */
+#define FIRST		(FUSE_ROOT_ID + 1)
+#define FILES		2
+
+static const char * const names[FILES] = { "code.so", "other.so" };
+
+#define REQUEST_MAX	(1 << 17)
+#define HELD_MAX	16
+#define FOR_EVER	1000000
+
+/* Shared with the test: whether to hold reads back, and how many were */
+struct control {
+	atomic_bool	hold;
+	atomic_uint	nr_held;
+};
+
+struct held {
+	uint64_t		unique;
+	struct fuse_read_in	read;
+};
+
+struct server {
+	int		fd;
+	struct control	*control;
+	char		*bytes;
+	size_t		size;
+	struct held	held[HELD_MAX];
+	unsigned int	nr_held;
+};
+
+static void reply(const struct server *server, uint64_t unique, int error,
+		  const void *data, size_t size)
+{
+	struct fuse_out_header header = {
+		.len = sizeof(header) + size, .error = error, .unique = unique,
+	};
+	struct iovec iov[2] = {
+		{ &header, sizeof(header) }, { (void *)data, size },
+	};
+
+	/* The request may have been given up */
+	if (writev(server->fd, iov, 2) < 0 && errno != ENOENT)
+		_exit(1);
+}
+
+static struct fuse_attr attr_of(const struct server *server, uint64_t node)
+{
+	struct fuse_attr attr = {
+		.ino = node, .mode = S_IFREG | 0755, .nlink = 1, .size = server->size,
+		.blksize = 4096,
+	};
+
+	if (node == FUSE_ROOT_ID)
+		attr.mode = S_IFDIR | 0755;
+	return attr;
+}
+
+static void reply_lookup(const struct server *server, uint64_t unique, const char *name)
+{
+	struct fuse_entry_out out = {
+		.entry_valid = FOR_EVER, .attr_valid = FOR_EVER,
+	};
+	unsigned int i;
+
+	for (i = 0; i < FILES && strcmp(name, names[i]); i++)
+		;
+	if (i == FILES) {
+		reply(server, unique, -ENOENT, NULL, 0);
+		return;
+	}
+	out.nodeid = FIRST + i;
+	out.attr = attr_of(server, out.nodeid);
+	reply(server, unique, 0, &out, sizeof(out));
+}
+
+static void reply_read(const struct server *server, uint64_t unique,
+		       const struct fuse_read_in *read)
+{
+	size_t size = read->offset < server->size ? server->size - read->offset : 0;
+
+	if (size > read->size)
+		size = read->size;
+	reply(server, unique, 0, server->bytes + read->offset, size);
+}
+
+/* The text, or after some time: all of the file */
+static bool is_held(const struct server *server, const struct fuse_read_in *read)
+{
+	return read->offset != code_file_usual.text[0].offset &&
+	       atomic_load(&server->control->hold);
+}
+
+static void handle_read(struct server *server, uint64_t unique,
+			const struct fuse_read_in *read)
+{
+	if (!is_held(server, read)) {
+		reply_read(server, unique, read);
+		return;
+	}
+	if (server->nr_held == HELD_MAX)
+		_exit(1);
+	server->held[server->nr_held++] = (struct held){ unique, *read };
+	atomic_store(&server->control->nr_held, server->nr_held);
+}
+
+static void release_held(struct server *server)
+{
+	while (server->nr_held && !atomic_load(&server->control->hold)) {
+		const struct held *held = &server->held[--server->nr_held];
+
+		reply_read(server, held->unique, &held->read);
+	}
+}
+
+static void handle(struct server *server, const struct fuse_in_header *in)
+{
+	/* One page per read, no reading ahead */
+	const struct fuse_init_out init = {
+		.major = FUSE_KERNEL_VERSION, .minor = 31, .max_write = 4096,
+		.max_background = 16, .congestion_threshold = 16,
+	};
+	const struct fuse_open_out open = { .fh = 1, .open_flags = FOPEN_KEEP_CACHE };
+	struct fuse_attr_out attr = { .attr_valid = FOR_EVER };
+
+	switch (in->opcode) {
+	case FUSE_INIT:
+		reply(server, in->unique, 0, &init, sizeof(init));
+		break;
+	case FUSE_LOOKUP:
+		reply_lookup(server, in->unique, (const char *)(in + 1));
+		break;
+	case FUSE_GETATTR:
+		attr.attr = attr_of(server, in->nodeid);
+		reply(server, in->unique, 0, &attr, sizeof(attr));
+		break;
+	case FUSE_OPEN:
+	case FUSE_OPENDIR:
+		reply(server, in->unique, 0, &open, sizeof(open));
+		break;
+	case FUSE_READ:
+		handle_read(server, in->unique, (const struct fuse_read_in *)(in + 1));
+		break;
+	case FUSE_FLUSH:
+	case FUSE_RELEASE:
+		reply(server, in->unique, 0, NULL, 0);
+		break;
+	/* These have no reply */
+	case FUSE_FORGET:
+	case FUSE_BATCH_FORGET:
+	case FUSE_INTERRUPT:
+		break;
+	default:
+		reply(server, in->unique, -ENOSYS, NULL, 0);
+	}
+}
+
+/* Until it is killed, or the file system is unmounted */
+static void serve(struct server *server)
+{
+	static char request[REQUEST_MAX];
+	struct pollfd poll_fd = { .fd = server->fd, .events = POLLIN };
+
+	while (1) {
+		release_held(server);
+		if (poll(&poll_fd, 1, 10) <= 0)
+			continue;
+		if (read(server->fd, request, sizeof(request)) > 0)
+			handle(server, (const struct fuse_in_header *)request);
+		else if (errno == ENODEV)
+			_exit(0);
+	}
+}
+
+/*
+ * The tests
+ */
+
+FIXTURE(slow)
+{
+	struct file_env env;
+	struct control *control;
+	pid_t server;
+};
+
+/* Mount the file system, and start its server; return NULL, or why not */
+static const char *start_server(struct _test_data_slow *self)
+{
+	struct server server = { .control = self->control };
+	char options[64];
+
+	server.bytes = file_bytes(&code_file_usual, &server.size);
+	server.fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (!server.bytes || server.fd < 0)
+		return "no /dev/fuse";
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0",
+		 server.fd);
+	if ((mkdir(DIR, 0700) && errno != EEXIST) ||
+	    mount("slow", DIR, "fuse", MS_NOSUID | MS_NODEV, options))
+		return "no FUSE, or not root";
+	self->server = fork();
+	if (!self->server)
+		serve(&server);
+	close(server.fd);
+	free(server.bytes);
+	return self->server < 0 ? "no process" : NULL;
+}
+
+FIXTURE_SETUP(slow)
+{
+	const char *why = env_setup(&self->env);
+
+	self->control = mmap(NULL, sizeof(*self->control), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->control);
+	atomic_store(&self->control->hold, true);
+	if (!why)
+		why = start_server(self);
+	if (why)
+		SKIP(return, "%s", why);
+	ASSERT_EQ(0, trace_all(&self->env.trace));
+}
+
+FIXTURE_TEARDOWN(slow)
+{
+	if (self->server > 0) {
+		kill(self->server, SIGKILL);
+		wait_for(self->server);
+	}
+	env_teardown(&self->env);
+	umount2(DIR, MNT_DETACH);
+}
+
+/* Map the text; nothing else is to be read */
+static chain_fn map_text(int *fd, unsigned int i)
+{
+	char path[64];
+	void *text;
+
+	snprintf(path, sizeof(path), DIR "/%s", names[i]);
+	*fd = open(path, O_RDONLY | O_CLOEXEC);
+	text = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_PRIVATE, *fd,
+		    code_file_usual.text[0].offset);
+	return text == MAP_FAILED ? NULL : (chain_fn)text;
+}
+
+static bool never_through_fn(struct file_env *env, chain_fn fn)
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		if (code_through(&env->sampler, fn) != THROUGH_NOT)
+			return false;
+	return true;
+}
+
+static enum through await_through_fn(struct file_env *env, chain_fn fn)
+{
+	enum through ret;
+	int i;
+
+	for (i = 0; i < 10000; i++) {
+		ret = code_through(&env->sampler, fn);
+		if (ret != THROUGH_NOT)
+			break;
+		usleep(1000);
+	}
+	return ret;
+}
+
+/* Wait until the kernel reads what the server holds back; is the read the only one? */
+static bool await_held(struct _test_data_slow *self)
+{
+	int i;
+
+	for (i = 0; i < 10000 && !atomic_load(&self->control->nr_held); i++)
+		usleep(1000);
+	return atomic_load(&self->control->nr_held) == 1;
+}
+
+/* The next ones neither wait nor ask again */
+TEST_F(slow, file_has_stacks_without_its_table)
+{
+	struct file_env *env = &self->env;
+	chain_fn fn = map_text(&env->fd, 0);
+
+	ASSERT_NE(NULL, fn);
+	EXPECT_TRUE(never_through_fn(env, fn));
+	EXPECT_TRUE(await_held(self));
+	EXPECT_TRUE(never_through_fn(env, fn));
+	EXPECT_TRUE(await_held(self));
+	EXPECT_EQ(0, loads(env, env->fd));
+	atomic_store(&self->control->hold, false);
+	EXPECT_EQ(THROUGH, await_through_fn(env, fn));
+	EXPECT_ONE_LOAD(env, env->fd);
+}
+
+TEST_F(slow, file_does_not_keep_its_task_alive)
+{
+	struct file_env *env = &self->env;
+	chain_fn fn = map_text(&env->fd, 0);
+	struct sampler sampler;
+	struct turns turns;
+	pid_t pid;
+
+	ASSERT_NE(NULL, fn);
+	ASSERT_EQ(0, turns_init(&turns));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		if (sampler_open(&sampler, 0) || code_through(&sampler, fn) != THROUGH_NOT ||
+		    !turn_over(&turns, TURN_PARENT))
+			_exit(1);
+		while (1)
+			code_through(&sampler, fn);
+	}
+	ASSERT_TRUE(turn_await(&turns, TURN_PARENT));
+	EXPECT_TRUE(await_held(self));
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	EXPECT_EQ(SIGKILL, WTERMSIG(wait_for(pid)));
+}
+
+/* Loads of the same file system wait for each other */
+TEST_F(slow, file_holds_up_only_its_file_system)
+{
+	struct file_env *env = &self->env;
+	chain_fn fn = map_text(&env->fd, 0), other;
+	struct code_image image;
+	int other_fd, large;
+
+	ASSERT_NE(NULL, fn);
+	EXPECT_TRUE(never_through_fn(env, fn));
+	EXPECT_TRUE(await_held(self));
+	other = map_text(&other_fd, 1);
+	ASSERT_NE(NULL, other);
+	EXPECT_TRUE(never_through_fn(env, other));
+
+	large = large_memfd();
+	ASSERT_LE(0, large);
+	ASSERT_EQ(0, code_image_map(&image, &code_file_usual, large, NULL));
+	EXPECT_EQ(THROUGH, await_through(env, &image));
+	EXPECT_ONE_LOAD(env, large);
+
+	EXPECT_TRUE(await_held(self));
+	atomic_store(&self->control->hold, false);
+	EXPECT_EQ(THROUGH, await_through_fn(env, fn));
+	EXPECT_EQ(THROUGH, await_through_fn(env, other));
+	EXPECT_ONE_LOAD(env, env->fd);
+	EXPECT_ONE_LOAD(env, other_fd);
+	code_image_unmap(&image);
+	close(other_fd);
+	close(large);
+}
+
+/* The worker's read fails, and it lets go of the file */
+TEST_F(slow, file_of_a_dead_server_can_be_unmounted)
+{
+	struct file_env *env = &self->env;
+	chain_fn fn = map_text(&env->fd, 0);
+	int i;
+
+	ASSERT_NE(NULL, fn);
+	EXPECT_TRUE(never_through_fn(env, fn));
+	EXPECT_TRUE(await_held(self));
+	ASSERT_EQ(0, kill(self->server, SIGKILL));
+	EXPECT_EQ(SIGKILL, WTERMSIG(wait_for(self->server)));
+	self->server = 0;
+	EXPECT_TRUE(never_through_fn(env, fn));
+	ASSERT_EQ(0, munmap(fn, sysconf(_SC_PAGESIZE)));
+	close(env->fd);
+	env->fd = -1;
+	for (i = 0; i < 10000 && umount(DIR) && errno == EBUSY; i++)
+		usleep(1000);
+	EXPECT_GT(10000, i);
+}
+
+TEST_HARNESS_MAIN
