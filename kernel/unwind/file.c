@@ -81,7 +81,7 @@ static LIST_HEAD(clock_list);
 static DEFINE_SPINLOCK(files_lock);
 static unsigned long nr_files;
 static unsigned long nr_bytes;
-/* Number of tables that were ever loaded */
+/* Number of files about which something was ever found out */
 static u32 generation;
 
 static unsigned long max_tables_kb __read_mostly;
@@ -162,10 +162,10 @@ int unwind_file_find(const struct inode *inode, const struct sframe_table **tabl
 }
 
 /**
- * unwind_file_generation - has there been another table since?
+ * unwind_file_generation - has anything been found out since?
  *
  * Context: any.
- * Return: a number that differs after another file's table was loaded.
+ * Return: a number that differs after it was found out what table another file has, if any.
  */
 u32 unwind_file_generation(void)
 {
@@ -325,10 +325,10 @@ bool unwind_file_finish(struct unwind_file *file, struct inode *inode,
 
 	scoped_guard(spinlock, &files_lock) {
 		nr_bytes -= bytes_of(file);
-		if (state == UNWIND_FILE_READY) {
+		if (state == UNWIND_FILE_READY)
 			file->table = table;
+		if (state != UNWIND_FILE_FAILED)
 			WRITE_ONCE(generation, generation + 1);
-		}
 		nr_bytes += bytes_of(file);
 		file->used = true;
 		/* Pairs with is_valid(): a reader that sees the state sees the table */

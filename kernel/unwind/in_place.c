@@ -118,9 +118,9 @@ static enum outcome unwind(struct pt_regs *regs, struct unwind_stacktrace *trace
  *
  * Most processes have none, and shall not pay for the search.  Once it is known that none of
  * the files that such a process has mapped as text has a table, mm->unwind_bare is set to
- * what this depends on: the number of pages of text, and the number of tables that were ever
- * loaded; and a bit.  (Text that is replaced by as much other text is noticed when the next
- * table is loaded.)  Without the bit, some file has a table.
+ * what this depends on: the number of pages of text, and the number of files whose tables
+ * were ever looked for; and a bit.  (Text that is replaced by as much other text is noticed
+ * when the next file is looked at.)  Without the bit, some file has a table, or may have one.
  */
 
 #define BARE		BIT_ULL(0)
@@ -181,14 +181,16 @@ static int find_table(struct mm_struct *mm, unsigned long *addr)
 /* Is the process bare?  Files that are not known yet are loaded. */
 static void survey(struct mm_struct *mm)
 {
-	const u64 key = survey_key(mm);
 	unsigned long addr = 0, last = ULONG_MAX;
+	u64 key;
 	int ret;
 
-	while ((ret = find_table(mm, &addr)) == -ENODATA && addr != last) {
-		last = addr;
-		if (unwind_file_load(addr))
+	for (;;) {
+		key = survey_key(mm);
+		ret = find_table(mm, &addr);
+		if (ret != -ENODATA || addr == last || unwind_file_load(addr))
 			break;
+		last = addr;
 	}
 	WRITE_ONCE(mm->unwind_bare, ret ? key : key | BARE);
 }

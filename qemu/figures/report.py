@@ -131,15 +131,8 @@ def tables(part):
             part.set("registered ranges", nr, "bytes each", round(int(values[0]) / int(nr)))
         else:
             counts[int(nr), kind][int(values[0])].append(int(values[1]))
-    before = None
     for (nr, kind), depths in sorted(counts.items()):
-        figure = per_frame(depths)
-        part.set("registered ranges", nr, f"{kind} frame", figure)
-        if kind == "cold":
-            if before:
-                part.set("registered ranges", nr, "cold, more per doubling",
-                         round((figure - before[1]) / math.log2(nr / before[0]), 1))
-            before = nr, figure
+        part.set("registered ranges", nr, f"{kind} frame", per_frame(depths))
 
 
 # The limits of a frame, by (frame pointer?, how, state)

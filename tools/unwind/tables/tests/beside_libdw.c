@@ -319,7 +319,6 @@ static void open_assembled(struct file *f)
 	f->has_assembled = data && !kernel_table_open(&f->assembled, data->d_buf,
 						      data->d_size, shdr.sh_addr,
 						      f->ehdr.e_machine);
-	f->assembled.access = UNWIND_USER_FAULTABLE;
 }
 
 static void open_libdw(struct file *f, int fd)

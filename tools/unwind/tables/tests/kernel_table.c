@@ -13,7 +13,6 @@ int kernel_table_open(struct kernel_table *table, const void *section,
 		      size_t size, u64 addr, unsigned int machine)
 {
 	table->addr = addr;
-	table->access = UNWIND_USER_NOFAULT;
 	return sframe_read_header(&table->section, (unsigned long)section, size,
 				  machine == EM_X86_64 ?
 				  SFRAME_ABI_AMD64_ENDIAN_LITTLE :
@@ -24,8 +23,7 @@ int kernel_table_row(const struct kernel_table *table, u64 addr,
 		     struct unwind_row *row)
 {
 	return sframe_find_row(&table->section,
-			       table->section.start + addr - table->addr,
-			       table->access, row);
+			       table->section.start + addr - table->addr, row);
 }
 
 static bool rules_equal(const struct unwind_rule *a, const struct unwind_rule *b)

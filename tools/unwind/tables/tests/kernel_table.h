@@ -16,12 +16,10 @@
  * struct kernel_table - a section
  * @section: the kernel's
  * @addr: link-time address of the section
- * @access: bounds of a lookup: by default, of one that must not fault
  */
 struct kernel_table {
 	struct sframe_section	section;
 	u64			addr;
-	enum unwind_user_access	access;
 };
 
 int kernel_table_open(struct kernel_table *table, const void *section,
