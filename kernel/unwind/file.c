@@ -17,9 +17,9 @@
  * An entry is freed after a grace period, its table with it.
  *
  * Tables are charged to the cgroup of the task that loads them.  The sysctl
- * kernel.unwind_max_tables_kb limits all of them together.  The least recently used ones
- * go first, in the way of a clock: an entry that was used since the hand last passed it
- * is spared once.
+ * kernel.unwind_max_tables_kb limits all of them together, and MAX_FILES their number.  The
+ * least recently used ones go first, in the way of a clock: an entry that was used since
+ * the hand last passed it is spared once.
  */
 
 #include <linux/cleanup.h>
@@ -28,9 +28,11 @@
 #include <linux/hashtable.h>
 #include <linux/init.h>
 #include <linux/iversion.h>
+#include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/mm.h>
+#include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/shrinker.h>
 #include <linux/slab.h>
@@ -42,9 +44,19 @@
 
 /* A file is left alone for this long after its table could not be loaded */
 #define RETRY_AFTER	HZ
+/* And for this long if it is of a kind that has none: it may be sealed then */
+#define RETRY_LATER	(60 * HZ)
 
-/* A file that changed so lately may change again without another ctime */
-#define SETTLED_NS	(20 * NSEC_PER_MSEC)
+/*
+ * A file that changed so lately may change again without another ctime: some file systems
+ * have times of two seconds
+ */
+#define SETTLED_NS	(3 * NSEC_PER_SEC)
+
+/* Lists in the hash are short, whatever files a process maps */
+#define MAX_FILES	16384
+/* The clock's hand passes so many at once: files_lock is held */
+#define MAX_TURNS	1024
 
 /**
  * struct unwind_file - what is known about the table of a file
@@ -54,10 +66,10 @@
  * @version: of the file, as it was when the table was loaded
  * @size: of the file, likewise
  * @state: one of &enum unwind_file_state
- * @sealed: the file cannot change any more, though it may be open for writing
- * @written: somebody could write when loading began
+ * @kind: whether the file can have a table
  * @used: since the clock's hand passed
- * @retry: when to try again, in jiffies: if it failed
+ * @too_large: size of its table in kilobytes, if that is more than the limit; else 0
+ * @retry: when to try again, in jiffies: if it failed, or is ineligible
  * @table: if it is ready
  * @rcu: frees it
  */
@@ -68,15 +80,15 @@ struct unwind_file {
 	u64			version;
 	loff_t			size;
 	u8			state;
-	bool			sealed;
-	bool			written;
+	u8			kind;
 	bool			used;
+	u32			too_large;
 	unsigned long		retry;
 	struct sframe_table	*table;
 	struct rcu_head		rcu;
 };
 
-static DEFINE_HASHTABLE(files, 10);
+static DEFINE_HASHTABLE(files, 12);
 static LIST_HEAD(clock_list);
 static DEFINE_SPINLOCK(files_lock);
 static unsigned long nr_files;
@@ -85,6 +97,8 @@ static unsigned long nr_bytes;
 static u32 generation;
 
 static unsigned long max_tables_kb __read_mostly;
+/* A process can choose the inodes' numbers, but not which of them share a list */
+static u32 seed __read_mostly;
 
 /*
  * Looking up
@@ -99,18 +113,23 @@ static u64 version_of(const struct inode *inode)
 
 static bool is_same(const struct unwind_file *file, const struct inode *inode)
 {
-	if (file->sealed)
+	if (file->kind == UNWIND_FILE_SEALED)
 		return true;
 	return file->version == version_of(inode) &&
 	       file->size == i_size_read(inode) &&
 	       atomic_read(&inode->i_writecount) <= 0;
 }
 
+static u32 key_of(u64 seq)
+{
+	return jhash_2words(seq, seq >> 32, seed);
+}
+
 static struct unwind_file *find(u64 seq)
 {
 	struct unwind_file *file;
 
-	hash_for_each_possible_rcu(files, file, node, seq,
+	hash_for_each_possible_rcu(files, file, node, key_of(seq),
 				   lockdep_is_held(&files_lock)) {
 		if (file->seq == seq)
 			return file;
@@ -119,17 +138,16 @@ static struct unwind_file *find(u64 seq)
 }
 
 /* Does the entry say what is to be known about the file, for now? */
-static bool is_valid(const struct unwind_file *file, const struct inode *inode)
+static bool is_valid(const struct unwind_file *file, enum unwind_file_state state,
+		     const struct inode *inode)
 {
-	/* Pairs with unwind_file_finish() */
-	switch (smp_load_acquire(&file->state)) {
-	case UNWIND_FILE_LOADING:
+	if (state == UNWIND_FILE_LOADING)
 		return true;
-	case UNWIND_FILE_FAILED:
+	if (state == UNWIND_FILE_FAILED && file->too_large)
+		return file->too_large > READ_ONCE(max_tables_kb) && is_same(file, inode);
+	if (state == UNWIND_FILE_FAILED || file->kind == UNWIND_FILE_INELIGIBLE)
 		return time_before(jiffies, file->retry);
-	default:
-		return is_same(file, inode);
-	}
+	return is_same(file, inode);
 }
 
 /**
@@ -145,15 +163,20 @@ int unwind_file_find(const struct inode *inode, const struct sframe_table **tabl
 		     bool *pending)
 {
 	u64 seq = atomic64_read(&inode->i_sequence);
+	enum unwind_file_state state;
 	struct unwind_file *file;
 
 	*table = NULL;
 	*pending = true;
 	file = seq ? find(seq) : NULL;
-	if (!file || !is_valid(file, inode))
+	if (!file)
 		return -ENODATA;
-	*pending = READ_ONCE(file->state) < UNWIND_FILE_NONE;
-	if (READ_ONCE(file->state) != UNWIND_FILE_READY)
+	/* Pairs with unwind_file_finish(): the table is read afterwards */
+	state = smp_load_acquire(&file->state);
+	if (!is_valid(file, state, inode))
+		return -ENODATA;
+	*pending = state < UNWIND_FILE_NONE;
+	if (state != UNWIND_FILE_READY)
 		return 0;
 	*table = file->table;
 	if (!READ_ONCE(file->used))
@@ -212,12 +235,17 @@ static bool pass(struct unwind_file *file)
 	return true;
 }
 
+static bool is_too_much(void)
+{
+	return nr_files > MAX_FILES || nr_bytes / 1024 > READ_ONCE(max_tables_kb);
+}
+
 static void keep_limit(void)
 {
-	unsigned long turns = 2 * nr_files;
+	unsigned long turns = min(2 * nr_files, MAX_TURNS);
 
 	lockdep_assert_held(&files_lock);
-	while (nr_bytes / 1024 > READ_ONCE(max_tables_kb) && turns--)
+	while (turns-- && is_too_much())
 		pass(list_first_entry(&clock_list, struct unwind_file, clock));
 }
 
@@ -240,61 +268,111 @@ static unsigned long shrink_files(struct shrinker *shrinker, struct shrink_contr
  * Loading
  */
 
-/**
- * unwind_file_claim - begin to load the table of a file
- * @inode: the file's
- * @sealed: it cannot change any more (F_SEAL_WRITE)
- *
- * The entry of a file that has changed is replaced.
- *
- * Context: task; may sleep.
- * Return: an entry, for unwind_file_finish(); -EALREADY its table is known, or being
- * loaded; -ENOMEM.
- */
-struct unwind_file *unwind_file_claim(struct inode *inode, bool sealed)
+/* Will each later change of the file show? */
+static bool is_settled(const struct inode *inode)
 {
-	struct unwind_file *file, *old;
+	struct timespec64 now, ctime = inode_get_ctime(inode);
+	s64 age;
+
+	/* A writer may store by a mapping, and leave no trace once that is gone */
+	if (atomic_read(&inode->i_writecount) > 0)
+		return false;
+	if (IS_I_VERSION(inode))
+		return true;
+	ktime_get_coarse_real_ts64(&now);
+	age = timespec64_to_ns(&now) - timespec64_to_ns(&ctime);
+	return abs(age) >= SETTLED_NS;
+}
+
+/* An entry for the file as it is now */
+static struct unwind_file *new_file(struct inode *inode, enum unwind_file_kind kind)
+{
+	struct unwind_file *file;
 
 	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
 	if (!file)
-		return ERR_PTR(-ENOMEM);
+		return NULL;
 	file->seq = get_object_id(&inode->i_sequence);
 	file->state = UNWIND_FILE_LOADING;
-	file->sealed = sealed;
-	/* A writer may store by a mapping, and leave no trace once that is gone */
-	file->written = !sealed && atomic_read(&inode->i_writecount) > 0;
+	file->kind = kind;
 	/* From here on, any change makes another version */
 	if (IS_I_VERSION(inode))
 		inode_query_iversion(inode);
 	file->version = version_of(inode);
 	file->size = i_size_read(inode);
+	return file;
+}
 
-	guard(spinlock)(&files_lock);
-	old = find(file->seq);
-	if (old && is_valid(old, inode)) {
-		kfree(file);
-		return ERR_PTR(-EALREADY);
-	}
-	if (old)
-		remove(old);
-	hash_add_rcu(files, &file->node, file->seq);
+static void set_state(struct unwind_file *file, enum unwind_file_state state,
+		      unsigned long retry_after)
+{
+	lockdep_assert_held(&files_lock);
+	file->retry = jiffies + retry_after;
+	if (state != UNWIND_FILE_FAILED)
+		WRITE_ONCE(generation, generation + 1);
+	file->used = true;
+	/* Pairs with unwind_file_find() */
+	smp_store_release(&file->state, state);
+}
+
+static struct unwind_file *insert(struct unwind_file *file)
+{
+	lockdep_assert_held(&files_lock);
+	hash_add_rcu(files, &file->node, key_of(file->seq));
 	list_add_tail(&file->clock, &clock_list);
 	nr_files++;
 	nr_bytes += bytes_of(file);
 	return file;
 }
 
-/* Is the file such that each later change shows? */
-static bool is_settled(const struct inode *inode)
+/**
+ * unwind_file_claim - begin to load the table of a file
+ * @inode: the file's
+ * @kind: whether it can have one
+ *
+ * The entry of a file that has changed is replaced.
+ *
+ * Context: task; may sleep.
+ * Return: an entry, for unwind_file_finish(); -EALREADY there is nothing to be loaded, or
+ * not now; -ENOMEM.
+ */
+struct unwind_file *unwind_file_claim(struct inode *inode, enum unwind_file_kind kind)
 {
-	struct timespec64 now, ctime = inode_get_ctime(inode);
-	s64 age;
+	const bool settled = kind == UNWIND_FILE_SEALED || is_settled(inode);
+	struct unwind_file *file __free(kfree) = new_file(inode, kind);
+	struct unwind_file *old;
 
-	if (IS_I_VERSION(inode))
-		return true;
-	ktime_get_coarse_real_ts64(&now);
-	age = timespec64_to_ns(&now) - timespec64_to_ns(&ctime);
-	return abs(age) >= SETTLED_NS;
+	if (!file)
+		return ERR_PTR(-ENOMEM);
+	guard(spinlock)(&files_lock);
+	old = find(file->seq);
+	if (old && is_valid(old, old->state, inode))
+		return ERR_PTR(-EALREADY);
+	if (old)
+		remove(old);
+	if (settled && kind != UNWIND_FILE_INELIGIBLE)
+		return insert(no_free_ptr(file));
+	if (kind == UNWIND_FILE_INELIGIBLE)
+		set_state(file, UNWIND_FILE_NONE, RETRY_LATER);
+	else
+		set_state(file, UNWIND_FILE_FAILED, RETRY_AFTER);
+	insert(no_free_ptr(file));
+	keep_limit();
+	return ERR_PTR(-EALREADY);
+}
+
+/* What is known about a file whose table is @table, or an error */
+static enum unwind_file_state state_for(const struct unwind_file *file,
+					const struct inode *inode,
+					const struct sframe_table *table)
+{
+	/* Has it changed while it was read? */
+	if (!is_same(file, inode))
+		return UNWIND_FILE_FAILED;
+	if (IS_ERR(table))
+		return PTR_ERR(table) == -EAGAIN ? UNWIND_FILE_FAILED : UNWIND_FILE_NONE;
+	return table->bytes / 1024 <= READ_ONCE(max_tables_kb) ? UNWIND_FILE_READY :
+								 UNWIND_FILE_FAILED;
 }
 
 /**
@@ -310,29 +388,16 @@ static bool is_settled(const struct inode *inode)
 bool unwind_file_finish(struct unwind_file *file, struct inode *inode,
 			struct sframe_table *table)
 {
-	enum unwind_file_state state = UNWIND_FILE_READY;
-	const bool settled = file->sealed || is_settled(inode);
+	enum unwind_file_state state = state_for(file, inode, table);
 
-	if (IS_ERR(table))
-		state = PTR_ERR(table) == -EAGAIN ? UNWIND_FILE_FAILED : UNWIND_FILE_NONE;
-	/* Has the file changed while it was read, or could it do so unnoticed? */
-	if (!settled || file->written || !is_same(file, inode))
-		state = UNWIND_FILE_FAILED;
-	/* It would have to go at once */
-	else if (!IS_ERR(table) && table->bytes / 1024 > READ_ONCE(max_tables_kb))
-		state = UNWIND_FILE_FAILED;
-	file->retry = jiffies + (settled ? RETRY_AFTER : nsecs_to_jiffies(SETTLED_NS) + 1);
-
+	if (state == UNWIND_FILE_FAILED && !IS_ERR(table) && is_same(file, inode))
+		file->too_large = table->bytes / 1024;
 	scoped_guard(spinlock, &files_lock) {
-		nr_bytes -= bytes_of(file);
-		if (state == UNWIND_FILE_READY)
+		if (state == UNWIND_FILE_READY) {
 			file->table = table;
-		if (state != UNWIND_FILE_FAILED)
-			WRITE_ONCE(generation, generation + 1);
-		nr_bytes += bytes_of(file);
-		file->used = true;
-		/* Pairs with is_valid(): a reader that sees the state sees the table */
-		smp_store_release(&file->state, state);
+			nr_bytes += table->bytes;
+		}
+		set_state(file, state, RETRY_AFTER);
 		keep_limit();
 	}
 	if (state != UNWIND_FILE_READY && !IS_ERR(table))
@@ -362,6 +427,7 @@ static int __init unwind_file_init(void)
 
 	/* One part in 64 of all memory: a gigabyte of text needs some 60 MB */
 	max_tables_kb = totalram_pages() * (PAGE_SIZE / 1024) / 64;
+	seed = get_random_u32();
 	if (!shrinker)
 		return -ENOMEM;
 	shrinker->count_objects = count_files;

@@ -24,13 +24,25 @@ enum unwind_file_state {
 	UNWIND_FILE_READY,
 };
 
+/**
+ * enum unwind_file_kind - can a file have a table?
+ * @UNWIND_FILE_PLAIN: it can; each change of it makes another version
+ * @UNWIND_FILE_SEALED: it can, and cannot change any more, though it may be open for writing
+ * @UNWIND_FILE_INELIGIBLE: it cannot
+ */
+enum unwind_file_kind {
+	UNWIND_FILE_PLAIN,
+	UNWIND_FILE_SEALED,
+	UNWIND_FILE_INELIGIBLE,
+};
+
 struct unwind_file;
 
 extern const struct sframe_table *unwind_vdso_table;
 
 int unwind_file_find(const struct inode *inode, const struct sframe_table **table,
 		     bool *pending);
-struct unwind_file *unwind_file_claim(struct inode *inode, bool sealed);
+struct unwind_file *unwind_file_claim(struct inode *inode, enum unwind_file_kind kind);
 bool unwind_file_finish(struct unwind_file *file, struct inode *inode,
 			struct sframe_table *table);
 int unwind_file_load(unsigned long addr);

@@ -118,8 +118,15 @@ static bool is_text(struct unwind_user_state *state, unsigned long ip)
 static void note_unread(struct unwind_user_state *state, unsigned long addr,
 			unsigned long beside)
 {
-	if (!state->no_pages && unwind_may_fault_in(addr, beside))
-		unwind_user_need(state, UNWIND_NEED_PAGE, addr);
+	int may;
+
+	if (state->no_pages || state->need)
+		return;
+	may = unwind_may_fault_in(addr, beside, state->locked);
+	if (!may)
+		return;
+	unwind_user_need(state, may < 0 ? UNWIND_NEED_LOCK : UNWIND_NEED_PAGE, addr);
+	state->need_beside = beside;
 }
 
 /* Replace the return address by the true one, if a uretprobe has changed it */
@@ -666,11 +673,13 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 		/*
 		 * A function whose frame is found by another register aligns
 		 * its stack.  Its frame pointer leads to a copy of the return
-		 * address, and the caller's stack is not there.
+		 * address, and the caller's stack is not there.  And if only the
+		 * stack cannot be read, the frame pointer may skip callers.
 		 */
 		if (!stop || stop == UNWIND_STOP_END ||
 		    stop == UNWIND_STOP_END_FP ||
-		    stop == UNWIND_STOP_NO_REGISTER)
+		    stop == UNWIND_STOP_NO_REGISTER ||
+		    stop == UNWIND_STOP_UNREADABLE)
 			return stop;
 	}
 	/* Before its function has a frame record, the frame pointer would skip the caller */
@@ -717,7 +726,6 @@ int unwind_user_next(struct unwind_user_state *state)
 	state->exact_ip = next.interrupted;
 	state->has_row = false;
 	state->no_pages = false;
-	state->no_tables = false;
 	if (!UNWIND_USER_FP_CFA_EXACT)
 		state->sp_is_bound = next.sp_is_bound;
 	return 0;

@@ -127,6 +127,7 @@ static enum outcome unwind(struct pt_regs *regs, struct unwind_stacktrace *trace
 
 /* More mappings than most processes have, and more than is reasonable to search */
 #define MAX_SURVEYED	4096
+#define MAX_LOADED	256
 
 static u64 survey_key(const struct mm_struct *mm)
 {
@@ -182,13 +183,16 @@ static int find_table(struct mm_struct *mm, unsigned long *addr)
 static void survey(struct mm_struct *mm)
 {
 	unsigned long addr = 0, last = ULONG_MAX;
+	unsigned int left = MAX_LOADED;
 	u64 key;
 	int ret;
 
 	for (;;) {
 		key = survey_key(mm);
 		ret = find_table(mm, &addr);
-		if (ret != -ENODATA || addr == last || unwind_file_load(addr))
+		if (ret != -ENODATA || addr == last || !left--)
+			break;
+		if (fatal_signal_pending(current) || unwind_file_load(addr))
 			break;
 		last = addr;
 	}

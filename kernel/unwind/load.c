@@ -8,8 +8,8 @@
  * cache and a moment.  Otherwise a worker reads the file, and the task goes on without
  * the table: nobody waits for a disk or a server because of a profiler.  One worker reads
  * from one file system at a time, and MAX_WORKERS do in all, so a file system that does
- * not answer blocks nothing but its own loads.  File systems that a user namespace has
- * mounted get no worker.
+ * not answer blocks nothing but its own loads.  File systems that any user can mount get no
+ * worker.
  *
  * The file belongs to a process, and may lie.  It can only lie about itself: all offsets
  * are offsets in the file.
@@ -33,6 +33,7 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/user_namespace.h>
 #include <linux/workqueue.h>
 #include <asm/unwind_user.h>
@@ -56,6 +57,8 @@
 
 #define MAX_WORKERS		4
 #define MAX_QUEUED		256
+/* Of one file system */
+#define MAX_QUEUED_SB		32
 
 #define LOAD_GFP		(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 
@@ -310,13 +313,32 @@ static void load_work(struct work_struct *work)
 	kfree(job);
 }
 
+/*
+ * May the file system keep a worker waiting?  Not if any user can mount it, and does not have
+ * to answer.
+ */
+static bool may_keep_worker(const struct super_block *sb)
+{
+	return sb->s_user_ns == &init_user_ns && strcmp(sb->s_type->name, "fuse");
+}
+
+static unsigned int nr_queued_of(const struct super_block *sb)
+{
+	const struct load_job *job;
+	unsigned int nr = 0;
+
+	lockdep_assert_held(&jobs_lock);
+	list_for_each_entry(job, &jobs, node)
+		nr += file_inode(job->file)->i_sb == sb;
+	return nr;
+}
+
 /* Takes over the reference to the file, and the entry; whether it did */
 static bool queue_load(struct file *file, struct unwind_file *entry)
 {
 	struct load_job *job;
 
-	/* A server in a user namespace may hang, and would keep the worker */
-	if (file_inode(file)->i_sb->s_user_ns != &init_user_ns)
+	if (!may_keep_worker(file_inode(file)->i_sb))
 		return false;
 	job = kmalloc(sizeof(*job), LOAD_GFP);
 	if (!job)
@@ -328,7 +350,8 @@ static bool queue_load(struct file *file, struct unwind_file *entry)
 	};
 	INIT_WORK(&job->work, load_work);
 	scoped_guard(spinlock, &jobs_lock) {
-		if (nr_jobs < MAX_QUEUED) {
+		if (nr_jobs < MAX_QUEUED &&
+		    nr_queued_of(file_inode(file)->i_sb) < MAX_QUEUED_SB) {
 			list_add_tail(&job->node, &jobs);
 			nr_jobs++;
 			run_next(file_inode(file)->i_sb);
@@ -371,15 +394,22 @@ static bool is_sealed(struct file *file)
 
 /*
  * Can the file have a table?  Devices may be mapped as text, too.  Files in memory
- * (memfd_create()) are open for writing all the time: they have to be sealed.
+ * (memfd_create()) are open for writing all the time: they have to be sealed.  And files of
+ * some servers (NFS, FUSE) may change without another time.
  */
-static bool is_eligible(struct file *file, bool sealed)
+static enum unwind_file_kind kind_of(struct file *file)
 {
 	const struct inode *inode = file_inode(file);
 
-	return S_ISREG(inode->i_mode) && (sealed || !(inode->i_sb->s_flags & SB_NOUSER)) &&
-	       !is_file_hugepages(file) && file->f_mode & FMODE_READ &&
-	       file->f_op->read_iter && !file->f_op->read;
+	if (!S_ISREG(inode->i_mode) || is_file_hugepages(file) ||
+	    !(file->f_mode & FMODE_READ) || !file->f_op->read_iter || file->f_op->read)
+		return UNWIND_FILE_INELIGIBLE;
+	if (is_sealed(file))
+		return UNWIND_FILE_SEALED;
+	if (inode->i_sb->s_flags & SB_NOUSER ||
+	    (IS_NOCMTIME(inode) && !IS_I_VERSION(inode)))
+		return UNWIND_FILE_INELIGIBLE;
+	return UNWIND_FILE_PLAIN;
 }
 
 /**
@@ -393,30 +423,21 @@ static bool is_eligible(struct file *file, bool sealed)
 int unwind_file_load(unsigned long addr)
 {
 	struct file *file = get_mapped_file(addr);
+	struct elf_source src = { .file = file };
 	struct sframe_table *table;
 	struct unwind_file *entry;
-	bool sealed;
 
 	if (!file)
 		return fatal_signal_pending(current) ? -EINTR : -ENOENT;
-	sealed = is_sealed(file);
-	entry = unwind_file_claim(file_inode(file), sealed);
+	entry = unwind_file_claim(file_inode(file), kind_of(file));
 	if (IS_ERR(entry)) {
 		fput(file);
 		return PTR_ERR(entry) == -EALREADY ? 0 : PTR_ERR(entry);
 	}
-	if (!is_eligible(file, sealed)) {
-		table = ERR_PTR(-ENOENT);
-	} else {
-		const struct elf_source src = {
-			.file = file,
-			.size = i_size_read(file_inode(file)),
-		};
-
-		table = load(&src);
-		if (table == ERR_PTR(-EAGAIN) && queue_load(file, entry))
-			return 0;
-	}
+	src.size = i_size_read(file_inode(file));
+	table = load(&src);
+	if (table == ERR_PTR(-EAGAIN) && queue_load(file, entry))
+		return 0;
 	finish(entry, file, table);
 	fput(file);
 	return 0;

@@ -18,10 +18,13 @@
  */
 
 #include <linux/cleanup.h>
+#include <linux/err.h>
 #include <linux/fs.h>
+#include <linux/hugetlb.h>
 #include <linux/maple_tree.h>
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
+#include <linux/pagemap.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sprintf.h>
@@ -140,31 +143,79 @@ static bool may_fault(const struct vm_area_struct *vma)
 	       !(flags & (VM_IO | VM_PFNMAP | __VM_UFFD_FLAGS));
 }
 
+static bool lies_in(unsigned long addr, const struct vm_area_struct *vma)
+{
+	return addr >= READ_ONCE(vma->vm_start) && addr < READ_ONCE(vma->vm_end);
+}
+
 /**
  * unwind_may_fault_in - may memory of the current task be brought in?
  * @addr: its address
  * @beside: another address, which has to be in the same mapping; 0 if none has
+ * @locked: the mmap lock is held
  *
  * Context: any.
- * Return: whether there is memory which a page fault can make resident, and the kernel
- * may do so on its own account.  While a writer has the mmap lock, it is taken to be so.
+ * Return: 1 if there is memory which a page fault can make resident, and the kernel may do
+ * so on its own account; 0 if not; -EBUSY a writer has the mmap lock.
  */
-bool unwind_may_fault_in(unsigned long addr, unsigned long beside)
+int unwind_may_fault_in(unsigned long addr, unsigned long beside, bool locked)
 {
 	MA_STATE(mas, &current->mm->mm_mt, addr, addr);
 	struct mm_struct *mm = current->mm;
 	const struct vm_area_struct *vma;
-	unsigned int seq;
+	unsigned int seq = 0;
 	bool may;
 
 	guard(rcu)();
-	if (!mmap_lock_speculate_try_begin(mm, &seq))
-		return true;
+	if (!locked && !mmap_lock_speculate_try_begin(mm, &seq))
+		return -EBUSY;
 	vma = mas_walk(&mas);
-	may = vma && may_fault(vma) &&
-	      (!beside || (beside >= READ_ONCE(vma->vm_start) &&
-			   beside < READ_ONCE(vma->vm_end)));
-	return may || mmap_lock_speculate_retry(mm, seq);
+	may = vma && may_fault(vma) && (!beside || lies_in(beside, vma));
+	if (!locked && mmap_lock_speculate_retry(mm, seq))
+		return -EBUSY;
+	return may;
+}
+
+/* Is the page there, apart from the page tables?  Then nobody has to be waited for. */
+static bool is_cached(struct vm_area_struct *vma, unsigned long addr)
+{
+	struct folio *folio;
+	bool cached;
+
+	if (is_vm_hugetlb_page(vma))
+		return false;
+	folio = filemap_get_folio(vma->vm_file->f_mapping, linear_page_index(vma, addr));
+	if (IS_ERR(folio))
+		return false;
+	cached = folio_test_uptodate(folio);
+	folio_put(folio);
+	return cached;
+}
+
+/**
+ * unwind_may_wait_for - may the current task wait until its memory is resident?
+ * @addr: its address
+ * @beside: as for unwind_may_fault_in()
+ *
+ * A stack may have to come from swap.  But nothing is read from a file, and no page of a
+ * file is allocated.
+ *
+ * Context: task; may sleep; without the mmap lock.
+ * Return: whether it may.
+ */
+bool unwind_may_wait_for(unsigned long addr, unsigned long beside)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	bool may;
+
+	if (mmap_read_lock_killable(mm))
+		return false;
+	vma = vma_lookup(mm, addr);
+	may = vma && may_fault(vma) && (!beside || lies_in(beside, vma)) &&
+	      (!vma->vm_file || is_cached(vma, addr));
+	mmap_read_unlock(mm);
+	return may;
 }
 
 /**

@@ -122,6 +122,8 @@ static int cmp_func(const void *a, const void *b)
 {
 	const struct func_ref *fa = a, *fb = b;
 
+	/* There may be millions */
+	cond_resched();
 	if (fa->offset != fb->offset)
 		return fa->offset < fb->offset ? -1 : 1;
 	return fa->index < fb->index ? -1 : 1;
@@ -377,6 +379,8 @@ static void add_block(struct builder *b, const struct sframe_func *func,
 
 	add_entry(b, offset, NUMBER_NONE);
 	for (i = 0; i < func->num_fres; i++) {
+		if (i % 1024 == 1023)
+			cond_resched();
 		if (read_fre_start(&b->sec, fre.end, fre_type, &start)) {
 			add_entry(b, offset + last, NUMBER_BAD);
 			return;
@@ -401,9 +405,11 @@ static void add_rows(struct builder *b, const struct sframe_func *func, u64 offs
 		add_entry(b, offset, NUMBER_BAD);
 		return;
 	}
-	for (i = 0; i < repeats; i++)
+	for (i = 0; i < repeats; i++) {
+		cond_resched();
 		add_block(b, func, fre_type, offset + (u64)i * block,
 			  min(block, func->size - i * block));
+	}
 }
 
 static void add_func(struct builder *b, const struct func_ref *ref)

@@ -393,7 +393,8 @@ static struct sframe_table *build(const struct unwind_range *range)
 
 	if (image.size > MAX_SECTION)
 		return ERR_PTR(-E2BIG);
-	if (!unwind_may_read(range->section.start, image.size))
+	if (fatal_signal_pending(current) ||
+	    !unwind_may_read(range->section.start, image.size))
 		return ERR_PTR(-EFAULT);
 	section = kvmalloc(image.size, GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
 	if (!section)

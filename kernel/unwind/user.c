@@ -53,6 +53,10 @@
 /* Cost of a step of frame.c, in ordinary frames */
 #define STEP_COST		5
 
+/* Cost of the lookup of a mapping, likewise; a step takes up to three */
+#define LOOKUP_COST		4
+#define STEP_COST_MAX		(STEP_COST + 3 * LOOKUP_COST)
+
 /* Pages, tables and locks that are waited for on behalf of one stack */
 #define MAX_NEEDS		128
 
@@ -280,7 +284,8 @@ static __always_inline unsigned int ordinary_frames(struct unwind_user_state *st
 		rules |= rule;
 		at = next;
 		ips[nr++] = at.ip;
-	} while (nr < room);
+		/* Each of these frames may have cost a lookup */
+	} while (nr < room && state->budget >= nr + STEP_COST_MAX);
 
 	if (!nr)
 		return 0;
@@ -294,7 +299,6 @@ static __always_inline unsigned int ordinary_frames(struct unwind_user_state *st
 	state->exact_ip = false;
 	state->has_row = false;
 	state->no_pages = false;
-	state->no_tables = false;
 	if (!UNWIND_USER_FP_CFA_EXACT)
 		state->sp_is_bound = at.sp_is_bound;
 	return nr;
@@ -328,7 +332,9 @@ int unwind_user_map(struct unwind_user_state *state, unsigned long addr,
 	i = state->next_map;
 	slot = &state->maps[i];
 	slot->size = 0;
-	ret = unwind_mapping_find(addr, slot);
+	state->budget -= min(state->budget, LOOKUP_COST);
+	ret = state->locked ? unwind_mapping_find_locked(addr, slot) :
+			      unwind_mapping_find(addr, slot);
 	if (ret == -ENODATA && state->no_tables)
 		ret = 0;
 	if (ret) {
@@ -414,6 +420,7 @@ void unwind_user_frames(struct unwind_user_state *state,
 	/* Tables describe 64-bit programs only */
 	const bool ordinary = state->word_size == sizeof(u64) && !state->probed;
 
+	state->need = UNWIND_NEED_NOTHING;
 	if (!trace->nr)
 		trace->entries[trace->nr++] = state->ip;
 	for (;;) {
@@ -422,17 +429,25 @@ void unwind_user_frames(struct unwind_user_state *state,
 		if (ordinary && room) {
 			nr = ordinary_frames(state, &trace->entries[trace->nr], room);
 			trace->nr += nr;
-			state->budget -= nr;
+			state->budget -= min(state->budget, nr);
 		}
-		if (unwind_user_next(state))
-			return;
-		if (trace->nr == max || state->budget < STEP_COST) {
+		if (state->budget < STEP_COST_MAX) {
 			state->stop = UNWIND_STOP_LIMIT;
 			return;
 		}
-		state->budget -= STEP_COST;
+		if (unwind_user_next(state)) {
+			/* Nothing is needed for a frame that there is no room for */
+			if (state->need && trace->nr == max)
+				break;
+			return;
+		}
+		if (trace->nr == max)
+			break;
+		state->budget -= min(state->budget, STEP_COST);
 		trace->entries[trace->nr++] = state->ip;
 	}
+	state->need = UNWIND_NEED_NOTHING;
+	state->stop = UNWIND_STOP_LIMIT;
 }
 
 /*
@@ -452,7 +467,8 @@ static void get_page_in(struct unwind_user_state *state)
 	const unsigned long addr = state->need_addr, size = sizeof(u64);
 	bool failed = true;
 
-	if (unwind_may_fault_in(addr, 0) && unwind_may_fault_in(addr + size - 1, 0)) {
+	if (unwind_may_wait_for(addr, state->need_beside) &&
+	    unwind_may_wait_for(addr + size - 1, state->need_beside)) {
 		unwind_user_tags_off();
 		failed = fault_in_readable((const char __user *)addr, size);
 		unwind_user_tags_on();
@@ -476,7 +492,7 @@ static void get_row(struct unwind_user_state *state)
 	state->has_row = true;
 }
 
-/* Get what the next step needs; a mapping is looked up when the lock is held */
+/* Get what the next step needs; the lock is taken when the unwind goes on */
 static void get_need(struct unwind_user_state *state)
 {
 	if (state->need == UNWIND_NEED_PAGE)
@@ -520,17 +536,16 @@ static void frames_without_faults(struct unwind_user_state *state,
 		do_without(state);
 		return;
 	}
-	guard(rcu)();
-	if (lock) {
-		/* The mapping is valid until this function returns */
-		if (unwind_mapping_find_locked(state->need_addr, &state->maps[0]))
-			state->maps[0].size = 0;
-		mmap_read_unlock(mm);
+	state->locked = lock;
+	scoped_guard(rcu) {
+		pagefault_disable();
+		unwind_user_frames(state, trace, max);
+		pagefault_enable();
+		unwind_user_forget(state);
 	}
-	pagefault_disable();
-	unwind_user_frames(state, trace, max);
-	pagefault_enable();
-	unwind_user_forget(state);
+	state->locked = false;
+	if (lock)
+		mmap_read_unlock(mm);
 }
 
 /**

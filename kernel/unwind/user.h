@@ -47,12 +47,14 @@ enum unwind_need {
  * @row: the current frame's row, if @has_row
  * @need: what the next step needs
  * @need_addr: the address for @need
+ * @need_beside: an address that has to be in the same mapping, or 0: if @need is a page
  * @budget: work that is left, in ordinary frames
  * @method: how the current frame was found
  * @stop: why there is no next frame
  * @word_size: 8 or 4 bytes; 0: frames of this program cannot be found
  * @next_map: which of @maps is replaced next
  * @task: the unwind runs in task context, even if it may not fault
+ * @locked: the mmap lock is held
  * @probed: uprobes may have changed the stack
  * @topmost: @ip, @sp and @fp are from @regs
  * @exact_ip: @ip is an interrupted instruction, not the one after a call
@@ -60,7 +62,7 @@ enum unwind_need {
  * @by_table: a table has described at least one frame
  * @has_row: @row is the current frame's, or there is none: see @row_error
  * @no_pages: pages that are missing stay so, for the current frame
- * @no_tables: tables that are missing stay so, likewise
+ * @no_tables: tables that are missing stay so, for the rest of the stack
  * @row_error: from the lookup of @row
  */
 struct unwind_user_state {
@@ -72,6 +74,7 @@ struct unwind_user_state {
 	struct unwind_mapping		maps[UNWIND_MAPPINGS];
 	struct unwind_row		row;
 	unsigned long			need_addr;
+	unsigned long			need_beside;
 	u32				budget;
 	int				row_error;
 	enum unwind_need		need;
@@ -81,6 +84,7 @@ struct unwind_user_state {
 	u8				map;
 	u8				next_map;
 	bool				task;
+	bool				locked;
 	bool				probed;
 	bool				topmost;
 	bool				exact_ip;
