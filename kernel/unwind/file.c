@@ -9,7 +9,8 @@
  * or unmounted: the table is not found any more, and goes when memory is wanted.
  *
  *   claim ──> LOADING ──> READY    with a table
- *                     ├─> NONE     the file has no table
+ *                     ├─> NONE     there is no table
+ *                     ├─> ASKED    the table service is asked for one ──> READY, NONE
  *                     └─> FAILED   to be tried again after a while
  *
  * A file is LOADING for one task or worker only, whatever number of tasks meet it.
@@ -39,13 +40,17 @@
 #include <linux/spinlock.h>
 #include <linux/sysctl.h>
 #include <linux/timekeeping.h>
+#include <uapi/linux/unwind.h>
 
 #include "file.h"
+#include "request.h"
 
 /* A file is left alone for this long after its table could not be loaded */
 #define RETRY_AFTER	HZ
 /* And for this long if it is of a kind that has none: it may be sealed then */
 #define RETRY_LATER	(60 * HZ)
+/* And for this long if the service was asked, and has not answered */
+#define ASK_AGAIN_AFTER	(15 * HZ)
 
 /*
  * A file that changed so lately may change again without another ctime: some file systems
@@ -63,13 +68,17 @@
  * @node: in the hash of all files, by @seq
  * @clock: in the list of entries that may go
  * @seq: number of the file's inode
+ * @id: names the entry
+ * @dev: the file's device, to be listed
+ * @ino: the inode's number there, likewise
  * @version: of the file, as it was when the table was loaded
  * @size: of the file, likewise
  * @state: one of &enum unwind_file_state
  * @kind: whether the file can have a table
+ * @provided: by the table service
  * @used: since the clock's hand passed
  * @too_large: size of its table in kilobytes, if that is more than the limit; else 0
- * @retry: when to try again, in jiffies: if it failed, or is ineligible
+ * @retry: when to try again, in jiffies: if it failed, is ineligible, or was asked for
  * @table: if it is ready
  * @rcu: frees it
  */
@@ -77,10 +86,14 @@ struct unwind_file {
 	struct hlist_node	node;
 	struct list_head	clock;
 	u64			seq;
+	u64			id;
+	dev_t			dev;
+	u64			ino;
 	u64			version;
 	loff_t			size;
 	u8			state;
 	u8			kind;
+	bool			provided;
 	bool			used;
 	u32			too_large;
 	unsigned long		retry;
@@ -93,6 +106,7 @@ static LIST_HEAD(clock_list);
 static DEFINE_SPINLOCK(files_lock);
 static unsigned long nr_files;
 static unsigned long nr_bytes;
+static u64 last_id;
 /* Number of files about which something was ever found out */
 static u32 generation;
 
@@ -145,7 +159,8 @@ static bool is_valid(const struct unwind_file *file, enum unwind_file_state stat
 		return true;
 	if (state == UNWIND_FILE_FAILED && file->too_large)
 		return file->too_large > READ_ONCE(max_tables_kb) && is_same(file, inode);
-	if (state == UNWIND_FILE_FAILED || file->kind == UNWIND_FILE_INELIGIBLE)
+	if (state == UNWIND_FILE_FAILED || state == UNWIND_FILE_ASKED ||
+	    file->kind == UNWIND_FILE_INELIGIBLE)
 		return time_before(jiffies, file->retry);
 	return is_same(file, inode);
 }
@@ -171,7 +186,7 @@ int unwind_file_find(const struct inode *inode, const struct sframe_table **tabl
 	file = seq ? find(seq) : NULL;
 	if (!file)
 		return -ENODATA;
-	/* Pairs with unwind_file_finish(): the table is read afterwards */
+	/* Pairs with set_state(): the table is read afterwards */
 	state = smp_load_acquire(&file->state);
 	if (!is_valid(file, state, inode))
 		return -ENODATA;
@@ -192,7 +207,8 @@ int unwind_file_find(const struct inode *inode, const struct sframe_table **tabl
  */
 u32 unwind_file_generation(void)
 {
-	return READ_ONCE(generation);
+	/* Pairs with next_generation(): what was found out is seen */
+	return smp_load_acquire(&generation);
 }
 
 /*
@@ -293,6 +309,8 @@ static struct unwind_file *new_file(struct inode *inode, enum unwind_file_kind k
 	if (!file)
 		return NULL;
 	file->seq = get_object_id(&inode->i_sequence);
+	file->dev = inode->i_sb->s_dev;
+	file->ino = inode->i_ino;
 	file->state = UNWIND_FILE_LOADING;
 	file->kind = kind;
 	/* From here on, any change makes another version */
@@ -303,16 +321,23 @@ static struct unwind_file *new_file(struct inode *inode, enum unwind_file_kind k
 	return file;
 }
 
+static void next_generation(void)
+{
+	lockdep_assert_held(&files_lock);
+	/* Pairs with unwind_file_generation() */
+	smp_store_release(&generation, generation + 1);
+}
+
 static void set_state(struct unwind_file *file, enum unwind_file_state state,
 		      unsigned long retry_after)
 {
 	lockdep_assert_held(&files_lock);
 	file->retry = jiffies + retry_after;
-	if (state != UNWIND_FILE_FAILED)
-		WRITE_ONCE(generation, generation + 1);
 	file->used = true;
 	/* Pairs with unwind_file_find() */
 	smp_store_release(&file->state, state);
+	if (state != UNWIND_FILE_FAILED)
+		next_generation();
 }
 
 static struct unwind_file *insert(struct unwind_file *file)
@@ -350,6 +375,7 @@ struct unwind_file *unwind_file_claim(struct inode *inode, enum unwind_file_kind
 		return ERR_PTR(-EALREADY);
 	if (old)
 		remove(old);
+	file->id = ++last_id;
 	if (settled && kind != UNWIND_FILE_INELIGIBLE)
 		return insert(no_free_ptr(file));
 	if (kind == UNWIND_FILE_INELIGIBLE)
@@ -359,6 +385,12 @@ struct unwind_file *unwind_file_claim(struct inode *inode, enum unwind_file_kind
 	insert(no_free_ptr(file));
 	keep_limit();
 	return ERR_PTR(-EALREADY);
+}
+
+/* It would have to go at once */
+static bool is_too_large(const struct sframe_table *table)
+{
+	return table->bytes / 1024 > READ_ONCE(max_tables_kb);
 }
 
 /* What is known about a file whose table is @table, or an error */
@@ -371,8 +403,20 @@ static enum unwind_file_state state_for(const struct unwind_file *file,
 		return UNWIND_FILE_FAILED;
 	if (IS_ERR(table))
 		return PTR_ERR(table) == -EAGAIN ? UNWIND_FILE_FAILED : UNWIND_FILE_NONE;
-	return table->bytes / 1024 <= READ_ONCE(max_tables_kb) ? UNWIND_FILE_READY :
-								 UNWIND_FILE_FAILED;
+	return is_too_large(table) ? UNWIND_FILE_FAILED : UNWIND_FILE_READY;
+}
+
+/* Ask the service for a table, if there is a service; the state then */
+static enum unwind_file_state ask(const struct unwind_file *file,
+				  struct unwind_request_item *request)
+{
+	lockdep_assert_held(&files_lock);
+	if (!request)
+		return UNWIND_FILE_NONE;
+	if (!IS_ERR(request) && unwind_request_queue(request, file->id))
+		return UNWIND_FILE_ASKED;
+	/* It may have started since @request was made */
+	return unwind_requests_wanted() ? UNWIND_FILE_FAILED : UNWIND_FILE_NONE;
 }
 
 /**
@@ -381,28 +425,235 @@ static enum unwind_file_state state_for(const struct unwind_file *file,
  * @inode: the file's
  * @table: its table; an error if it has none (-ENOENT, -ENOEXEC, ...), or if it could not
  *	be loaded (-EAGAIN)
+ * @request: from unwind_request_alloc(), to be queued if the file has no table; NULL if
+ *	nobody can have one for it
  *
  * Context: task.
  * Return: whether the table is used.
  */
 bool unwind_file_finish(struct unwind_file *file, struct inode *inode,
-			struct sframe_table *table)
+			struct sframe_table *table, struct unwind_request_item *request)
 {
 	enum unwind_file_state state = state_for(file, inode, table);
 
 	if (state == UNWIND_FILE_FAILED && !IS_ERR(table) && is_same(file, inode))
 		file->too_large = table->bytes / 1024;
 	scoped_guard(spinlock, &files_lock) {
+		if (state == UNWIND_FILE_NONE)
+			state = ask(file, request);
+		/* It is the queue's now */
+		if (state == UNWIND_FILE_ASKED)
+			request = NULL;
 		if (state == UNWIND_FILE_READY) {
 			file->table = table;
 			nr_bytes += table->bytes;
 		}
-		set_state(file, state, RETRY_AFTER);
+		set_state(file, state, state == UNWIND_FILE_ASKED ? ASK_AGAIN_AFTER :
+								    RETRY_AFTER);
 		keep_limit();
 	}
+	unwind_request_free(request);
 	if (state != UNWIND_FILE_READY && !IS_ERR(table))
 		sframe_table_free(table);
 	return state == UNWIND_FILE_READY;
+}
+
+/*
+ * The table service
+ */
+
+/* May the service's answer take the place of @old?  @id is 0 if it was not asked. */
+static int check_answer(const struct unwind_file *old, const struct inode *inode, u64 id)
+{
+	lockdep_assert_held(&files_lock);
+	if (id) {
+		if (!old || old->id != id || old->state != UNWIND_FILE_ASKED ||
+		    !is_same(old, inode))
+			return -ESTALE;
+	} else if (old && is_valid(old, old->state, inode)) {
+		if (old->state == UNWIND_FILE_READY)
+			return -EEXIST;
+		if (old->state == UNWIND_FILE_LOADING)
+			return -EBUSY;
+	}
+	return 0;
+}
+
+/**
+ * unwind_file_provide - give a file a table, or none, for the table service
+ * @inode: the file's
+ * @kind: as for unwind_file_claim(); not ineligible
+ * @id: of the request; or 0, and set to the entry's
+ * @table: belongs to the entry on success; NULL if there is none
+ *
+ * Context: task; may sleep.
+ * Return: 0; -ESTALE this was not asked, or the file has changed since; -EEXIST it has a
+ * table; -EBUSY that is being loaded; -ETXTBSY the file is open for writing, or was changed
+ * just now; -ENOSPC the table is larger than all tables may be; -ENOMEM.
+ */
+int unwind_file_provide(struct inode *inode, enum unwind_file_kind kind, u64 *id,
+			struct sframe_table *table)
+{
+	struct unwind_file *file __free(kfree) = NULL, *old;
+	int ret;
+
+	if (kind != UNWIND_FILE_SEALED && !is_settled(inode))
+		return -ETXTBSY;
+	if (table && is_too_large(table))
+		return -ENOSPC;
+	file = new_file(inode, kind);
+	if (!file)
+		return -ENOMEM;
+
+	guard(spinlock)(&files_lock);
+	old = find(file->seq);
+	ret = check_answer(old, inode, *id);
+	if (ret)
+		return ret;
+	if (old)
+		remove(old);
+	if (!*id)
+		*id = ++last_id;
+	file->id = *id;
+	file->provided = true;
+	file->table = table;
+	old = insert(no_free_ptr(file));
+	set_state(old, table ? UNWIND_FILE_READY : UNWIND_FILE_NONE, 0);
+	keep_limit();
+	return 0;
+}
+
+/* Remove entries, bucket by bucket; their number */
+static unsigned long remove_all(bool (*which)(const struct unwind_file *file, u64 id),
+				u64 id)
+{
+	struct unwind_file *file;
+	struct hlist_node *next;
+	unsigned long nr = 0;
+	unsigned int i;
+
+	for (i = 0; i < HASH_SIZE(files); i++) {
+		scoped_guard(spinlock, &files_lock) {
+			hlist_for_each_entry_safe(file, next, &files[i], node) {
+				if (!which(file, id))
+					continue;
+				remove(file);
+				nr++;
+			}
+		}
+		cond_resched();
+	}
+	/* Processes without tables look again */
+	scoped_guard(spinlock, &files_lock)
+		next_generation();
+	return nr;
+}
+
+static bool is_provided_as(const struct unwind_file *file, u64 id)
+{
+	return file->provided && file->table && file->id == id;
+}
+
+/**
+ * unwind_file_withdraw - remove a provided table
+ * @id: of its entry
+ *
+ * Context: task; may sleep.
+ * Return: 0; -ENOENT there is none of this number.
+ */
+int unwind_file_withdraw(u64 id)
+{
+	return remove_all(is_provided_as, id) ? 0 : -ENOENT;
+}
+
+static bool is_missing(const struct unwind_file *file, u64 unused)
+{
+	return file->state == UNWIND_FILE_NONE || file->state == UNWIND_FILE_ASKED;
+}
+
+/**
+ * unwind_file_forget_missing - forget which files have no table
+ *
+ * Context: task; may sleep.
+ */
+void unwind_file_forget_missing(void)
+{
+	remove_all(is_missing, 0);
+}
+
+static bool is_of_service(const struct unwind_file *file, u64 unused)
+{
+	return file->provided || file->state == UNWIND_FILE_ASKED;
+}
+
+/**
+ * unwind_file_forget_provided - forget all that the table service said, or was asked
+ *
+ * Context: task; may sleep.
+ */
+void unwind_file_forget_provided(void)
+{
+	remove_all(is_of_service, 0);
+}
+
+static void describe(const struct unwind_file *file, struct unwind_table_info *info)
+{
+	*info = (struct unwind_table_info){
+		.id = file->id,
+		.ino = file->ino,
+		.dev_major = MAJOR(file->dev),
+		.dev_minor = MINOR(file->dev),
+		.bytes = bytes_of(file),
+		.entries = file->table->nr,
+		.flags = (file->provided ? UNWIND_TABLE_PROVIDED : 0) |
+			 (READ_ONCE(file->used) ? UNWIND_TABLE_USED : 0),
+	};
+}
+
+/* Describe the tables of a list; how many there are */
+static u32 list_bucket(unsigned int i, struct unwind_table_info *infos, u32 room)
+{
+	const struct unwind_file *file;
+	u32 nr = 0;
+
+	guard(rcu)();
+	hlist_for_each_entry_rcu(file, &files[i], node) {
+		/* Pairs with set_state(), as in unwind_file_find() */
+		if (smp_load_acquire(&file->state) != UNWIND_FILE_READY)
+			continue;
+		if (nr < room)
+			describe(file, &infos[nr]);
+		nr++;
+	}
+	return nr;
+}
+
+/**
+ * unwind_file_list - describe tables
+ * @infos: set
+ * @room: how many it has room for
+ * @bucket: where to begin, 0 at first; set to where to continue, 0 at the end
+ *
+ * A table that is there all the time is described once.
+ *
+ * Context: task; may sleep.
+ * Return: how many tables are described; -ENOSPC there is too little room to continue.
+ */
+int unwind_file_list(struct unwind_table_info *infos, u32 room, u32 *bucket)
+{
+	u32 nr = 0, more, i;
+
+	for (i = *bucket; i < HASH_SIZE(files); i++) {
+		more = list_bucket(i, infos + nr, room - nr);
+		if (more > room - nr)
+			break;
+		nr += more;
+		cond_resched();
+	}
+	if (!nr && i < HASH_SIZE(files))
+		return -ENOSPC;
+	*bucket = i < HASH_SIZE(files) ? i : 0;
+	return nr;
 }
 
 /*

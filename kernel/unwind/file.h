@@ -14,12 +14,14 @@
  * enum unwind_file_state - what is known about the table of a file
  * @UNWIND_FILE_LOADING: it is being loaded
  * @UNWIND_FILE_FAILED: it could not be loaded, which may be different after a while
- * @UNWIND_FILE_NONE: the file has no table
- * @UNWIND_FILE_READY: it has
+ * @UNWIND_FILE_ASKED: the file has none, and the table service was asked for one
+ * @UNWIND_FILE_NONE: there is none
+ * @UNWIND_FILE_READY: there is one
  */
 enum unwind_file_state {
 	UNWIND_FILE_LOADING,
 	UNWIND_FILE_FAILED,
+	UNWIND_FILE_ASKED,
 	UNWIND_FILE_NONE,
 	UNWIND_FILE_READY,
 };
@@ -37,6 +39,8 @@ enum unwind_file_kind {
 };
 
 struct unwind_file;
+struct unwind_request_item;
+struct unwind_table_info;
 
 extern const struct sframe_table *unwind_vdso_table;
 
@@ -44,8 +48,18 @@ int unwind_file_find(const struct inode *inode, const struct sframe_table **tabl
 		     bool *pending);
 struct unwind_file *unwind_file_claim(struct inode *inode, enum unwind_file_kind kind);
 bool unwind_file_finish(struct unwind_file *file, struct inode *inode,
+			struct sframe_table *table, struct unwind_request_item *request);
+int unwind_file_provide(struct inode *inode, enum unwind_file_kind kind, u64 *id,
 			struct sframe_table *table);
-int unwind_file_load(unsigned long addr);
+int unwind_file_withdraw(u64 id);
+void unwind_file_forget_missing(void);
+void unwind_file_forget_provided(void);
+int unwind_file_list(struct unwind_table_info *infos, u32 room, u32 *bucket);
 u32 unwind_file_generation(void);
+
+int unwind_file_load(unsigned long addr);
+struct sframe_table *unwind_file_build(struct file *file, const void *section,
+				       size_t size, u64 vaddr);
+enum unwind_file_kind unwind_file_kind(struct file *file, const struct inode *inode);
 
 #endif /* _KERNEL_UNWIND_FILE_H */

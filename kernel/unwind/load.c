@@ -41,6 +41,7 @@
 
 #include "file.h"
 #include "mapping.h"
+#include "request.h"
 #include "sframe_format.h"
 
 /* binutils; elf.h does not have it yet */
@@ -48,9 +49,6 @@
 
 /* No linker writes nearly as many */
 #define MAX_PHDRS		256
-
-/* No linker writes as large a section */
-#define MAX_SECTION		SZ_64M
 
 /* Larger sections are left to a worker, even if they are in the page cache */
 #define MAX_ENTRIES_NOW		40000
@@ -70,12 +68,26 @@ const struct sframe_table *unwind_vdso_table;
  * @data: the image in memory, if there is no file
  * @size: its size in bytes
  * @wait: the file may be read; otherwise its pages have to be in the page cache
+ * @is_elf: set if it is an image for this machine
  */
 struct elf_source {
 	struct file	*file;
 	const void	*data;
 	u64		size;
 	bool		wait;
+	bool		is_elf;
+};
+
+/**
+ * struct elf_text - what the program headers say
+ * @segments: the text; to be freed
+ * @nr: number of segments
+ * @sframe: the header of the SFrame section; of type PT_NULL if there is none
+ */
+struct elf_text {
+	struct sframe_segment	*segments;
+	unsigned int		nr;
+	struct elf64_phdr	sframe;
 };
 
 /*
@@ -151,15 +163,53 @@ static bool is_large(const struct sframe_header *hdr, u64 size)
 	       hdr->num_fdes > MAX_ENTRIES_NOW;
 }
 
-static struct sframe_table *build(const struct elf_source *src,
-				  const struct elf64_phdr *sframe,
-				  const struct sframe_segment *segments, unsigned int nr)
+/* -EAGAIN if they may be different later, or with @src->wait */
+static int read_text(struct elf_source *src, struct elf_text *text)
 {
+	struct elf64_phdr *phdrs __free(kfree) = NULL;
+	const struct elf64_phdr *phdr;
+	struct elf64_hdr ehdr;
+	int ret;
+
+	*text = (struct elf_text){ .sframe.p_type = PT_NULL };
+	ret = read_source(src, &ehdr, sizeof(ehdr), 0);
+	if (!ret)
+		ret = check_header(&ehdr);
+	if (ret)
+		return ret;
+	src->is_elf = true;
+
+	phdrs = kmalloc_array(ehdr.e_phnum, sizeof(*phdrs), LOAD_GFP);
+	text->segments = kmalloc_array(ehdr.e_phnum, sizeof(*text->segments), LOAD_GFP);
+	if (!phdrs || !text->segments)
+		return -EAGAIN;
+	ret = read_source(src, phdrs, ehdr.e_phnum * sizeof(*phdrs), ehdr.e_phoff);
+	if (ret)
+		return ret;
+
+	for (phdr = phdrs; phdr < phdrs + ehdr.e_phnum; phdr++) {
+		if (phdr->p_type == PT_GNU_SFRAME && text->sframe.p_type == PT_NULL)
+			text->sframe = *phdr;
+		if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X))
+			continue;
+		text->segments[text->nr++] = (struct sframe_segment){
+			.vaddr = phdr->p_vaddr,
+			.offset = phdr->p_offset,
+			.size = phdr->p_filesz,
+		};
+	}
+	return 0;
+}
+
+static struct sframe_table *build(const struct elf_source *src,
+				  const struct elf_text *text)
+{
+	const struct elf64_phdr *sframe = &text->sframe;
 	struct sframe_image image = {
 		.size = sframe->p_filesz,
 		.vaddr = sframe->p_vaddr,
-		.segments = segments,
-		.nr_segments = nr,
+		.segments = text->segments,
+		.nr_segments = text->nr,
 	};
 	struct sframe_table *table;
 	void *section;
@@ -167,7 +217,7 @@ static struct sframe_table *build(const struct elf_source *src,
 
 	if (image.size < sizeof(struct sframe_header))
 		return ERR_PTR(-ENOEXEC);
-	if (image.size > MAX_SECTION)
+	if (image.size > UNWIND_MAX_SECTION)
 		return ERR_PTR(-E2BIG);
 	if (src->file && !src->wait) {
 		struct sframe_header hdr;
@@ -192,51 +242,85 @@ static struct sframe_table *build(const struct elf_source *src,
  * The table of an image, or an error: -EAGAIN if it may be another one later, or with
  * @src->wait
  */
-static struct sframe_table *load(const struct elf_source *src)
+static struct sframe_table *load(struct elf_source *src)
 {
-	struct sframe_segment *segments __free(kfree) = NULL;
-	struct elf64_phdr *phdrs __free(kfree) = NULL;
-	const struct elf64_phdr *sframe = NULL, *phdr;
-	struct elf64_hdr ehdr;
-	unsigned int nr = 0;
+	struct sframe_table *table;
+	struct elf_text text;
 	int ret;
 
-	ret = read_source(src, &ehdr, sizeof(ehdr), 0);
-	if (!ret)
-		ret = check_header(&ehdr);
+	ret = read_text(src, &text);
 	if (ret)
-		return ERR_PTR(ret);
-
-	phdrs = kmalloc_array(ehdr.e_phnum, sizeof(*phdrs), LOAD_GFP);
-	segments = kmalloc_array(ehdr.e_phnum, sizeof(*segments), LOAD_GFP);
-	if (!phdrs || !segments)
-		return ERR_PTR(-EAGAIN);
-	ret = read_source(src, phdrs, ehdr.e_phnum * sizeof(*phdrs), ehdr.e_phoff);
-	if (ret)
-		return ERR_PTR(ret);
-
-	for (phdr = phdrs; phdr < phdrs + ehdr.e_phnum; phdr++) {
-		if (phdr->p_type == PT_GNU_SFRAME && !sframe)
-			sframe = phdr;
-		if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X))
-			continue;
-		segments[nr++] = (struct sframe_segment){
-			.vaddr = phdr->p_vaddr,
-			.offset = phdr->p_offset,
-			.size = phdr->p_filesz,
-		};
-	}
-	return sframe ? build(src, sframe, segments, nr) : ERR_PTR(-ENOENT);
+		table = ERR_PTR(ret);
+	else if (text.sframe.p_type == PT_NULL)
+		table = ERR_PTR(-ENOENT);
+	else
+		table = build(src, &text);
+	kfree(text.segments);
+	return table;
 }
 
-static void finish(struct unwind_file *entry, struct file *file, struct sframe_table *table)
+/**
+ * unwind_file_build - make a table for a file from a section that is not in the file
+ * @file: the file
+ * @section: the section, in kernel memory
+ * @size: its size in bytes, at most UNWIND_MAX_SECTION
+ * @vaddr: link-time address that the section was made for
+ *
+ * Context: task; waits for the file.
+ * Return: the table; -ENOEXEC @file is no ELF file of this machine, or @section is no
+ * SFrame section; -EOPNOTSUPP it has another version; -ENOENT it describes no text of
+ * @file; -E2BIG; -ENOMEM; -EAGAIN @file cannot be read now.
+ */
+struct sframe_table *unwind_file_build(struct file *file, const void *section,
+				       size_t size, u64 vaddr)
 {
-	struct inode *inode = file_inode(file);
+	struct elf_source src = {
+		.file = file,
+		.size = i_size_read(file_inode(file)),
+		.wait = true,
+	};
+	struct sframe_image image = {
+		.section = section,
+		.size = size,
+		.vaddr = vaddr,
+	};
+	struct sframe_table *table;
+	struct elf_text text;
+	int ret;
+
+	ret = read_text(&src, &text);
+	image.segments = text.segments;
+	image.nr_segments = text.nr;
+	if (!ret)
+		table = sframe_table_build(&image, UNWIND_USER_SFRAME_ABI);
+	else
+		table = ERR_PTR(src.is_elf || ret == -EAGAIN ? ret : -ENOEXEC);
+	kfree(text.segments);
+	return table;
+}
+
+/*
+ * May a worker, or the table service, wait for the file system?  Not if any user can mount
+ * it, and does not have to answer.
+ */
+static bool may_wait_for(const struct super_block *sb)
+{
+	return sb->s_user_ns == &init_user_ns && strcmp(sb->s_type->name, "fuse");
+}
+
+static void finish(struct unwind_file *entry, const struct elf_source *src,
+		   struct sframe_table *table)
+{
+	struct inode *inode = file_inode(src->file);
+	struct unwind_request_item *request = NULL;
 	long error = PTR_ERR_OR_ZERO(table);
 	u32 nr = error ? 0 : table->nr;
 	size_t bytes = error ? 0 : table->bytes;
 
-	if (unwind_file_finish(entry, inode, table))
+	/* The service may make a table for it */
+	if (error && error != -EAGAIN && src->is_elf && may_wait_for(inode->i_sb))
+		request = unwind_request_alloc(src->file);
+	if (unwind_file_finish(entry, inode, table, request))
 		trace_unwind_table_found(inode->i_sb->s_dev, inode->i_ino, nr, bytes);
 	else if (error != -ENOENT)
 		trace_unwind_file_invalid(inode->i_sb->s_dev, inode->i_ino, error ?: -EAGAIN);
@@ -293,15 +377,15 @@ static void load_work(struct work_struct *work)
 {
 	struct load_job *job = container_of(work, struct load_job, work);
 	const struct super_block *sb = file_inode(job->file)->i_sb;
-	const struct elf_source src = {
+	struct elf_source src = {
 		.file = job->file,
 		.size = i_size_read(file_inode(job->file)),
 		.wait = true,
 	};
-
 	struct mem_cgroup *old = set_active_memcg(job->memcg);
+	struct sframe_table *table = load(&src);
 
-	finish(job->entry, job->file, load(&src));
+	finish(job->entry, &src, table);
 	set_active_memcg(old);
 	mem_cgroup_put(job->memcg);
 	scoped_guard(spinlock, &jobs_lock) {
@@ -311,15 +395,6 @@ static void load_work(struct work_struct *work)
 	}
 	fput(job->file);
 	kfree(job);
-}
-
-/*
- * May the file system keep a worker waiting?  Not if any user can mount it, and does not have
- * to answer.
- */
-static bool may_keep_worker(const struct super_block *sb)
-{
-	return sb->s_user_ns == &init_user_ns && strcmp(sb->s_type->name, "fuse");
 }
 
 static unsigned int nr_queued_of(const struct super_block *sb)
@@ -338,7 +413,7 @@ static bool queue_load(struct file *file, struct unwind_file *entry)
 {
 	struct load_job *job;
 
-	if (!may_keep_worker(file_inode(file)->i_sb))
+	if (!may_wait_for(file_inode(file)->i_sb))
 		return false;
 	job = kmalloc(sizeof(*job), LOAD_GFP);
 	if (!job)
@@ -392,15 +467,20 @@ static bool is_sealed(struct file *file)
 	return ret > 0 && (ret & seals) == seals;
 }
 
-/*
- * Can the file have a table?  Devices may be mapped as text, too.  Files in memory
- * (memfd_create()) are open for writing all the time: they have to be sealed.  And files of
- * some servers (NFS, FUSE) may change without another time.
+/**
+ * unwind_file_kind - can a file have a table?
+ * @file: the file
+ * @inode: of the file, or of the one that has its contents (overlayfs)
+ *
+ * Devices may be mapped as text, too.  Files in memory (memfd_create()) are open for
+ * writing all the time: they have to be sealed.  And files of some servers (NFS, FUSE) may
+ * change without another time.
+ *
+ * Context: any.
+ * Return: its kind.
  */
-static enum unwind_file_kind kind_of(struct file *file)
+enum unwind_file_kind unwind_file_kind(struct file *file, const struct inode *inode)
 {
-	const struct inode *inode = file_inode(file);
-
 	if (!S_ISREG(inode->i_mode) || is_file_hugepages(file) ||
 	    !(file->f_mode & FMODE_READ) || !file->f_op->read_iter || file->f_op->read)
 		return UNWIND_FILE_INELIGIBLE;
@@ -426,19 +506,21 @@ int unwind_file_load(unsigned long addr)
 	struct elf_source src = { .file = file };
 	struct sframe_table *table;
 	struct unwind_file *entry;
+	struct inode *inode;
 
 	if (!file)
 		return fatal_signal_pending(current) ? -EINTR : -ENOENT;
-	entry = unwind_file_claim(file_inode(file), kind_of(file));
+	inode = file_inode(file);
+	entry = unwind_file_claim(inode, unwind_file_kind(file, inode));
 	if (IS_ERR(entry)) {
 		fput(file);
 		return PTR_ERR(entry) == -EALREADY ? 0 : PTR_ERR(entry);
 	}
-	src.size = i_size_read(file_inode(file));
+	src.size = i_size_read(inode);
 	table = load(&src);
 	if (table == ERR_PTR(-EAGAIN) && queue_load(file, entry))
 		return 0;
-	finish(entry, file, table);
+	finish(entry, &src, table);
 	fput(file);
 	return 0;
 }

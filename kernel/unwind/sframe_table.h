@@ -36,6 +36,9 @@
 #define SFRAME_BLOCK		BIT(SFRAME_BLOCK_SHIFT)
 #define SFRAME_PAGE_SHIFT	16
 
+/* The size in bytes of the largest section of which a table is made: no linker writes it */
+#define UNWIND_MAX_SECTION	BIT(26)
+
 /*
  * A rule, as a table has it.  In an ordinary frame, the CFA lies at an offset from SP or
  * FP, the return address is saved at an offset from the CFA, and so is the caller's FP,

@@ -39,9 +39,6 @@
 #include "sframe.h"
 #include "tables.h"
 
-/* A larger section is not copied: no compiler writes one */
-#define MAX_SECTION	SZ_64M
-
 /* Of all tables that are made of one process's sections */
 #define MAX_BUILT	SZ_64M
 
@@ -391,7 +388,7 @@ static struct sframe_table *build(const struct unwind_range *range)
 	unsigned long left;
 	void *section;
 
-	if (image.size > MAX_SECTION)
+	if (image.size > UNWIND_MAX_SECTION)
 		return ERR_PTR(-E2BIG);
 	if (fatal_signal_pending(current) ||
 	    !unwind_may_read(range->section.start, image.size))

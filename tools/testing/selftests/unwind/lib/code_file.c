@@ -33,7 +33,7 @@ static uint64_t fn_vaddr(const struct code_file *file, unsigned int text,
 	return file->text[text].vaddr + i * CODE_STRIDE;
 }
 
-static size_t table_size(const struct code_file *file)
+size_t code_file_table_size(const struct code_file *file)
 {
 	return code_table_size(file->nr_texts * CODE_FILE_FUNCTIONS);
 }
@@ -69,11 +69,12 @@ static int write_headers(const struct code_file *file, int fd)
 	*next++ = (struct elf64_phdr){
 		.p_type = PT_LOAD, .p_flags = PF_R,
 		.p_offset = file->table.offset, .p_vaddr = file->table.vaddr,
-		.p_filesz = table_size(file), .p_memsz = table_size(file),
+		.p_filesz = code_file_table_size(file),
+		.p_memsz = code_file_table_size(file),
 		.p_align = PAGE_MAX,
 	};
 	*next = next[-1];
-	next->p_type = PT_GNU_SFRAME;
+	next->p_type = file->hidden ? PT_NULL : PT_GNU_SFRAME;
 	next++;
 	ehdr.e_phnum = next - phdr;
 	return write_at(fd, &ehdr, sizeof(ehdr), 0) ||

@@ -7,6 +7,7 @@
 #ifndef SELFTEST_UNWIND_CODE_FILE_H
 #define SELFTEST_UNWIND_CODE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,7 @@ struct code_segment {
  * @text: executable segments in ascending order of @vaddr, @nr_texts of them
  * @table: the segment of the table
  * @frame, @frame_table: frame size of the functions, and the size in the table
+ * @hidden: the program headers do not say that there is a table
  */
 struct code_file {
 	unsigned int		nr_texts;
@@ -33,10 +35,14 @@ struct code_file {
 	struct code_segment	table;
 	unsigned int		frame;
 	unsigned int		frame_table;
+	bool			hidden;
 };
 
 /* One executable segment, then its table, which is right */
 extern const struct code_file code_file_usual;
+
+/* Bytes of the table */
+size_t code_file_table_size(const struct code_file *file);
 
 /* Write the whole file; 0, or -1 with errno */
 int code_file_write(const struct code_file *file, int fd);

@@ -1,0 +1,791 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /dev/unwind: a service gives tables to files that have none.
+ *
+ * The test program is both sides: it maps a file of code that keeps no frame pointer and
+ * whose program headers name no table (code_file.h), takes a stack through it, and answers
+ * the kernel's request with the table that lies in the file all the same.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "file_env.h"
+#include "image.h"
+#include "../../kselftest_harness.h"
+
+#define DEVICE		"/dev/unwind"
+#define FILE_NAME	"/tmp/device_test"
+#define OTHER_NAME	"/tmp/device_test_other"
+
+FIXTURE(device)
+{
+	struct file_env env;
+	struct code_file file;
+	char *section;
+	int fd;
+};
+
+FIXTURE_SETUP(device)
+{
+	const char *reason = env_setup(&self->env);
+
+	if (reason)
+		SKIP(return, "%s", reason);
+	self->fd = open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	if (self->fd < 0 && errno == ENOENT)
+		SKIP(return, "no " DEVICE);
+	ASSERT_LE(0, self->fd);
+	self->file = code_file_usual;
+	self->file.hidden = true;
+	unlink(FILE_NAME);
+	unlink(OTHER_NAME);
+	ASSERT_EQ(0, map_file(&self->env, &self->file, FILE_NAME));
+	self->section = malloc(code_file_table_size(&self->file));
+	ASSERT_EQ((ssize_t)code_file_table_size(&self->file),
+		  pread(self->env.fd, self->section, code_file_table_size(&self->file),
+			self->file.table.offset));
+}
+
+FIXTURE_TEARDOWN(device)
+{
+	env_teardown(&self->env);
+	close(self->fd);
+	free(self->section);
+	unlink(FILE_NAME);
+	unlink(OTHER_NAME);
+}
+
+/* Read a request, for some seconds at most */
+static int await_request(int device, struct unwind_request *request)
+{
+	struct pollfd poll_fd = { .fd = device, .events = POLLIN };
+
+	if (poll(&poll_fd, 1, 5000) != 1)
+		return -ETIMEDOUT;
+	if (read(device, request, sizeof(*request)) != sizeof(*request))
+		return -errno;
+	return 0;
+}
+
+static bool same_file(int a, int b)
+{
+	struct stat sa, sb;
+
+	return !fstat(a, &sa) && !fstat(b, &sb) && sa.st_dev == sb.st_dev &&
+	       sa.st_ino == sb.st_ino;
+}
+
+/* The request for @fd; others, of the system's own programs, get no table */
+static int await_request_for(int device, int fd, struct unwind_request *request)
+{
+	struct unwind_answer none = {};
+	int ret;
+
+	for (;;) {
+		ret = await_request(device, request);
+		if (ret || same_file(request->fd, fd))
+			return ret;
+		none.id = request->id;
+		none.fd = request->fd;
+		ioctl(device, UNWIND_IOC_NONE, &none);
+		close(request->fd);
+	}
+}
+
+/* Is there no request for @fd? */
+static bool no_request_for(int device, int fd)
+{
+	struct unwind_request request;
+	bool found = false;
+
+	while (read(device, &request, sizeof(request)) == sizeof(request)) {
+		found |= same_file(request.fd, fd);
+		close(request.fd);
+	}
+	return !found;
+}
+
+static struct unwind_answer right_answer(const struct code_file *file, const char *section,
+					 const struct unwind_request *request)
+{
+	return (struct unwind_answer){
+		.id = request->id,
+		.fd = request->fd,
+		.table_start = (uintptr_t)section,
+		.table_size = code_file_table_size(file),
+		.address = file->table.vaddr,
+	};
+}
+
+static int add(int device, struct unwind_answer *answer)
+{
+	return ioctl(device, UNWIND_IOC_ADD, answer) ? -errno : 0;
+}
+
+/* Take a stack through the code, and answer the request that follows */
+static int serve(struct _test_data_device *self)
+{
+	struct unwind_request request;
+	struct unwind_answer answer;
+	int ret;
+
+	if (through(&self->env, &self->env.image) != THROUGH_NOT)
+		return -EINVAL;
+	ret = await_request_for(self->fd, self->env.fd, &request);
+	if (ret)
+		return ret;
+	answer = right_answer(&self->file, self->section, &request);
+	ret = add(self->fd, &answer);
+	close(request.fd);
+	return ret;
+}
+
+/*
+ * Requests and answers
+ */
+
+TEST_F(device, stack_continues_by_a_provided_table)
+{
+	ASSERT_EQ(0, serve(self));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	EXPECT_TRUE(no_request_for(self->fd, self->env.fd));
+}
+
+TEST_F(device, descriptor_of_a_request_can_only_be_read)
+{
+	struct unwind_request request;
+	char byte;
+
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+	EXPECT_EQ(O_RDONLY, fcntl(request.fd, F_GETFL) & O_ACCMODE);
+	EXPECT_EQ(FD_CLOEXEC, fcntl(request.fd, F_GETFD));
+	EXPECT_EQ(1, pread(request.fd, &byte, 1, 0));
+	EXPECT_EQ(0, request.reserved);
+	close(request.fd);
+}
+
+TEST_F(device, file_is_asked_for_once)
+{
+	struct unwind_request request;
+
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+	EXPECT_TRUE(never_through(&self->env, &self->env.image));
+	EXPECT_TRUE(no_request_for(self->fd, self->env.fd));
+	close(request.fd);
+}
+
+TEST_F(device, none_is_an_answer)
+{
+	struct unwind_request request;
+	struct unwind_answer none = {};
+
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+	none.id = request.id;
+	none.fd = request.fd;
+	EXPECT_EQ(0, ioctl(self->fd, UNWIND_IOC_NONE, &none));
+	EXPECT_TRUE(never_through(&self->env, &self->env.image));
+	EXPECT_TRUE(no_request_for(self->fd, self->env.fd));
+	/* It was answered */
+	EXPECT_EQ(-1, ioctl(self->fd, UNWIND_IOC_NONE, &none));
+	EXPECT_EQ(ESTALE, errno);
+	close(request.fd);
+}
+
+TEST_F(device, service_gives_a_table_unasked)
+{
+	struct unwind_request unasked = { .fd = self->env.fd };
+	struct unwind_answer answer = right_answer(&self->file, self->section, &unasked);
+
+	ASSERT_EQ(0, add(self->fd, &answer));
+	EXPECT_NE(0, answer.id);
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	EXPECT_TRUE(no_request_for(self->fd, self->env.fd));
+	/* It has one */
+	answer.id = 0;
+	EXPECT_EQ(-EEXIST, add(self->fd, &answer));
+}
+
+TEST_F(device, file_known_to_have_no_table_is_asked_for_by_the_next_service)
+{
+	struct unwind_request request;
+
+	close(self->fd);
+	ASSERT_TRUE(never_through(&self->env, &self->env.image));
+	self->fd = open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+	close(request.fd);
+}
+
+static int next_fd(void)
+{
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+TEST_F(device, request_that_was_not_copied_is_read_again)
+{
+	struct pollfd poll_fd = { .fd = self->fd, .events = POLLIN };
+	struct unwind_request request;
+	int fd = next_fd();
+
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(1, poll(&poll_fd, 1, 5000));
+	EXPECT_EQ(-1, read(self->fd, (void *)8, sizeof(request)));
+	EXPECT_EQ(EFAULT, errno);
+	EXPECT_EQ(fd, next_fd());
+	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+	close(request.fd);
+}
+
+TEST_F(device, deleted_file_is_asked_for)
+{
+	ASSERT_EQ(0, unlink(FILE_NAME));
+	ASSERT_EQ(0, serve(self));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+}
+
+/* To open it would tell the lease's owner, and wait */
+TEST_F(device, file_with_a_lease_is_not_asked_for)
+{
+	struct unwind_request request;
+	int fd = open(FILE_NAME, O_RDONLY | O_CLOEXEC);
+
+	close(self->env.fd);
+	self->env.fd = fd;
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, fcntl(fd, F_SETLEASE, F_RDLCK));
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	while (read(self->fd, &request, sizeof(request)) == sizeof(request)) {
+		EXPECT_FALSE(same_file(request.fd, fd));
+		close(request.fd);
+	}
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(F_RDLCK, fcntl(fd, F_GETLEASE));
+	EXPECT_TRUE(never_through(&self->env, &self->env.image));
+}
+
+/* A wrong table makes wrong stacks, and nothing worse */
+TEST_F(device, table_that_lies_harms_only_stacks)
+{
+	struct unwind_request unasked = { .fd = self->env.fd };
+	struct code_file lie = self->file;
+	struct unwind_answer answer;
+	int fd;
+
+	lie.frame_table = CODE_FRAME_OTHER;
+	fd = code_file_memfd(&lie);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ((ssize_t)code_file_table_size(&lie),
+		  pread(fd, self->section, code_file_table_size(&lie), lie.table.offset));
+	close(fd);
+	answer = right_answer(&self->file, self->section, &unasked);
+	ASSERT_EQ(0, add(self->fd, &answer));
+	EXPECT_NE(THROUGH, through(&self->env, &self->env.image));
+	EXPECT_EQ(0, ioctl(self->fd, UNWIND_IOC_DEL, &answer.id));
+	EXPECT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+}
+
+/* Other requests are not lost for good */
+TEST_F(device, requests_are_bounded)
+{
+	const unsigned int nr = 300;
+	struct unwind_request requests[nr];
+	struct code_image image;
+	unsigned int i;
+	char path[64];
+	ssize_t size;
+	int fd;
+
+	for (i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), FILE_NAME "_%u", i);
+		fd = make_file(&self->file, path);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, code_image_map(&image, &self->file, fd, NULL));
+		EXPECT_EQ(THROUGH_NOT, through(&self->env, &image));
+		code_image_unmap(&image);
+		close(fd);
+		unlink(path);
+	}
+	size = read(self->fd, requests, sizeof(requests));
+	ASSERT_LT(0, size);
+	EXPECT_GE(256, size / sizeof(*requests));
+	for (i = 0; i < size / sizeof(*requests); i++)
+		close(requests[i].fd);
+	EXPECT_EQ(0, serve(self));
+}
+
+/*
+ * Overlay file systems, as in containers: the file below is asked for, and all that see it
+ * have its table
+ */
+
+#define OVERLAY	"/tmp/device_overlay"
+#define LOWER	OVERLAY "/lower/code.so"
+#define MERGED	OVERLAY "/all/code.so"
+
+static bool mount_overlay(void)
+{
+	return !mkdir(OVERLAY, 0700) && !mount("tmpfs", OVERLAY, "tmpfs", 0, NULL) &&
+	       !mkdir(OVERLAY "/lower", 0700) && !mkdir(OVERLAY "/upper", 0700) &&
+	       !mkdir(OVERLAY "/work", 0700) && !mkdir(OVERLAY "/all", 0700) &&
+	       !mount("overlay", OVERLAY "/all", "overlay", 0, "lowerdir=" OVERLAY
+		      "/lower,upperdir=" OVERLAY "/upper,workdir=" OVERLAY "/work");
+}
+
+static int remap(struct _test_data_device *self, const char *path)
+{
+	code_image_unmap(&self->env.image);
+	close(self->env.fd);
+	self->env.fd = open(path, O_RDONLY | O_CLOEXEC);
+	return self->env.fd < 0 ? -1 : code_image_map(&self->env.image, &self->file,
+						      self->env.fd, NULL);
+}
+
+TEST_F(device, file_on_an_overlay_is_asked_for)
+{
+	struct unwind_answer answer;
+	struct unwind_request request;
+	int lower, fd;
+
+	if (!mount_overlay())
+		SKIP(return, "no overlay file systems on tmpfs");
+	lower = make_file(&self->file, LOWER);
+	ASSERT_LE(0, lower);
+	ASSERT_EQ(0, remap(self, MERGED));
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, await_request_for(self->fd, lower, &request));
+	answer = right_answer(&self->file, self->section, &request);
+	EXPECT_EQ(0, add(self->fd, &answer));
+	close(request.fd);
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, remap(self, LOWER));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+
+	/* The copy above is another file; by the overlay's name, it gets a table unasked */
+	fd = open(MERGED, O_WRONLY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	close(fd);
+	ASSERT_EQ(0, remap(self, MERGED));
+	EXPECT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	answer = right_answer(&self->file, self->section, &request);
+	answer.id = 0;
+	answer.fd = self->env.fd;
+	EXPECT_EQ(0, add(self->fd, &answer));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	close(lower);
+	code_image_unmap(&self->env.image);
+	umount2(OVERLAY "/all", MNT_DETACH);
+	umount2(OVERLAY, MNT_DETACH);
+	rmdir(OVERLAY);
+}
+
+/*
+ * Lifetime
+ */
+
+TEST_F(device, request_of_a_service_that_has_ended_is_made_again)
+{
+	struct unwind_request request;
+	struct unwind_answer answer;
+	__u64 id;
+
+	/* One that was not read, and one that was read and not answered */
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	close(self->fd);
+	self->fd = open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+	close(self->fd);
+	self->fd = open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	answer = right_answer(&self->file, self->section, &request);
+	EXPECT_EQ(-ESTALE, add(self->fd, &answer));
+	close(request.fd);
+	id = request.id;
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+	EXPECT_LT(id, request.id);
+	close(request.fd);
+}
+
+TEST_F(device, table_goes_with_the_last_descriptor)
+{
+	int kept;
+
+	ASSERT_EQ(0, serve(self));
+	kept = dup(self->fd);
+	ASSERT_LE(0, kept);
+	close(self->fd);
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	close(kept);
+	EXPECT_TRUE(never_through(&self->env, &self->env.image));
+	self->fd = -1;
+}
+
+TEST_F(device, table_is_withdrawn)
+{
+	struct unwind_request unasked = { .fd = self->env.fd }, request;
+	struct unwind_answer answer = right_answer(&self->file, self->section, &unasked);
+	__u64 id;
+
+	ASSERT_EQ(0, add(self->fd, &answer));
+	ASSERT_EQ(THROUGH, through(&self->env, &self->env.image));
+	id = answer.id;
+	EXPECT_EQ(0, ioctl(self->fd, UNWIND_IOC_DEL, &id));
+	/* It is asked for again */
+	EXPECT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+	close(request.fd);
+	EXPECT_EQ(-1, ioctl(self->fd, UNWIND_IOC_DEL, &id));
+	EXPECT_EQ(ENOENT, errno);
+	EXPECT_EQ(-1, ioctl(self->fd, UNWIND_IOC_DEL, NULL));
+	EXPECT_EQ(EFAULT, errno);
+}
+
+TEST_F(device, written_file_loses_its_provided_table)
+{
+	int fd;
+
+	ASSERT_EQ(0, serve(self));
+	fd = open(FILE_NAME, O_WRONLY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(1, pwrite(fd, "", 1, EI_NIDENT - 1));
+	close(fd);
+	EXPECT_TRUE(never_through(&self->env, &self->env.image));
+}
+
+TEST_F(device, answer_for_a_file_that_has_changed_is_stale)
+{
+	struct unwind_request request;
+	struct unwind_answer answer;
+	int fd;
+
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+	fd = open(FILE_NAME, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(1, pwrite(fd, "", 1, EI_NIDENT - 1));
+	answer = right_answer(&self->file, self->section, &request);
+	EXPECT_EQ(-ETXTBSY, add(self->fd, &answer));
+	ASSERT_EQ(0, file_settle(fd));
+	close(fd);
+	EXPECT_EQ(-ESTALE, add(self->fd, &answer));
+	/* Nor is the table of the file as it is now */
+	EXPECT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	close(request.fd);
+}
+
+/* An unread request keeps the file's mount busy for two seconds */
+TEST_F(device, request_lapses)
+{
+	const int64_t start = now_ms();
+	struct file_env env;
+	int ret;
+
+	ASSERT_EQ(NULL, env_setup(&env));
+	ASSERT_TRUE(make_fs("tmpfs", NULL, TMPFS));
+	ASSERT_EQ(0, map_file(&env, &self->file, TMPFS "/code"));
+	ASSERT_EQ(THROUGH_NOT, through(&env, &env.image));
+	env_teardown(&env);
+	do {
+		poll(NULL, 0, 10);
+		ret = umount(TMPFS);
+	} while (ret && errno == EBUSY && now_ms() - start < 20000);
+	EXPECT_EQ(0, ret);
+	/* By the kernel's ticks */
+	EXPECT_LE(1900, now_ms() - start);
+}
+
+/*
+ * Who may do what
+ */
+
+TEST_F(device, there_is_one_service)
+{
+	struct unwind_list list = {};
+	struct unwind_request request;
+	struct unwind_answer answer = {};
+	int fd;
+
+	EXPECT_EQ(-1, open(DEVICE, O_RDWR));
+	EXPECT_EQ(EBUSY, errno);
+	EXPECT_EQ(-1, open(DEVICE, O_WRONLY));
+	EXPECT_EQ(EBUSY, errno);
+	/* To list is possible all the same, and no more */
+	fd = open(DEVICE, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(-1, read(fd, &request, sizeof(request)));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-EBADF, add(fd, &answer));
+	EXPECT_EQ(-1, ioctl(fd, UNWIND_IOC_NONE, &answer));
+	EXPECT_EQ(EBADF, errno);
+	EXPECT_EQ(-1, ioctl(fd, UNWIND_IOC_DEL, &answer.id));
+	EXPECT_EQ(EBADF, errno);
+	EXPECT_TRUE(!ioctl(fd, UNWIND_IOC_LIST, &list) || errno == ENOSPC);
+	close(fd);
+}
+
+static void drop_capability(unsigned int cap)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &header, data))
+		_exit(1);
+	data[CAP_TO_INDEX(cap)].effective &= ~CAP_TO_MASK(cap);
+	if (syscall(SYS_capset, &header, data))
+		_exit(1);
+}
+
+TEST_F(device, opening_needs_both_capabilities)
+{
+	unsigned int i;
+	int status;
+
+	for (i = 0; i < 3; i++) {
+		pid_t pid = fork();
+
+		ASSERT_LE(0, pid);
+		if (!pid) {
+			if (i != 1) {
+				drop_capability(CAP_PERFMON);
+				drop_capability(CAP_SYS_ADMIN);
+			}
+			if (i != 0)
+				drop_capability(CAP_DAC_READ_SEARCH);
+			_exit(open(DEVICE, O_RDONLY) < 0 ? errno : 0);
+		}
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		EXPECT_TRUE(WIFEXITED(status));
+		EXPECT_EQ(EPERM, WEXITSTATUS(status));
+	}
+}
+
+/*
+ * Errors
+ */
+
+TEST_F(device, reads_and_calls_that_make_no_sense_fail)
+{
+	struct unwind_request request;
+
+	EXPECT_EQ(-1, read(self->fd, &request, sizeof(request) - 1));
+	EXPECT_EQ(EINVAL, errno);
+	while (read(self->fd, &request, sizeof(request)) == sizeof(request))
+		close(request.fd);
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(-1, ioctl(self->fd, _IO(0xF9, 77), 0));
+	EXPECT_EQ(ENOTTY, errno);
+	EXPECT_EQ(-1, ioctl(self->fd, _IO('T', 1), 0));
+	EXPECT_EQ(ENOTTY, errno);
+}
+
+/* A wrong answer fails, and a right one is possible afterwards */
+TEST_F(device, wrong_answers_fail)
+{
+	const size_t size = code_file_table_size(&self->file);
+	struct sframe_header *header = (void *)self->section;
+	struct unwind_answer right, wrong;
+	struct unwind_request request;
+	int fd;
+
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+	right = right_answer(&self->file, self->section, &request);
+
+#define EXPECT_WRONG(error, field, value)				\
+	do {								\
+		wrong = right;						\
+		wrong.field = value;					\
+		EXPECT_EQ(-(error), add(self->fd, &wrong)) {		\
+			TH_LOG("%s = %s", #field, #value);		\
+		}							\
+	} while (0)
+
+	EXPECT_WRONG(EINVAL, flags, 1);
+	EXPECT_WRONG(EBADF, fd, -1);
+	EXPECT_WRONG(ESTALE, id, request.id + 1);
+	EXPECT_WRONG(EFAULT, table_start, 8);
+	EXPECT_WRONG(EFAULT, table_start, ~0ULL);
+	EXPECT_WRONG(EINVAL, table_size, 0);
+	EXPECT_WRONG(ENOEXEC, table_size, 8);
+	EXPECT_WRONG(E2BIG, table_size, 1ULL << 32);
+	/* No function lies in the file's text */
+	EXPECT_WRONG(ENOENT, address, 1ULL << 40);
+
+	header->magic++;
+	EXPECT_EQ(-ENOEXEC, add(self->fd, &right));
+	header->magic--;
+	header->version = 1;
+	EXPECT_EQ(-EOPNOTSUPP, add(self->fd, &right));
+	header->version = 3;
+	header->num_fdes = size;
+	EXPECT_EQ(-ENOEXEC, add(self->fd, &right));
+	header->num_fdes = CODE_FILE_FUNCTIONS;
+
+	/* Other files */
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	EXPECT_WRONG(EINVAL, fd, fd);
+	close(fd);
+	fd = memfd_create("unsealed", MFD_CLOEXEC);
+	EXPECT_WRONG(EINVAL, fd, fd);
+	close(fd);
+	fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+	EXPECT_WRONG(ENOEXEC, fd, fd);
+	close(fd);
+	fd = open(FILE_NAME, O_PATH | O_CLOEXEC);
+	EXPECT_WRONG(EBADF, fd, fd);
+	close(fd);
+	fd = make_file(&self->file, OTHER_NAME);
+	ASSERT_LE(0, fd);
+	EXPECT_WRONG(ESTALE, fd, fd);
+	close(fd);
+
+	EXPECT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	EXPECT_EQ(0, add(self->fd, &right));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	close(request.fd);
+}
+
+static int add_sized(int device, const void *answer, size_t size)
+{
+	return ioctl(device, _IOC(_IOC_READ | _IOC_WRITE, 0xF9, 1, size), answer) ?
+	       -errno : 0;
+}
+
+TEST_F(device, structure_may_grow)
+{
+	struct unwind_request unasked = { .fd = self->env.fd };
+	struct {
+		struct unwind_answer answer;
+		__u64 later;
+	} longer = {
+		.answer = right_answer(&self->file, self->section, &unasked),
+	};
+
+	EXPECT_EQ(-EINVAL, add_sized(self->fd, &longer, UNWIND_ANSWER_SIZE_VER0 - 1));
+	longer.later = 1;
+	EXPECT_EQ(-E2BIG, add_sized(self->fd, &longer, sizeof(longer)));
+	longer.later = 0;
+	EXPECT_EQ(0, add_sized(self->fd, &longer, sizeof(longer)));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+}
+
+TEST_F(device, none_takes_no_table)
+{
+	struct unwind_answer answer = { .fd = self->env.fd };
+
+	EXPECT_EQ(-1, ioctl(self->fd, UNWIND_IOC_NONE, &answer));
+	EXPECT_EQ(EINVAL, errno);
+	answer.id = 1;
+	answer.address = 1;
+	EXPECT_EQ(-1, ioctl(self->fd, UNWIND_IOC_NONE, &answer));
+	EXPECT_EQ(EINVAL, errno);
+	answer.address = 0;
+	answer.id = ~0ULL;
+	EXPECT_EQ(-1, ioctl(self->fd, UNWIND_IOC_NONE, &answer));
+	EXPECT_EQ(ESTALE, errno);
+}
+
+/*
+ * The list
+ */
+
+static const struct unwind_table_info *find_info(struct unwind_table_info *infos, __u32 room,
+						 int device, int fd)
+{
+	struct unwind_list list = { .infos = (uintptr_t)infos, .room = room };
+	struct stat st;
+	__u32 i;
+
+	if (fstat(fd, &st))
+		return NULL;
+	do {
+		if (ioctl(device, UNWIND_IOC_LIST, &list))
+			return NULL;
+		for (i = 0; i < list.nr; i++) {
+			if (infos[i].ino == st.st_ino &&
+			    infos[i].dev_major == major(st.st_dev) &&
+			    infos[i].dev_minor == minor(st.st_dev))
+				return &infos[i];
+		}
+	} while (list.cursor);
+	return NULL;
+}
+
+TEST_F(device, tables_are_listed)
+{
+	struct unwind_request unasked = { .fd = self->env.fd };
+	struct unwind_answer answer = right_answer(&self->file, self->section, &unasked);
+	struct unwind_table_info infos[64];
+	const struct unwind_table_info *info;
+	struct code_file file = self->file;
+	int fd;
+
+	EXPECT_EQ(NULL, find_info(infos, 64, self->fd, self->env.fd));
+	ASSERT_EQ(0, add(self->fd, &answer));
+	info = find_info(infos, 64, self->fd, self->env.fd);
+	ASSERT_NE(NULL, info);
+	EXPECT_EQ(answer.id, info->id);
+	EXPECT_LT(0, info->bytes);
+	EXPECT_LT(CODE_FILE_FUNCTIONS, info->entries);
+	EXPECT_EQ(UNWIND_TABLE_PROVIDED | UNWIND_TABLE_USED, info->flags);
+
+	/* The table of a file itself */
+	file.hidden = false;
+	code_image_unmap(&self->env.image);
+	fd = make_file(&file, OTHER_NAME);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, code_image_map(&self->env.image, &file, fd, NULL));
+	ASSERT_EQ(THROUGH, through(&self->env, &self->env.image));
+	info = find_info(infos, 64, self->fd, fd);
+	ASSERT_NE(NULL, info);
+	EXPECT_EQ(0, info->flags & UNWIND_TABLE_PROVIDED);
+	answer = right_answer(&self->file, self->section, &unasked);
+	answer.fd = fd;
+	EXPECT_EQ(-EEXIST, add(self->fd, &answer));
+	close(fd);
+}
+
+TEST_F(device, wrong_lists_fail)
+{
+	struct unwind_request unasked = { .fd = self->env.fd };
+	struct unwind_answer answer = right_answer(&self->file, self->section, &unasked);
+	struct unwind_list list = {};
+
+	ASSERT_EQ(0, add(self->fd, &answer));
+	EXPECT_EQ(-1, ioctl(self->fd, UNWIND_IOC_LIST, &list));
+	EXPECT_EQ(ENOSPC, errno);
+	list.room = 64;
+	EXPECT_EQ(-1, ioctl(self->fd, UNWIND_IOC_LIST, &list));
+	EXPECT_EQ(EFAULT, errno);
+	list.reserved = 1;
+	EXPECT_EQ(-1, ioctl(self->fd, UNWIND_IOC_LIST, &list));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, ioctl(self->fd, UNWIND_IOC_LIST, NULL));
+	EXPECT_EQ(EFAULT, errno);
+}
+
+TEST_HARNESS_MAIN
