@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "convert.h"
+#include "serve.h"
 #include "sframe_elf.h"
 
 /* The exit status of "check" with findings, like grep and diff */
@@ -21,7 +22,9 @@
 
 static const char usage[] =
 	"usage: unwind-tables convert [-e] [-a ADDRESS] [-o OUT] [-r] FILE\n"
-	"       unwind-tables check FILE...\n";
+	"       unwind-tables check FILE...\n"
+	"       unwind-tables serve [-v]\n"
+	"       unwind-tables status\n";
 
 static int misused(void)
 {
@@ -171,6 +174,10 @@ int main(int argc, char **argv)
 		return cmd_convert(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "check"))
 		return cmd_check(argc - 1, argv + 1);
+	if (!strcmp(argv[1], "serve"))
+		return cmd_serve(argc - 1, argv + 1);
+	if (!strcmp(argv[1], "status"))
+		return cmd_status(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) {
 		fputs(usage, stdout);
 		return EXIT_SUCCESS;

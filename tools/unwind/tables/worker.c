@@ -5,6 +5,7 @@
  * only spoil its own result.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +18,9 @@
 
 #include "convert.h"
 #include "sandbox.h"
+
+/* The kernel takes no larger section */
+#define SECTION_SIZE_MAX	(64U << 20)
 
 /* The result: this header, the section, the notes */
 struct result {
@@ -57,12 +61,26 @@ static int work(__u64 addr)
 	       write_all(table.notes, table.nr_notes * sizeof(*table.notes));
 }
 
+static void spend_first(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	/* It is a precaution: there may be no /proc */
+	if (fd < 0)
+		return;
+	if (write(fd, "1000", 4) != 4)
+		errno = 0;
+	close(fd);
+}
+
 static pid_t start(int in, int out, __u64 addr)
 {
 	pid_t parent = getpid(), pid = fork();
 
 	if (pid)
 		return pid < 0 ? -errno : pid;
+	/* If memory is short, the worker goes, not its parent */
+	spend_first();
 	if (sandbox_enter(in, out, parent))
 		_exit(2);
 	_exit(work(addr) ? 1 : 0);
@@ -141,7 +159,8 @@ static int read_result(int fd, struct unwind_table *table)
 	    pread(fd, &result, sizeof(result), 0) != sizeof(result))
 		return -EPROTO;
 	left = st.st_size - sizeof(result);
-	if (result.size > left || result.ret > 0 || result.ret < -4095 ||
+	if (result.size > left || result.size > SECTION_SIZE_MAX ||
+	    result.ret > 0 || result.ret < -4095 ||
 	    result.nr_notes > UNWIND_NOTES_MAX ||
 	    left - result.size != result.nr_notes * sizeof(*table->notes))
 		return -EPROTO;

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files that processes have mapped as text, by /proc/PID/maps.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <search.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "mapped.h"
+
+static int compare(const void *a, const void *b)
+{
+	const struct mapped *fa = a, *fb = b;
+
+	if (fa->dev != fb->dev)
+		return fa->dev < fb->dev ? -1 : 1;
+	return fa->ino < fb->ino ? -1 : fa->ino > fb->ino;
+}
+
+/* @tree is tsearch()'s */
+static int add(void **tree, const struct mapped *file)
+{
+	struct mapped *new = malloc(sizeof(*new));
+	struct mapped **found;
+
+	if (!new)
+		return -1;
+	*new = *file;
+	found = tsearch(new, tree, compare);
+	if (found && *found == new) {
+		new->path = strdup(file->path);
+		if (new->path)
+			return 0;
+		tdelete(new, tree, compare);
+		found = NULL;
+	}
+	free(new);
+	if (!found)
+		return -1;
+	if ((*found)->pid != file->pid)
+		(*found)->users++;
+	(*found)->pid = file->pid;
+	return 0;
+}
+
+/* A line of maps, if it is one of text of a file */
+static bool parse(char *line, struct mapped *file)
+{
+	unsigned int major, minor;
+	unsigned long ino;
+	char perms[5];
+	int path = 0;
+
+	if (sscanf(line, "%*x-%*x %4s %*x %x:%x %lu %n", perms, &major, &minor, &ino,
+		   &path) != 4 || !path || perms[2] != 'x' || !ino || line[path] != '/')
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	make_printable(line + path);
+	file->dev = makedev(major, minor);
+	file->ino = ino;
+	file->path = line + path;
+	return true;
+}
+
+static int read_maps(void **tree, pid_t pid)
+{
+	struct mapped file = { .pid = pid, .users = 1 };
+	char path[64], *line = NULL;
+	size_t size = 0;
+	int ret = 0;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "re");
+	/* It has ended, or is none of ours */
+	if (!maps)
+		return 0;
+	while (!ret && getline(&line, &size, maps) > 0) {
+		if (parse(line, &file))
+			ret = add(tree, &file);
+	}
+	free(line);
+	fclose(maps);
+	return ret;
+}
+
+static int read_all_maps(void **tree)
+{
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+	int ret = 0;
+
+	if (!proc)
+		return -1;
+	while (!ret && (entry = readdir(proc))) {
+		if (isdigit((unsigned char)*entry->d_name))
+			ret = read_maps(tree, atoi(entry->d_name));
+	}
+	closedir(proc);
+	return ret;
+}
+
+static void append(const void *node, VISIT which, void *closure)
+{
+	struct mapped_list *list = closure;
+
+	if (which != postorder && which != leaf)
+		return;
+	if (list->files)
+		list->files[list->nr] = **(struct mapped * const *)node;
+	list->nr++;
+}
+
+/**
+ * mapped_read - find all files that are mapped as text
+ * @list: filled in; to be freed by mapped_free()
+ *
+ * Processes that the caller may not read are left out.
+ *
+ * Return: 0 or -1 with errno.
+ */
+int mapped_read(struct mapped_list *list)
+{
+	void *tree = NULL;
+	int ret = read_all_maps(&tree);
+
+	*list = (struct mapped_list){};
+	if (!ret) {
+		twalk_r(tree, append, list);
+		list->files = calloc(list->nr ?: 1, sizeof(*list->files));
+		list->nr = 0;
+		if (list->files)
+			twalk_r(tree, append, list);
+		else
+			ret = -1;
+	}
+	/* The paths are the list's by now */
+	while (tree) {
+		struct mapped *file = *(struct mapped **)tree;
+
+		tdelete(file, &tree, compare);
+		if (ret)
+			free(file->path);
+		free(file);
+	}
+	return ret;
+}
+
+/**
+ * mapped_find - find a file
+ * @list: from mapped_read()
+ * @dev: its device
+ * @ino: its inode
+ *
+ * Return: the file, or NULL.
+ */
+const struct mapped *mapped_find(const struct mapped_list *list, dev_t dev, ino_t ino)
+{
+	const struct mapped key = { .dev = dev, .ino = ino };
+
+	return bsearch(&key, list->files, list->nr, sizeof(key), compare);
+}
+
+/**
+ * mapped_free - free a list
+ * @list: from mapped_read()
+ */
+void mapped_free(struct mapped_list *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->nr; i++)
+		free(list->files[i].path);
+	free(list->files);
+}
+
+/**
+ * make_printable - replace what a terminal may obey
+ * @text: names that others chose
+ */
+void make_printable(char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < ' ' || *text == '\177')
+			*text = '?';
+	}
+}
+
+/*
+ * Open the file, if it has that path here as well: processes may be in other containers.
+ * Something else may be there by now, which is not to be opened, such as a device.
+ */
+static int open_mapped(const struct mapped *file)
+{
+	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+	int path = open(file->path, O_PATH | O_CLOEXEC);
+	struct stat st;
+	int fd = -1;
+
+	if (path < 0)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", path);
+	if (!fstat(path, &st) && S_ISREG(st.st_mode) && st.st_ino == file->ino)
+		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOATIME);
+	close(path);
+	return fd;
+}
+
+/**
+ * mapped_files - visit each file that is mapped as text
+ * @visit: called with a descriptor, which is closed afterwards
+ * @arg: passed on
+ */
+void mapped_files(void (*visit)(int fd, void *arg), void *arg)
+{
+	struct mapped_list list;
+	size_t i;
+
+	if (mapped_read(&list)) {
+		fprintf(stderr, "unwind-tables: /proc: %s\n", strerror(errno));
+		return;
+	}
+	for (i = 0; i < list.nr; i++) {
+		int fd = open_mapped(&list.files[i]);
+
+		if (fd < 0)
+			continue;
+		visit(fd, arg);
+		close(fd);
+	}
+	mapped_free(&list);
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * unwind-tables serve: answer the kernel's requests.
+ *
+ *   read(/dev/unwind) ──> convert in a sandbox ──> ioctl(UNWIND_IOC_ADD)
+ *
+ * A few threads do that, each for one file at a time, so a file that takes long does not
+ * keep the others waiting.  The kernel asks for a file when a stack meets it.  Files of
+ * processes that run already are given at the start, before they are asked for.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "mapped.h"
+#include "serve.h"
+#include "service.h"
+
+#define THREADS		4
+#define STORED_AS	"unwind"
+
+static int device;
+static bool verbose;
+
+static double seconds_since(const struct timespec *start)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec - start->tv_sec + (now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
+static void name_of(int fd, char *name, size_t size)
+{
+	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, name, size - 1);
+	name[len < 0 ? 0 : len] = '\0';
+	make_printable(name);
+}
+
+static void report(const struct unwind_request *request, const struct timespec *start,
+		   const char *format, ...)
+{
+	char name[4096], text[256];
+	va_list args;
+
+	name_of(request->fd, name, sizeof(name));
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	/* One call: lines of several threads do not mix */
+	fprintf(stderr, "%s: %s (%.0f ms)\n", name, text, seconds_since(start) * 1000);
+}
+
+/*
+ * Has the file itself made the conversion fail?  Anything else may be better when the kernel
+ * asks again, some seconds later.
+ */
+static bool is_final(int error)
+{
+	return error == -ENOEXEC || error == -EINVAL || error == -EFBIG ||
+	       error == -EOPNOTSUPP || error == -ENODATA;
+}
+
+/*
+ * Files whose conversion took too long or broke.  The machine may have been busy, or the file
+ * is hostile: then the kernel is not to ask for ever.
+ */
+#define TRIES		3
+#define REMEMBERED	256
+
+struct failure {
+	dev_t		dev;
+	ino_t		ino;
+	unsigned int	nr;
+};
+
+static bool failed_often(int fd)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct failure failures[REMEMBERED];
+	struct failure *failure;
+	struct stat st;
+	bool often;
+
+	if (fstat(fd, &st))
+		return true;
+	failure = &failures[(st.st_dev ^ st.st_ino) % REMEMBERED];
+	pthread_mutex_lock(&lock);
+	if (failure->dev != st.st_dev || failure->ino != st.st_ino)
+		*failure = (struct failure){ .dev = st.st_dev, .ino = st.st_ino };
+	often = ++failure->nr >= TRIES;
+	pthread_mutex_unlock(&lock);
+	return often;
+}
+
+/* Answer the request for a file that was converted, or not: then with an error */
+static enum answer answer_with(const struct unwind_request *request,
+			       const struct unwind_table *table, int error)
+{
+	enum answer ret = ANSWER_NONE;
+
+	if (error && !is_final(error) && !failed_often(request->fd))
+		return ANSWER_FAILED;
+	if (!error && table->stats.functions + table->stats.added)
+		ret = device_answer(device, request, table);
+	if (ret == ANSWER_NONE && request->id)
+		ret = device_none(device, request);
+	return ret;
+}
+
+/* Convert the file of a request, and answer it; @request->fd stays open */
+static void answer(const struct unwind_request *request)
+{
+	struct unwind_table table;
+	struct timespec start;
+	int error;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	error = unwind_convert_sandboxed(request->fd, 0, &table);
+	errno = 0;
+	switch (answer_with(request, &table, error)) {
+	case ANSWER_ADDED:
+		if (verbose)
+			report(request, &start, "%llu functions, %zu bytes",
+			       table.stats.functions + table.stats.added, table.size);
+		break;
+	case ANSWER_LATE:
+		if (verbose)
+			report(request, &start, "has changed, or has a table");
+		break;
+	case ANSWER_NONE:
+		report(request, &start, "no table: %s",
+		       error ? unwind_convert_error(error) : "no call frame information");
+		break;
+	case ANSWER_FAILED:
+		report(request, &start, "no table for now: %s",
+		       error ? unwind_convert_error(error) : strerror(errno));
+		break;
+	}
+	unwind_table_free(&table);
+}
+
+static void *serve(void *unused)
+{
+	struct unwind_request request;
+
+	for (;;) {
+		ssize_t size = read(device, &request, sizeof(request));
+
+		if (size == sizeof(request)) {
+			answer(&request);
+			close(request.fd);
+		} else if (size >= 0 || (errno != EINTR && errno != EAGAIN)) {
+			/* ENFILE, EMFILE, ENOMEM: it may be better in a while */
+			fprintf(stderr, "unwind-tables: " DEVICE ": %s\n",
+				size < 0 ? strerror(errno) : "short read");
+			sleep(1);
+		}
+	}
+	return unused;
+}
+
+/* The kernel compares a file with what it was when it asked; here nobody asked */
+static void give_unasked(int fd, void *unused)
+{
+	const struct unwind_request request = { .fd = fd };
+	struct stat before, after;
+
+	(void)unused;
+	if (fstat(fd, &before))
+		return;
+	answer(&request);
+	if (fstat(fd, &after) || before.st_size != after.st_size ||
+	    before.st_ctim.tv_sec != after.st_ctim.tv_sec ||
+	    before.st_ctim.tv_nsec != after.st_ctim.tv_nsec)
+		device_withdraw(device, after.st_dev, after.st_ino);
+}
+
+/* Give the tables of files that are mapped just now */
+static void *give_mapped(void *unused)
+{
+	mapped_files(give_unasked, NULL);
+	return unused;
+}
+
+static int start_thread(void *(*function)(void *unused))
+{
+	pthread_t thread;
+	int ret = pthread_create(&thread, NULL, function, NULL);
+
+	if (ret)
+		fprintf(stderr, "unwind-tables: %s\n", strerror(ret));
+	return ret;
+}
+
+/* Returns when the process is to end */
+static int run(bool stored)
+{
+	unsigned int i;
+	sigset_t signals;
+	int number;
+
+	/* Whoever ignores it gets no status of a child */
+	signal(SIGCHLD, SIG_DFL);
+	/* The threads inherit it */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+
+	for (i = 0; i < THREADS; i++) {
+		if (start_thread(serve))
+			return EXIT_FAILURE;
+	}
+	if (!stored) {
+		if (start_thread(give_mapped))
+			return EXIT_FAILURE;
+		service_notify("FDSTORE=1\nFDNAME=" STORED_AS, device);
+	}
+	service_notify("READY=1", -1);
+	sigwait(&signals, &number);
+	return EXIT_SUCCESS;
+}
+
+/**
+ * cmd_serve - unwind-tables serve [-v]
+ * @argc: number of arguments
+ * @argv: arguments
+ *
+ * Return: the exit status, after a signal.
+ */
+int cmd_serve(int argc, char **argv)
+{
+	int stored = service_stored_fd(STORED_AS);
+	int opt;
+
+	while ((opt = getopt(argc, argv, "v")) != -1) {
+		if (opt != 'v')
+			return 2;
+		verbose = true;
+	}
+	if (optind != argc) {
+		fprintf(stderr, "unwind-tables: serve takes no file\n");
+		return 2;
+	}
+	device = stored >= 0 ? stored : device_open_service();
+	if (device < 0) {
+		fprintf(stderr, "unwind-tables: " DEVICE ": %s\n",
+			errno == EBUSY ? "another service runs" : strerror(errno));
+		return 2;
+	}
+	return run(stored >= 0);
+}
