@@ -63,6 +63,7 @@ kernel: tree
 
 perf: tree guest-root
 	@$(Q)/perf.sh
+	@$(Q)/tables-tool.sh
 
 programs: root guest-root
 	@$(Q)/programs.sh

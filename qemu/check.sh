@@ -315,6 +315,8 @@ ignored()
 	tools/unwind/*.bpf.c) echo "VOLATILE" ;;
 	# perf's tests have their title first
 	tools/perf/tests/shell/*) echo "SPDX_LICENSE_TAG" ;;
+	# A macro that lists what a test is repeated with
+	*/unwind/lib/file_env.h) echo "MULTISTATEMENT_MACRO_USE_DO_WHILE,MACRO_ARG_REUSE" ;;
 	# User space: names of libelf, libFuzzer and inttypes.h; UAPI headers
 	tools/*|samples/*) echo "EMBEDDED_FILENAME,INCLUDE_LINUX" ;;
 	# <linux/nmi.h> has <asm/nmi.h> for the sake of watchdogs only
@@ -447,7 +449,7 @@ run_build()
 	kernel-*)	kind=${1%@*}; "$Q/kernel.sh" "${kind#kernel-}" ;;
 	libc)		"$Q/programs.sh" libc ;;
 	programs)	"$Q/programs.sh" ;;
-	perf-tool)	"$Q/perf.sh" ;;
+	perf-tool)	"$Q/perf.sh"; "$Q/tables-tool.sh" ;;
 	selftests)	build_selftests ;;
 	*)		die "nothing is called $1." ;;
 	esac

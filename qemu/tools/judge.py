@@ -23,7 +23,8 @@ import subprocess
 import sys
 
 BEGIN = re.compile(r"(_start|_*(GI_+)?(clone3?|thread_start));")
-RIGHT = re.compile(r"(_start;__libc_start_main[^;]*;(__libc_start_call_main[^;]*;)?main"
+RIGHT = re.compile(r"(_start;__libc_start_main[^;]*;((__libc_start_call_main|\[unknown\]|0x)[^;]*;)?"
+                   r"(main|((\[unknown\]|0x[0-9a-f]+);)?Py_BytesMain)"
                    r"|_*(GI_+)?(clone3?|thread_start);start_thread;(work|wait_often))(;|$)")
 IMMEDIATE = 8
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# In the guest: stacks of programs with tables, by Debian's bpftrace, perf, trace-cmd
-# and bcc.  Prints TAP, and what each tool saw as comments.
+# In the guest: stacks of programs with tables, and of Debian's python3, whose tables the
+# service makes; by Debian's bpftrace, perf, trace-cmd and bcc.  Prints TAP, and what each
+# tool saw as comments.
 #
 #     run.sh KERNEL    (where the kernel was built)
 #
@@ -18,7 +19,9 @@ THREADS='bpftrace perf trace_cmd'
 WITHOUT='bpftrace perf'
 [ -z "$QUICK" ] || { WATCHED=4 THREADS=trace_cmd WITHOUT=perf BCC=no; }
 SWITCH=/proc/sys/kernel/unwind_in_place
-export HOME=/tmp LC_ALL=C
+SERVICE=$(command -v unwind-tables)
+# The tools of Debian, none of this project's
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C
 cd /tmp || exit 1
 n=0
 
@@ -31,6 +34,8 @@ start_sqlite()
 }
 
 start_mixed() { /opt/sframe/bin/mixed 600 & }
+
+start_python3() { /usr/bin/python3 $HERE/programs/workload.py 1000000 >/dev/null & }
 
 watch_bpftrace()
 {
@@ -107,6 +112,12 @@ for tool in $THREADS; do watch $tool mixed 1 95; done
 # wrong table for it, and 1 % of the stacks end there
 judge trace_cmd_deferred mixed 1 98
 [ "$BCC" = no ] || for tool in bcc bcc_off_cpu; do watch $tool mixed 1 95; done
+"$SERVICE" serve 2>service &
+service=$!
+for tool in bpftrace perf perf_deferred; do watch $tool python3 1 95; done
+kill $service
+wait $service
+sed 's/^/# /' service
 for tool in $WITHOUT; do watch $tool sqlite 0 -50; done
 echo 1 >$SWITCH
 sed 's/^/# /' /sys/kernel/debug/unwind/in_place

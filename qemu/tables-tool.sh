@@ -1,0 +1,16 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Builds unwind-tables inside the Debian root, for the guest.
+
+. "$(dirname "$0")/common.sh"
+
+need_machine
+out=$BUILT/tables-tool
+options=("CC=gcc-14")
+# The libraries of another architecture are in the guest's root
+[ "$GUEST_ROOT" = "$CACHE/root" ] ||
+	options=("CC=$TRIPLET-gcc-14 --sysroot=/mnt/cache/${GUEST_ROOT##*/}")
+lock "${out//\//-}"
+mkdir -p "$CACHE/$out"
+in_root make -s -C /mnt/repo/tools/unwind/tables OUTPUT="/mnt/cache/$out" "${options[@]}" all
