@@ -7,13 +7,13 @@
  *   stacks by the table <── file.c <── ioctl(UNWIND_IOC_ADD): section <──┘ .eh_frame
  *
  * A descriptor that can be written to makes its opener the service; there is one at a
- * time.  What was provided goes with the last reference to that descriptor, so a service
+ * time.  Provided tables go with the last reference to that descriptor, so a service
  * that keeps it over its restart keeps the tables.
  *
  * The service is trusted to say what the frames of a program are: a wrong table makes
  * wrong stacks.  It is not trusted with the kernel: a section is copied, checked and
- * turned into a table like that of a file.  It cannot answer for another file than it was
- * asked for, or for one that has changed since.
+ * turned into a table, as a file's own section is.  An answer counts only for the file
+ * that was asked for, and only if the file has not changed since.
  */
 
 #include <linux/capability.h>
@@ -195,7 +195,7 @@ static int provide(struct file *file, struct unwind_answer *answer, bool none)
 		return PTR_ERR(table);
 	nr = table->nr;
 	bytes = table->bytes;
-	/* On overlayfs, the program headers may be those of a copy by now */
+	/* On overlayfs, the headers may have been read from a new copy of the file */
 	ret = d_real_inode(file->f_path.dentry) == inode ?
 	      unwind_file_provide(inode, kind, &answer->id, table) : -ESTALE;
 	if (ret)

@@ -60,7 +60,7 @@
 
 /* Lists in the hash are short, whatever files a process maps */
 #define MAX_FILES	16384
-/* The clock's hand passes so many at once: files_lock is held */
+/* The clock's hand passes up to this number at once: files_lock is held */
 #define MAX_TURNS	1024
 
 /**
@@ -393,7 +393,7 @@ static bool is_too_large(const struct sframe_table *table)
 	return table->bytes / 1024 > READ_ONCE(max_tables_kb);
 }
 
-/* What is known about a file whose table is @table, or an error */
+/* The state of an entry after a load; @table is the table or an error */
 static enum unwind_file_state state_for(const struct unwind_file *file,
 					const struct inode *inode,
 					const struct sframe_table *table)

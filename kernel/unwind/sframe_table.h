@@ -36,7 +36,7 @@
 #define SFRAME_BLOCK		BIT(SFRAME_BLOCK_SHIFT)
 #define SFRAME_PAGE_SHIFT	16
 
-/* The size in bytes of the largest section of which a table is made: no linker writes it */
+/* Larger sections are refused, in bytes; linkers write much smaller ones */
 #define UNWIND_MAX_SECTION	BIT(26)
 
 /*

@@ -213,7 +213,7 @@ static int run(bool stored)
 	sigset_t signals;
 	int number;
 
-	/* Whoever ignores it gets no status of a child */
+	/* A process that ignores it gets no status of a child */
 	signal(SIGCHLD, SIG_DFL);
 	/* The threads inherit it */
 	sigemptyset(&signals);

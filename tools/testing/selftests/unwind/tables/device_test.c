@@ -519,7 +519,7 @@ TEST_F(device, request_lapses)
 }
 
 /*
- * Who may do what
+ * Permissions
  */
 
 TEST_F(device, there_is_one_service)

@@ -446,7 +446,7 @@ static void remove_device(void)
 		fputs("# the device could not be removed\n", stderr);
 }
 
-/* A file of which nothing but the text is in memory */
+/* Make a file, and bring only its text into memory */
 static bool map_settled(const char *name, int *fd, chain_fn *fn)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
