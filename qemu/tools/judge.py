@@ -86,8 +86,8 @@ def symbols(path):
 
 
 def function(path, offset):
-    """The name at a return address: the call is before it"""
-    found = symbols(path)
+    """The name at a return address: the call is before it; the vDSO is not a file"""
+    found = symbols(path) if path.startswith("/") else []
     at = bisect.bisect_left(found, (offset,))
     return found[at - 1][1].partition("@")[0] if at else path
 
