@@ -3,16 +3,15 @@
  * Deferred user stacks for BPF programs.
  *
  *   bpf_get_stack(BPF_F_USER_DEFER)            return to user space
- *     cookie, or id of a stack map's element     |
+ *     stores a cookie                            |
  *                                                v
- *                            fill the elements of stack maps (stackmap.c),
- *                            call bpf_unwind_ops.deliver(cookie, stack)
+ *                            bpf_unwind_ops.deliver(cookie, stack)
  *
  * A program that fires in an interrupt, in an NMI or in the middle of the scheduler
  * cannot take page faults.  The immediate stack that it gets there uses tables if all
- * memory is resident, else frame pointers.  With BPF_F_USER_DEFER, bpf_get_stack(),
- * bpf_get_task_stack() and bpf_get_stackid() make a request instead.  The stack comes when
- * the task is about to leave the kernel (kernel/unwind/deferred.c).
+ * memory is resident, else frame pointers.  With BPF_F_USER_DEFER, bpf_get_stack() and
+ * bpf_get_task_stack() make a request instead.  The stack comes when the task is about to
+ * leave the kernel (kernel/unwind/deferred.c).
  *
  * BPF is one client of the deferred core, for all programs.  It is registered as long as
  * a program is loaded that may make requests: one for which the verifier does not know
@@ -98,8 +97,6 @@ static void bpf_unwind_callback(struct unwind_work *work,
 
 	BUILD_BUG_ON(sizeof(*trace->entries) != sizeof(*unwind.ips));
 
-	bpf_stackmap_deliver(cookie, unwind.ips, unwind.nr);
-
 	for (i = 0; i < BPF_UNWIND_OPS_MAX; i++) {
 		ops = get_ops(i);
 		if (!ops)
@@ -183,26 +180,6 @@ int bpf_unwind_request(u64 *cookie)
 		return -EOPNOTSUPP;
 	ret = unwind_deferred_request(&unwind_client, cookie);
 	return ret == -EINVAL ? -ENOENT : ret;
-}
-
-/**
- * bpf_unwind_delivered - is it too late for further requests in this entry?
- *
- * The caller has got 1 from bpf_unwind_request(): the callback was called, is being
- * called, or is still to come.  It runs in this task and nowhere else.  So it does not run
- * between this function's answer and the caller's next steps.  (There is one exception: an
- * NMI comes while an entry ends, and two programs make requests in it.  The second may get
- * the answer for the entry that ends; its request is then lost.)
- *
- * Context: any, NMI included.
- * Return: whether the callback was called in this entry.
- */
-bool bpf_unwind_delivered(void)
-{
-	int bit = READ_ONCE(unwind_client.bit);
-
-	return bit >= 0 &&
-	       (atomic_long_read(&current->unwind_info.done) & BIT(bit));
 }
 
 /*

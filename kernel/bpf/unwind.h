@@ -6,8 +6,7 @@
 #include <linux/bpf.h>
 #include <linux/errno.h>
 
-/* stackmap.c: elements of stack maps that are filled later */
-void bpf_stackmap_deliver(u64 cookie, const u64 *ips, u32 nr);
+/* stackmap.c */
 long bpf_stack_copy(const u64 *ips, u32 nr, void *buf, u32 size, u64 flags);
 
 #ifdef CONFIG_UNWIND_USER_BPF
@@ -15,7 +14,6 @@ long bpf_stack_copy(const u64 *ips, u32 nr, void *buf, u32 size, u64 flags);
 int bpf_unwind_get(struct bpf_prog *prog);
 void bpf_unwind_put(struct bpf_prog *prog);
 int bpf_unwind_request(u64 *cookie);
-bool bpf_unwind_delivered(void);
 
 /* Only programs call this */
 struct bpf_unwind;
@@ -33,11 +31,6 @@ static inline void bpf_unwind_put(struct bpf_prog *prog) { }
 static inline int bpf_unwind_request(u64 *cookie)
 {
 	return -EOPNOTSUPP;
-}
-
-static inline bool bpf_unwind_delivered(void)
-{
-	return false;
 }
 
 #endif /* CONFIG_UNWIND_USER_BPF */

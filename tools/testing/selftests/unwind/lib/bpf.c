@@ -286,9 +286,6 @@ static int ask_load(union bpf_attr *attr, const struct bpf_asker *asker, int rin
 {
 	/* From the end of the stack frame */
 	enum { HEAD = -32, RET = -24, COOKIE = -16, TAG = -8 };
-	const struct bpf_insn maps[] = {
-		LOAD_MAP(BPF_REG_2, asker->map), WIDE_END,
-	};
 	/* A process's number never has this bit, but the verifier does not know that */
 	const struct bpf_insn zero[] = {
 		MOV_REG(BPF_REG_4, BPF_REG_7),
@@ -314,14 +311,13 @@ static int ask_load(union bpf_attr *attr, const struct bpf_asker *asker, int rin
 		JGE_IMM(BPF_REG_2, about ? asker->about_bytes : 1, 20),
 		STORE_IMM(BPF_REG_10, COOKIE, 0),
 		MOV_REG(BPF_REG_1, BPF_REG_6),
-		/* A map takes both of these */
-		asker->map ? maps[0] : MOV_REG(BPF_REG_2, BPF_REG_10),
-		asker->map ? maps[1] : ADD_IMM(BPF_REG_2, COOKIE),
-		MOV_IMM(BPF_REG_3, asker->map ? asker->flags : sizeof(uint64_t)),
+		MOV_REG(BPF_REG_2, BPF_REG_10),
+		ADD_IMM(BPF_REG_2, COOKIE),
+		MOV_IMM(BPF_REG_3, sizeof(uint64_t)),
 		hide ? zero[0] : MOV_IMM(BPF_REG_4, 0),
 		hide ? zero[1] : MOV_IMM(BPF_REG_4, 0),
 		OR_IMM(BPF_REG_4, asker->flags),
-		CALL(asker->map ? BPF_FUNC_get_stackid : BPF_FUNC_get_stack),
+		CALL(BPF_FUNC_get_stack),
 		STORE(BPF_REG_10, RET, BPF_REG_0),
 		STORE_IMM(BPF_REG_10, HEAD, BPF_ASKED),
 		STORE32(BPF_REG_10, HEAD + 4, BPF_REG_7),

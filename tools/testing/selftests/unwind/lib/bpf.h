@@ -140,8 +140,6 @@ struct bpf_asker {
 	uint64_t	flags;
 	/* Request with flags that the verifier cannot know */
 	bool		hide_flags;
-	/* A stack map in which to request an id, or 0 for a cookie */
-	int		map;
 	/* Take the stack, as the flags say, instead of requesting one */
 	bool		take;
 	uint32_t	tag;
