@@ -326,7 +326,7 @@ ignored()
 	# bpf_trace.c declares what stackmap.c has
 	*/bpf.patch) echo "BIT_MACRO,AVOID_EXTERNS" ;;
 	# The kernel's history is not here
-	*/uprobes.patch) echo "UNKNOWN_COMMIT_ID" ;;
+	*/uprobes.patch|*/vdso.patch) echo "UNKNOWN_COMMIT_ID" ;;
 	*.patch) echo "BIT_MACRO" ;;
 	*) echo "FILE_PATH_CHANGES" ;;
 	esac

@@ -12,6 +12,7 @@
 #include <linux/unwind.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -719,6 +720,8 @@ static bool find_vdso(void)
 static int (*clock_gettime_of_vdso)(clockid_t clock, struct timespec *ts);
 static int (*getcpu_of_vdso)(unsigned int *cpu, unsigned int *node, void *none);
 static int (*gettimeofday_of_vdso)(void *tv, void *tz);
+static ssize_t (*getrandom_of_vdso)(void *buf, size_t size, unsigned int flags,
+				    void *state, size_t state_size);
 
 static void call_clock_gettime(void *arg)
 {
@@ -740,6 +743,37 @@ static void call_getcpu(void *arg)
 	unsigned int cpu, node;
 
 	getcpu_of_vdso(&cpu, &node, NULL);
+}
+
+/* The vDSO's answer to a query for the size of its state */
+static struct {
+	uint32_t	size;
+	uint32_t	prot;
+	uint32_t	flags;
+	uint32_t	reserved[13];
+} random_params;
+
+static void *random_state;
+
+/* Most of it is a cipher, in assembly */
+static void call_getrandom(void *arg)
+{
+	char buf[200];
+
+	getrandom_of_vdso(buf, sizeof(buf), 0, random_state, random_params.size);
+}
+
+/* The first call fetches a key from the kernel */
+static int init_getrandom(void)
+{
+	if (getrandom_of_vdso(NULL, 0, 0, &random_params, ~0UL))
+		return -1;
+	random_state = mmap(NULL, sysconf(_SC_PAGESIZE), random_params.prot,
+			    random_params.flags, -1, 0);
+	if (random_state == MAP_FAILED)
+		return -1;
+	call_getrandom(NULL);
+	return 0;
 }
 
 /* The executed instructions, each with the first stack that was seen there */
@@ -783,6 +817,7 @@ FIXTURE_VARIANT(vdso)
 	const char *name;
 	void *fn;
 	void (*call)(void *arg);
+	int (*init)(void);
 };
 
 FIXTURE_VARIANT_ADD(vdso, clock_gettime) {
@@ -803,6 +838,13 @@ FIXTURE_VARIANT_ADD(vdso, getcpu) {
 	.call = call_getcpu,
 };
 
+FIXTURE_VARIANT_ADD(vdso, getrandom) {
+	.name = "__vdso_getrandom",
+	.fn = &getrandom_of_vdso,
+	.call = call_getrandom,
+	.init = init_getrandom,
+};
+
 FIXTURE_SETUP(vdso)
 {
 	void *lib = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD), *fn;
@@ -813,6 +855,7 @@ FIXTURE_SETUP(vdso)
 	if (!fn)
 		SKIP(return, "the vDSO has no such function");
 	*(void **)variant->fn = fn;
+	ASSERT_EQ(0, variant->init ? variant->init() : 0);
 	if (sampler_open(&self->sampler, 0))
 		SKIP(return, "no perf events for raw_syscalls, or not root");
 }
