@@ -29,6 +29,7 @@
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/init.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
 #include <linux/percpu.h>
@@ -51,7 +52,7 @@
 
 /*
  * Work for one sample, in ordinary frames of about 100 instructions: a sample takes at
- * most 50,000.
+ * most 50,000, or what as many frames cost as kernel.perf_event_max_stack allows.
  */
 #define BUDGET		500
 
@@ -77,7 +78,7 @@ static unsigned int enabled __read_mostly = 1;
 static enum outcome follow(struct unwind_user_state *state,
 			   struct unwind_stacktrace *trace, unsigned int max)
 {
-	state->budget = BUDGET;
+	state->budget = max(BUDGET, max);
 	unwind_user_frames(state, trace, max);
 	switch (state->need) {
 	case UNWIND_NEED_NOTHING:

@@ -20,18 +20,24 @@
 #include <linux/hash.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/overflow.h>
 #include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/preempt.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
 #include <linux/task_work.h>
 #include <linux/thread_info.h>
 #include <linux/unwind_deferred.h>
+#include <linux/vmalloc.h>
 
 #include "deferred_copy.h"
 #include "deferred_model.h"
@@ -142,12 +148,17 @@ DEFINE_LOCK_GUARD_1(model_mutex, struct mutex, ((void)_T->lock, model_lock()), m
 	VALUE("task_work_cancel", model_task_work_cancel(task, work))
 #define unwind_user(trace, max) \
 	VALUE("unwind_user", model_unwind_user(trace, max))
-#undef kzalloc
-#define kzalloc(size, gfp)	VALUE("kzalloc", model_alloc(size, gfp))
+#undef kvzalloc
+#define kvzalloc(size, gfp)	VALUE("kvzalloc", model_alloc(size, gfp))
 #define kfree(p)		DO("kfree", model_free(p))
-#undef for_each_process_thread
-#define for_each_process_thread(p, t) \
-	for ((p) = (t) = model.task; (p) && (t); (t) = NULL)
+#define task_curr(task)		((void)(task), true)
+/* There is one thread; a number stands for it */
+#define find_ge_pid(nr, ns) \
+	((void)(ns), (struct pid *)((nr) == 1 ? model.task : NULL))
+#define pid_nr(pid)		((void)(pid), 1)
+#define pid_task(pid, type)	((void)(type), (struct task_struct *)(pid))
+#undef cond_resched
+#define cond_resched()		do { } while (0)
 
 #undef EXPORT_SYMBOL_GPL
 #define EXPORT_SYMBOL_GPL(sym)	static_assert(__same_type(sym, sym))

@@ -32,18 +32,24 @@
 #include <linux/init.h>
 #include <linux/irq_work.h>
 #include <linux/lockdep.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/overflow.h>
 #include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/preempt.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
 #include <linux/task_work.h>
 #include <linux/thread_info.h>
 #include <linux/unwind_deferred.h>
+#include <linux/vmalloc.h>
 
 #include "deferred.h"
 #include "user.h"
@@ -62,7 +68,7 @@ static struct lock_class_key unwind_callbacks_keys[UNWIND_MAX_CLIENTS];
 static DEFINE_PER_CPU(unsigned long, unwind_cookie_count);
 static u64 unwind_cookie_key[COOKIE_ROUNDS] __ro_after_init;
 
-static_assert(sizeof(struct unwind_cache) <= 4096);
+static_assert(struct_size_t(struct unwind_cache, entries, UNWIND_MIN_ENTRIES) <= 4096);
 static_assert(BIT(COOKIE_CPU_BITS) >= CONFIG_NR_CPUS);
 
 /*
@@ -187,9 +193,10 @@ static int queue_task_work(struct unwind_task_info *info)
 	ret = task_work_add(current, &info->work, TWA_RESUME | TWAF_NO_ALLOC);
 	/*
 	 * With interrupts off and not in one, this may be the exit path, after
-	 * it last read the flags.  An interrupt reads them when it returns.
+	 * it last read the flags.  An interrupt reads them when it returns.  A task that
+	 * is being switched away from is not on the exit path.
 	 */
-	if (!ret && irqs_disabled() && !in_hardirq())
+	if (!ret && irqs_disabled() && !in_hardirq() && task_curr(current))
 		irq_work_queue(this_cpu_ptr(&unwind_kick));
 	return ret;
 }
@@ -263,34 +270,64 @@ unsigned long unwind_info_take(struct unwind_task_info *info)
 	return bits & ~atomic_long_fetch_or(bits, &info->done);
 }
 
-/* The task's buffer, allocated at its first unwind */
+static unsigned int max_entries(void)
+{
+	int max = UNWIND_MIN_ENTRIES;
+
+#ifdef CONFIG_PERF_EVENTS
+	max = READ_ONCE(sysctl_perf_event_max_stack);
+#endif
+	return clamp(max, UNWIND_MIN_ENTRIES, UNWIND_MAX_ENTRIES);
+}
+
+/* In any context, as the last reference to a task may go in any */
+static void free_cache(struct unwind_cache *cache)
+{
+	if (is_vmalloc_addr(cache))
+		vfree_atomic(cache);
+	else
+		kfree(cache);
+}
+
+/* The task's buffer, allocated at its first unwind, and when stacks may be deeper */
 static struct unwind_cache *get_cache(struct unwind_task_info *info)
 {
-	if (!info->cache)
-		info->cache = kzalloc(sizeof(*info->cache),
-				      GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	return info->cache;
+	const unsigned int size = max_entries();
+	struct unwind_cache *cache = info->cache;
+
+	if (cache && cache->size >= size)
+		return cache;
+	cache = kvzalloc(struct_size(cache, entries, size),
+			 GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!cache)
+		return info->cache;
+	cache->size = size;
+	if (info->cache)
+		free_cache(info->cache);
+	info->cache = cache;
+	return cache;
 }
 
 /* The stack of this entry; empty if there is no memory or no stack */
 static void entry_stack(struct unwind_task_info *info, u64 cookie,
 			struct unwind_stacktrace *trace)
 {
-	struct unwind_cache *cache = get_cache(info);
+	struct unwind_cache *cache = info->cache;
 
-	trace->nr = 0;
-	trace->entries = NULL;
-	if (!cache)
-		return;
-
-	trace->entries = cache->entries;
-	if (cache->cookie == cookie) {
-		trace->nr = cache->nr;
-		return;
+	if (!cache || cache->cookie != cookie) {
+		cache = get_cache(info);
+		if (!cache) {
+			trace->nr = 0;
+			trace->entries = NULL;
+			return;
+		}
+		trace->entries = cache->entries;
+		unwind_user(trace, min(cache->size, max_entries()));
+		cache->nr = trace->nr;
+		cache->cookie = cookie;
 	}
-	unwind_user(trace, UNWIND_MAX_ENTRIES);
-	cache->nr = trace->nr;
-	cache->cookie = cookie;
+	trace->entries = cache->entries;
+	trace->nr = cache->nr;
 }
 
 /* Call a client that was taken, unless it was cancelled in between */
@@ -317,9 +354,12 @@ static void deliver(struct unwind_task_info *info)
 	u64 cookie;
 
 	cookie = atomic64_read(&info->cookie);
-	entry_stack(info, cookie, &trace);
-
 	clients = unwind_info_take(info);
+	/* They may have been cancelled meanwhile */
+	if (!clients)
+		return;
+
+	entry_stack(info, cookie, &trace);
 	for_each_set_bit(bit, &clients, UNWIND_MAX_CLIENTS)
 		call_client(info, bit, &trace, cookie);
 }
@@ -359,7 +399,7 @@ int unwind_user_faultable(struct unwind_stacktrace *trace)
 	/* The buffer is overwritten, so no entry's stack is cached any more */
 	cache->cookie = 0;
 	trace->entries = cache->entries;
-	return unwind_user(trace, UNWIND_MAX_ENTRIES);
+	return unwind_user(trace, min(cache->size, max_entries()));
 }
 
 /*
@@ -461,7 +501,7 @@ void unwind_task_init(struct task_struct *task)
  */
 void unwind_task_free(struct task_struct *task)
 {
-	kfree(task->unwind_info.cache);
+	free_cache(task->unwind_info.cache);
 }
 
 /*
@@ -531,22 +571,46 @@ static int hide_client(struct unwind_work *work)
 	return bit;
 }
 
-static void forget_requests(unsigned int bit)
+/* Threads between two points at which the walk over all may be interrupted */
+#define FORGET_BATCH	256
+
+/*
+ * Clear a client's bit, in @done or in @requests, of the next threads: by their numbers,
+ * from @nr on.
+ *
+ * A thread that takes another's number in exec may be missed.  It makes no request until
+ * unwind_info_reset() has cleared all its bits.
+ *
+ * Return: the number to go on with, or 0.
+ */
+static int forget_some(int nr, unsigned int bit, bool done)
 {
-	struct task_struct *group, *task;
+	struct unwind_task_info *info;
+	struct task_struct *task;
+	struct pid *pid;
+	unsigned int i;
 
 	guard(rcu)();
-	for_each_process_thread(group, task)
-		atomic_long_andnot(BIT(bit), &task->unwind_info.requests);
+	for (i = 0; i < FORGET_BATCH; i++) {
+		pid = find_ge_pid(nr, &init_pid_ns);
+		if (!pid)
+			return 0;
+		nr = pid_nr(pid) + 1;
+		task = pid_task(pid, PIDTYPE_PID);
+		if (!task)
+			continue;
+		info = &task->unwind_info;
+		atomic_long_andnot(BIT(bit), done ? &info->done : &info->requests);
+	}
+	return nr;
 }
 
-static void forget_done(unsigned int bit)
+static void forget(unsigned int bit, bool done)
 {
-	struct task_struct *group, *task;
+	int nr = 1;
 
-	guard(rcu)();
-	for_each_process_thread(group, task)
-		atomic_long_andnot(BIT(bit), &task->unwind_info.done);
+	while ((nr = forget_some(nr, bit, done)))
+		cond_resched();
 }
 
 /**
@@ -568,9 +632,9 @@ void unwind_deferred_cancel(struct unwind_work *work)
 
 	/* No other client gets the bit until it is freed below: no lock is needed here */
 	synchronize_rcu();
-	forget_requests(bit);
+	forget(bit, false);
 	synchronize_rcu();
-	forget_done(bit);
+	forget(bit, true);
 	synchronize_srcu(unwind_callbacks[bit]);
 
 	guard(mutex)(&unwind_clients_lock);

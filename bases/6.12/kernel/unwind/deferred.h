@@ -14,21 +14,25 @@
 #define UNWIND_CLIENTS		GENMASK(UNWIND_MAX_CLIENTS - 1, 0)
 
 /*
- * Frames that the cache holds of one stack. With its header, the per-task buffer is
- * one page of 4096 bytes.
+ * Frames of a stack: as many as kernel.perf_event_max_stack says, but at least as many as
+ * one page has room for, with the buffer's header, and at most as many as one perf record
+ * has room for.
  */
-#define UNWIND_MAX_ENTRIES	510
+#define UNWIND_MIN_ENTRIES	510
+#define UNWIND_MAX_ENTRIES	8000
 
 /**
  * struct unwind_cache - a task's buffer for its user stack
  * @cookie: names the entry into the kernel with this stack; 0 if nothing is cached
  * @nr: number of valid @entries
+ * @size: room in @entries
  * @entries: the stack
  */
 struct unwind_cache {
 	u64		cookie;
 	unsigned int	nr;
-	unsigned long	entries[UNWIND_MAX_ENTRIES];
+	unsigned int	size;
+	unsigned long	entries[] __counted_by(size);
 };
 
 int unwind_info_request(struct unwind_task_info *info, unsigned long bit,

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "call.h"
@@ -613,8 +614,8 @@ TEST_F(sample_id, follows_the_callchain)
  */
 
 #define DEEP	600
-/* The maximum for a record: see kernel/unwind/deferred.h */
-#define UNWIND_MAX_ENTRIES	510
+/* So many are taken at least: see kernel/unwind/deferred.h */
+#define UNWIND_MIN_ENTRIES	510
 
 static unsigned long return_to[DEEP + 1];
 
@@ -682,7 +683,7 @@ TEST_F(max_stack, of_writer_does_not_limit_record)
 	int fd;
 
 	ASSERT_NE(0, max);
-	if (max >= UNWIND_MAX_ENTRIES)
+	if (max >= UNWIND_MIN_ENTRIES)
 		SKIP(return, "perf_event_max_stack is %u", max);
 	if (tracepoint_attr(&attr, "raw_syscalls/sys_enter"))
 		SKIP(return, "no raw_syscalls tracepoints, or not root");
@@ -704,6 +705,69 @@ TEST_F(max_stack, of_writer_does_not_limit_record)
 	/* Below call() is level 0, which returns to level 1, and so on */
 	for (i = 2; i < stack->nr && i < DEEP; i++)
 		EXPECT_EQ(return_to[i - 2], stack->ips[i]);
+}
+
+/*
+ * Interrupts
+ */
+
+/* Interrupts for irq_work so far, of all CPUs; -1 if this kernel does not count them */
+static long irq_works(void)
+{
+	FILE *file = fopen("/proc/interrupts", "r");
+	long total = -1, count;
+	char *line = NULL, *at, *end;
+	size_t size = 0;
+
+	while (file && getline(&line, &size, file) > 0) {
+		at = strstr(line, "IWI:");
+		if (!at)
+			continue;
+		total = 0;
+		for (at += 4; count = strtol(at, &end, 10), end != at; at = end)
+			total += count;
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return total;
+}
+
+#define SWITCHES	500
+
+/*
+ * A request in the scheduler, with interrupts off, does not interrupt the CPU: the task
+ * takes its stack when it runs again.
+ */
+TEST_F(calls, samples_of_task_switches_raise_no_interrupt)
+{
+	const struct timespec nap = { .tv_nsec = 100000 };
+	struct perf_event_attr attr;
+	long before;
+	int fd, i;
+
+	if (tracepoint_attr(&attr, "sched/sched_switch"))
+		SKIP(return, "no sched tracepoints");
+	before = irq_works();
+	if (before < 0)
+		SKIP(return, "irq_work's interrupts are not counted");
+	fd = event_open(&attr, 0, -1);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, ring_map(&self->ring, fd, PAGES));
+	ASSERT_EQ(0, event_enable(fd));
+	before = irq_works();
+	for (i = 0; i < SWITCHES; i++)
+		nanosleep(&nap, NULL);
+	before = irq_works() - before;
+	ASSERT_EQ(0, event_disable(fd));
+	close(fd);
+	ASSERT_EQ(0, records_read(&self->recs, &self->ring));
+	/* A nap may be over before the task sleeps */
+	EXPECT_LE(SWITCHES / 2, records_count(&self->recs, PERF_RECORD_SAMPLE));
+	EXPECT_LE(SWITCHES / 2, records_count(&self->recs, PERF_RECORD_CALLCHAIN_DEFERRED));
+	EXPECT_TRUE(records_match(&self->recs, NULL));
+	/* Others use it as well */
+	EXPECT_GT(SWITCHES / 5, before);
 }
 
 /*
