@@ -31,6 +31,22 @@ struct unwind_user_link {
 };
 
 /**
+ * struct unwind_user_pushed - an interrupted function's return address on the stack
+ * @ra: bytes from the stack pointer up to it
+ * @fp: bytes up to the caller's frame pointer, if @fp_saved
+ * @looked: number of instructions that were visited to find this out
+ * @unread: as in &struct unwind_user_link
+ * @fp_saved: the function has saved its caller's frame pointer
+ */
+struct unwind_user_pushed {
+	unsigned int	ra;
+	unsigned int	fp;
+	unsigned int	looked;
+	unsigned long	unread;
+	bool		fp_saved;
+};
+
+/**
  * struct unwind_user_interrupted - the frame that a signal interrupted
  * @ip: its next instruction
  * @sp: its stack pointer

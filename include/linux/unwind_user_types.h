@@ -39,6 +39,9 @@ enum unwind_user_method {
  *	the outermost frame if no table does
  * @UNWIND_STOP_NO_FRAME: no table describes the address, and the frame pointer
  *	does not point to a frame
+ * @UNWIND_STOP_NO_RULE: an interrupted function has no rule in its object's table, and its
+ *	instructions do not show where its return address is
+ * @UNWIND_STOP_NO_CALL: no table describes the address, and no call is before it
  * @UNWIND_STOP_UNREADABLE: stack or table memory could not be read; or, on arm64,
  *	there is no signal's frame where one should be
  * @UNWIND_STOP_BAD_TABLE: the table's entry makes no sense, and the frame
@@ -65,6 +68,8 @@ enum unwind_user_stop {
 	UNWIND_STOP_END,
 	UNWIND_STOP_END_FP,
 	UNWIND_STOP_NO_FRAME,
+	UNWIND_STOP_NO_RULE,
+	UNWIND_STOP_NO_CALL,
 	UNWIND_STOP_UNREADABLE,
 	UNWIND_STOP_BAD_TABLE,
 	UNWIND_STOP_BAD_FRAME,

@@ -5,8 +5,9 @@
  *
  *   1. the rule of a table, struct unwind_row
  *   2. a signal's frame: before 1 if the address may be a trampoline
- *   3. the link register, for an interrupted function (arm64)
- *   4. the frame pointer
+ *   3. for an interrupted function, what its instructions say: the return address is in
+ *	the link register (arm64), or so far up the stack (x86)
+ *   4. the frame pointer, after a call
  *
  * A frame is an instruction pointer, a stack pointer and a frame pointer.  The method is
  * chosen per frame: one stack can mix objects with and without tables.
@@ -347,7 +348,10 @@ static void correct_cfa(struct unwind_row *row)
 		row->fp.offset -= pushed;
 }
 
-/* The row from the table of the address; @row->at_end is set if it may end there */
+/*
+ * The row from the table of the address; @row->at_end is set if it may end there.  -ENXIO:
+ * the table has none; -ENOENT: there is no table.
+ */
 static int lookup_row(struct unwind_user_state *state, struct unwind_row *row)
 {
 	const unsigned long ip = unwind_user_lookup_ip(state);
@@ -383,7 +387,7 @@ static int lookup_row(struct unwind_user_state *state, struct unwind_row *row)
 	rule = sframe_table_find_edge(map->table, ip - map->origin, &edge);
 	ret = sframe_table_row(map->table, rule, row);
 	row->at_end = edge;
-	return ret;
+	return ret == -ENOENT ? -ENXIO : ret;
 }
 
 static enum unwind_user_stop find_row(struct unwind_user_state *state,
@@ -402,6 +406,8 @@ static enum unwind_user_stop find_row(struct unwind_user_state *state,
 		return UNWIND_STOP_NONE;
 	case -ENOENT:
 		return UNWIND_STOP_NO_FRAME;
+	case -ENXIO:
+		return UNWIND_STOP_NO_RULE;
 	case -EINPROGRESS:
 		return UNWIND_STOP_NOT_LOADED;
 	default:
@@ -570,6 +576,66 @@ static enum unwind_user_stop next_by_link(struct unwind_user_state *state,
 }
 
 /*
+ * Is there a call before a return address?  There is none where a coroutine's first
+ * function returns to, for example: the address was made up, and the frame pointer is
+ * somebody else's.
+ */
+static bool follows_call(struct unwind_user_state *state, unsigned long ra)
+{
+	const unsigned long before = ra - sizeof(u64);
+	u64 code;
+
+	if (!unwind_read_u64(&code, before))
+		return unwind_user_follows_call(code);
+	note_unread(state, before, 0);
+	return true;
+}
+
+/*
+ * By the stack, as far up as the instructions say
+ */
+
+/*
+ * @described: other functions of the object have rules.  Then this one is no compiler's,
+ * and has no frame record unless its instructions show it.
+ */
+static enum unwind_user_stop next_by_insns(struct unwind_user_state *state, bool described,
+					   struct unwind_user_frame *next)
+{
+	const enum unwind_user_stop unknown = described ? UNWIND_STOP_NO_RULE :
+							  UNWIND_STOP_NO_FRAME;
+	struct unwind_user_pushed at;
+	enum unwind_user_stop stop;
+	int ret;
+
+	if (state->word_size != sizeof(u64))
+		return UNWIND_STOP_NO_FRAME;
+	ret = unwind_user_pushed(state->ip, &at);
+	/* To decode an instruction takes about two ordinary frames */
+	state->budget -= min(state->budget, 2 * at.looked);
+	if (at.unread)
+		note_unread(state, at.unread, 0);
+	if (ret)
+		return ret == -EEXIST ? UNWIND_STOP_NO_FRAME : unknown;
+
+	*next = (struct unwind_user_frame){
+		.sp = state->sp + at.ra + sizeof(u64),
+		.fp = state->fp,
+		.word_size = state->word_size,
+		/* Counts as FP, which is the next method and has found no frame yet */
+		.method = UNWIND_USER_FP,
+	};
+	if (!cfa_valid(state, next->sp, false))
+		return UNWIND_STOP_BAD_FRAME;
+	if (read_stack(state, state->sp + at.ra, &next->ip) ||
+	    (at.fp_saved && read_stack(state, state->sp + at.fp, &next->fp)))
+		return UNWIND_STOP_UNREADABLE;
+	stop = check_frame(state, next);
+	/* Code that was not called, but is returned to: it is about to run for the first time */
+	return stop || follows_call(state, next->ip) ? stop : unknown;
+}
+
+/*
  * By frame pointer
  */
 
@@ -598,6 +664,8 @@ static enum unwind_user_stop next_by_fp(struct unwind_user_state *state,
 	};
 	if (!fp)
 		return UNWIND_STOP_END_FP;
+	if (!state->exact_ip && !follows_call(state, state->ip))
+		return UNWIND_STOP_NO_CALL;
 	if (fp < state->sp || !IS_ALIGNED(fp, word))
 		return UNWIND_STOP_NO_FRAME;
 
@@ -656,6 +724,7 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 {
 	enum unwind_user_stop stop, other;
 	struct unwind_row row;
+	bool described;
 
 	/* Frames of this kind of program cannot be found */
 	if (!state->word_size)
@@ -663,6 +732,9 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 	stop = find_row(state, &row);
 	if (state->need)
 		return stop;
+	described = stop == UNWIND_STOP_NO_RULE;
+	if (described)
+		stop = UNWIND_STOP_NO_FRAME;
 	if (!stop || stop == UNWIND_STOP_NO_FRAME || stop == UNWIND_STOP_NOT_LOADED) {
 		other = try_signal(state, stop ? NULL : &row, next);
 		if (other != UNWIND_STOP_NO_FRAME)
@@ -684,8 +756,9 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 	}
 	/* Before its function has a frame record, the frame pointer would skip the caller */
 	other = UNWIND_STOP_NO_FRAME;
-	if (UNWIND_USER_LINK_REG >= 0 && state->exact_ip)
-		other = next_by_link(state, next);
+	if (state->exact_ip)
+		other = UNWIND_USER_LINK_REG >= 0 ? next_by_link(state, next) :
+						    next_by_insns(state, described, next);
 	if (other == UNWIND_STOP_NO_FRAME)
 		other = next_by_fp(state, next);
 	/* A fault of the table is a better reason than a missing frame pointer */

@@ -59,6 +59,8 @@
 
 /* Pages, tables and locks that are waited for on behalf of one stack */
 #define MAX_NEEDS		128
+/* Work for a deferred stack, in ordinary frames: 8000 that are not take no more */
+#define MAX_BUDGET		65536
 
 /*
  * Reads of single words of user memory.  Each address is checked as it is read, or made
@@ -161,12 +163,15 @@ static __always_inline bool find_rule(struct ordinary *at, const struct unwind_m
 /* May the loop apply the rule, and is there no other method to try first? */
 static __always_inline bool may_apply(const struct ordinary *at)
 {
+	unsigned long code;
 	u32 insns;
 
 	if (at->rule & SFRAME_RULE_ORDINARY) {
 		if (at->exact_ip || likely(!at->edge))
 			return true;
 	} else if (at->rule != RULE_RECORD || at->exact_ip || at->fp < at->sp) {
+		return false;
+	} else if (!read_word(at->ip - sizeof(code), &code) || !unwind_user_follows_call(code)) {
 		return false;
 	}
 	return read_insns(at->ip, &insns) && !unwind_user_maybe_trampoline(insns);
@@ -385,7 +390,7 @@ int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs)
 		.task = in_task(),
 		.topmost = true,
 		.exact_ip = true,
-		.budget = U32_MAX,
+		.budget = MAX_BUDGET,
 	};
 	if (!user_mode(regs))
 		return -EINVAL;

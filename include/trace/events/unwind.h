@@ -19,6 +19,8 @@
 	EM(UNWIND_STOP_END,		"end of stack")			\
 	EM(UNWIND_STOP_END_FP,		"end of stack by frame pointer")\
 	EM(UNWIND_STOP_NO_FRAME,	"no table and no frame pointer")\
+	EM(UNWIND_STOP_NO_RULE,		"interrupted without a rule")	\
+	EM(UNWIND_STOP_NO_CALL,		"not called")			\
 	EM(UNWIND_STOP_UNREADABLE,	"unreadable memory")		\
 	EM(UNWIND_STOP_BAD_TABLE,	"bad table")			\
 	EM(UNWIND_STOP_BAD_FRAME,	"bad frame")			\

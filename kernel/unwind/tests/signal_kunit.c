@@ -61,11 +61,15 @@ static void put_frame(struct kunit *test, unsigned int index,
 			0);
 }
 
+/* Instructions that show a frame record */
+static const u8 leave_ret[] = { 0xc9, 0xc3 };
+
 /* A handler without table that keeps frame pointers, called by the trampoline */
 static void start_in_handler(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
+	put_text(test, 0x800, leave_ret, sizeof(leave_ret));
 	put_word(test, FRAME - 2, 0x77);
 	put_word(test, FRAME - 1, t->text + TRAMPOLINE);
 	set_regs(t, t->text + 0x800, word_addr(t, FRAME - 4),
@@ -84,6 +88,7 @@ static void interrupted_by(struct kunit *test, const struct trampoline *code)
 	};
 
 	put_text(test, TRAMPOLINE, code->insns, code->len);
+	put_text(test, 0x900, leave_ret, sizeof(leave_ret));
 	put_frame(test, FRAME, &sc);
 	put_word(test, 210, 0);
 	put_word(test, 211, t->text + 0xa00);

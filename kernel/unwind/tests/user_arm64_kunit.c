@@ -852,6 +852,7 @@ static void arm64_link_register_bad_row(struct kunit *test)
 /* The register's value is not the program's: the frame pointer would skip the caller */
 static void arm64_link_register_wrong(struct kunit *test)
 {
+	const u32 call = 0xd63f0100;		/* blr x8 */
 	struct user_test *t = test->priv;
 
 	at_code(test, &link_codes[0], (unsigned long)arm64_link_register_wrong);
@@ -862,8 +863,9 @@ static void arm64_link_register_wrong(struct kunit *test)
 	/* After a frame has made a call, its register is not known */
 	at_code(test, &link_codes[2], t->text + MID + BODY);
 	put_record(test, 10, 30, t->text + OUTER + BODY);
-	begin(test, LEAF, 10, 10, t->text + NOWHERE + 4);
-	EXPECT_STACK(test, UNWIND_STOP_END, t->text + LEAF, t->text + NOWHERE + 4,
+	put_insns(test, t->text + NOWHERE + 60, &call, 1);
+	begin(test, LEAF, 10, 10, t->text + NOWHERE + 64);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + LEAF, t->text + NOWHERE + 64,
 		     t->text + OUTER + BODY);
 	/* Nothing is there */
 	at_code(test, &link_codes[0], 0x110);

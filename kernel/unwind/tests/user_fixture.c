@@ -28,9 +28,16 @@ void set_regs(struct user_test *t, unsigned long ip, unsigned long sp,
 	t->regs.bp = fp;
 }
 
+/* Wherever a function returns to, a call is before it: call rel32 */
 static int fill_text(struct user_test *t)
 {
-	return 0;
+	u64 __user *word = (u64 __user *)t->text;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < PAGE_SIZE / sizeof(*word) && !ret; i++)
+		ret = put_user(0xe8e8e8e8e8e8e8e8ULL, &word[i]);
+	return ret;
 }
 
 #elif defined(CONFIG_ARM64)

@@ -19,12 +19,30 @@ static void user_fp_chain(struct kunit *test)
 
 	/* Two frame records; the outer one has no caller's frame pointer */
 	put_word(test, 10, word_addr(t, 20));
-	put_word(test, 11, t->text + 0x111);
+	put_word(test, 11, t->text + 0x110);
 	put_word(test, 20, 0);
-	put_word(test, 21, t->text + 0x222);
+	put_word(test, 21, t->text + 0x220);
 	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	start(test);
-	EXPECT_STACK(test, UNWIND_STOP_END_FP, 0x1000, t->text + 0x111, t->text + 0x222);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, 0x1000, t->text + 0x110, t->text + 0x220);
+}
+
+/*
+ * Where the second frame is, nothing was called: the function that made the stack up has
+ * left its own frame pointer
+ */
+static void user_fp_not_called(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, put_user(0ULL, (u64 __user *)(t->text + 0x108)), 0);
+	put_word(test, 10, word_addr(t, 20));
+	put_word(test, 11, t->text + 0x110);
+	put_word(test, 20, 0);
+	put_word(test, 21, t->text + 0x220);
+	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_NO_CALL, 0x1000, t->text + 0x110);
 }
 
 static void user_fp_not_a_frame(struct kunit *test)
@@ -32,7 +50,7 @@ static void user_fp_not_a_frame(struct kunit *test)
 	struct user_test *t = test->priv;
 
 	put_word(test, 10, word_addr(t, 20));
-	put_word(test, 11, t->text + 0x111);
+	put_word(test, 11, t->text + 0x110);
 
 	/* Below the stack pointer */
 	set_regs(t, 0x1000, word_addr(t, 12), word_addr(t, 10));
@@ -62,10 +80,10 @@ static void user_fp_loop(struct kunit *test)
 
 	/* A record that points to itself: not further out */
 	put_word(test, 10, word_addr(t, 10));
-	put_word(test, 11, t->text + 0x111);
+	put_word(test, 11, t->text + 0x110);
 	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	start(test);
-	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000, t->text + 0x111);
+	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000, t->text + 0x110);
 }
 
 static void user_kernel_address(struct kunit *test)
@@ -86,7 +104,7 @@ static void user_limit(struct kunit *test)
 
 	for (i = 0; i < 2 * (MAX_FRAMES + 10); i += 2) {
 		put_word(test, 10 + i, word_addr(t, 12 + i));
-		put_word(test, 11 + i, t->text + 0x111);
+		put_word(test, 11 + i, t->text + 0x110);
 	}
 	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	start(test);
@@ -107,18 +125,21 @@ static void user_compat(struct kunit *test)
 	KUNIT_ASSERT_NE(test, low, 0);
 	KUNIT_ASSERT_LT(test, low, U32_MAX);
 	words = (u32 __user *)low;
+	/* Calls, before the addresses that are returned to */
+	KUNIT_ASSERT_EQ(test, put_user(0xe8e8e8e8, (u32 __user *)(low + 0x10a)), 0);
+	KUNIT_ASSERT_EQ(test, put_user(0xe8e8e8e8, (u32 __user *)(low + 0x21b)), 0);
 
 	/* The words beside a 32-bit record must not be taken for part of it */
 	KUNIT_ASSERT_EQ(test, put_user((u32)(low + 80), &words[10]), 0);
-	KUNIT_ASSERT_EQ(test, put_user((u32)(low + 0x111), &words[11]), 0);
+	KUNIT_ASSERT_EQ(test, put_user((u32)(low + 0x110), &words[11]), 0);
 	KUNIT_ASSERT_EQ(test, put_user(0xdeadu, &words[12]), 0);
 	KUNIT_ASSERT_EQ(test, put_user(0u, &words[20]), 0);
-	KUNIT_ASSERT_EQ(test, put_user((u32)(low + 0x222), &words[21]), 0);
+	KUNIT_ASSERT_EQ(test, put_user((u32)(low + 0x220), &words[21]), 0);
 
 	t->regs.cs = __USER32_CS;
 	set_regs(t, 0x1000, low + 16, low + 40);
 	start(test);
-	EXPECT_STACK(test, UNWIND_STOP_END_FP, 0x1000, low + 0x111, low + 0x222);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, 0x1000, low + 0x110, low + 0x220);
 
 	/* A segment of the program's own: addresses are not what they seem */
 	t->regs.cs = 0x7;
@@ -361,13 +382,13 @@ static void user_not_text(struct kunit *test)
 
 	/* The frame pointer points to no frame */
 	put_word(test, 10, word_addr(t, 20));
-	put_word(test, 11, 0x111);
+	put_word(test, 11, 0x110);
 	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	start(test);
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000);
 
 	/* A wrong rule, and the frame pointer does not help either */
-	put_word(test, 12, 0x111);
+	put_word(test, 12, 0x110);
 	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 12), 1);
 	start(test);
 	use_table(test);
@@ -376,14 +397,14 @@ static void user_not_text(struct kunit *test)
 	/* And where it helps */
 	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 12), word_addr(t, 14));
 	put_word(test, 14, 0);
-	put_word(test, 15, t->text + 0x222);
+	put_word(test, 15, t->text + 0x220);
 	start(test);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + TEST_SP_FUNC,
-		     t->text + 0x222);
+		     t->text + 0x220);
 
 	/* Without faults, too, the unwinder can see that nothing is mapped there */
-	put_word(test, 11, 0x111);
+	put_word(test, 11, 0x110);
 	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	start(test);
 	take_stack_nofault(test);
@@ -393,6 +414,7 @@ static void user_not_text(struct kunit *test)
 
 static struct kunit_case user_cases[] = {
 	KUNIT_CASE(user_fp_chain),
+	KUNIT_CASE(user_fp_not_called),
 	KUNIT_CASE(user_fp_not_a_frame),
 	KUNIT_CASE(user_fp_loop),
 	KUNIT_CASE(user_kernel_address),

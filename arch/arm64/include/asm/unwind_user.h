@@ -5,6 +5,7 @@
 
 #include <linux/array_size.h>
 #include <linux/cpufeature.h>
+#include <linux/errno.h>
 #include <linux/mm_types.h>
 #include <linux/nospec.h>
 #include <linux/pgtable.h>
@@ -201,6 +202,26 @@ static inline bool unwind_user_restores_regs(const struct pt_regs *regs)
 static inline bool unwind_user_maybe_trampoline(u32 insns)
 {
 	return insns == (__force u32)cpu_to_le32(UNWIND_USER_TRAMPOLINE);
+}
+
+/* There is a link register: the stack is not asked for an interrupted function's address */
+static inline int unwind_user_pushed(unsigned long ip, struct unwind_user_pushed *to)
+{
+	*to = (struct unwind_user_pushed){};
+	return -ENOENT;
+}
+
+/**
+ * unwind_user_follows_call - is there a call instruction before a return address?
+ * @code: the eight bytes before it
+ *
+ * Return: whether there is one: BL, BLR, or BLR with authentication.
+ */
+static __always_inline bool unwind_user_follows_call(u64 code)
+{
+	const u32 insn = le64_to_cpu((__force __le64)code) >> 32;
+
+	return insn >> 26 == 0x25 || (insn & 0xfefff000) == 0xd63f0000;
 }
 
 /**

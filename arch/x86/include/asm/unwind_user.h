@@ -177,6 +177,27 @@ bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
 			  unsigned long *val);
 
+int unwind_user_pushed(unsigned long ip, struct unwind_user_pushed *to);
+
+/**
+ * unwind_user_follows_call - is there a call instruction before a return address?
+ * @code: the eight bytes before it
+ *
+ * Return: whether there may be one: other instructions can end with the same bytes.
+ */
+static __always_inline bool unwind_user_follows_call(u64 code)
+{
+	/* Of call *r/m: 0xff, and the register field of the byte after it is 2 */
+	const u64 mask = 0x38ff, call = 0x10ff;
+
+	/* call rel32 */
+	if (likely((code >> 24 & 0xff) == 0xe8))
+		return true;
+	return (code >> 48 & mask) == call || (code >> 40 & mask) == call ||
+	       (code >> 32 & mask) == call || (code >> 16 & mask) == call ||
+	       (code >> 8 & mask) == call;
+}
+
 /* There is no link register */
 static inline int unwind_user_link_holds_ra(unsigned long ip,
 					    struct unwind_user_link *link)

@@ -167,14 +167,25 @@ ASM_LABEL(without_table_at);
 
 #if defined(__x86_64__)
 
+/* The instructions up to a call do not show where the return address is */
+#define CALL_NOTHING	"	call	nothing\n"
+
 asm(".pushsection .text\n"
+	"nothing:\n"
+	"	ret\n"
 	"without_table:\n"
 	"	pushq	%rbp\n"
 	"	movq	%rdi, %rbp\n"
 	"	movl	$110, %eax\n"
 	"	syscall\n"
 	"without_table_at:\n"
+	/* These instructions show a frame record, but getppid() has no error */
+	"	testl	%eax, %eax\n"
+	"	js	1f\n"
+	CALL_NOTHING
 	"	popq	%rbp\n"
+	"	ret\n"
+	"1:	leave\n"
 	"	ret\n"
 	"	nop\n"
 	".popsection\n");
@@ -209,7 +220,28 @@ TEST_F(stop_reason, no_table_and_no_frame_pointer)
 		   without_table, (void *)1, NULL);
 }
 
-#if defined(__aarch64__)
+#if defined(__x86_64__)
+
+void without_rule(void *arg);
+ASM_LABEL(without_rule_at);
+
+asm(".pushsection .text\n"
+	"without_rule:\n"
+	"	movl	$110, %eax\n"
+	"	syscall\n"
+	"without_rule_at:\n"
+	CALL_NOTHING
+	"	ret\n"
+	"	nop\n"
+	".popsection\n");
+
+/* The frame pointer would skip the caller */
+TEST_F(stop_reason, interrupted_without_a_rule)
+{
+	expect_end("interrupted without a rule", 1, without_rule_at, without_rule, NULL, NULL);
+}
+
+#elif defined(__aarch64__)
 
 /*
  * The instructions do not show whether the return address is in the register or in a
@@ -277,6 +309,7 @@ ASM_FUNCTION(bad_frame,
 	     "	movl	$110, %eax\n"
 	     "	syscall\n"
 	     "bad_frame_at:\n"
+	     CALL_NOTHING
 	     "	popq	%rbp\n"
 	     "	.cfi_def_cfa %rsp, 8\n");
 /* The pushed word stands where the table has the return address */
@@ -285,6 +318,7 @@ ASM_FUNCTION(not_text,
 	     "	movl	$110, %eax\n"
 	     "	syscall\n"
 	     "not_text_at:\n"
+	     CALL_NOTHING
 	     "	popq	%rdi\n");
 /* The table locates the frame by a register that the callee does not preserve */
 ASM_FUNCTION(needs_register,
@@ -474,7 +508,7 @@ static bool ended_by(struct trace *trace, const char *reason)
 /* By libc: the first frame of its coroutines has no table that continues the stack */
 
 #if defined(__x86_64__)
-#define ENDS_BY		"no table and no frame pointer'"
+#define ENDS_BY		"not called'"
 #else
 /* libc's makecontext() clears the frame pointer; its table, if any, says so */
 #define ENDS_BY		"end of stack"

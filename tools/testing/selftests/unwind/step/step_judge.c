@@ -246,8 +246,12 @@ static void judge_other(struct verdicts *verdicts, struct code *code,
 			print_stacks(code, task, stack, "caller skipped");
 		return;
 	}
+	/*
+	 * A walk without the kernel does not follow instructions.  So the list may also have
+	 * the topmost function, from which the kernel has found the caller by these.
+	 */
 	cause = find_cause(verdicts, code, task, stack, same);
-	if (cause && cause->exception)
+	if ((cause && cause->exception) || is_excused(code, task->regs.ip))
 		verdicts->other.excepted++;
 	else if (verdicts->other.wrong++ < PRINT_MAX)
 		print_stacks(code, task, stack, "wrong without a table");
