@@ -92,10 +92,12 @@ size_t faults(struct file_env *env, int fd);
 bool is_mounted(const char *dir);
 #define fs_name(dir)	((dir) + sizeof("/tmp/") - 1)
 
-/* All but ramfs count the changes of a file (i_version) */
-#define FOR_EACH_FS(fixture)						\
+/*
+ * Those that count the changes of a file (i_version).  ramfs does not: a file there has
+ * a table only 3 s after its last change, for which few tests wait.
+ */
+#define FOR_EACH_COUNTING_FS(fixture)					\
 	FIXTURE_VARIANT_ADD(fixture, on_tmpfs) { .fs = TMPFS };		\
-	FIXTURE_VARIANT_ADD(fixture, on_ramfs) { .fs = RAMFS };		\
 	FIXTURE_VARIANT_ADD(fixture, on_ext4) { .fs = EXT4 };		\
 	FIXTURE_VARIANT_ADD(fixture, on_btrfs) { .fs = BTRFS }
 

@@ -964,7 +964,7 @@ TEST_F(mapping, without_section_after_a_stack_uses_its_table)
  */
 
 #define SEED		0x5eed0f5f4a3eULL
-#define MUTATIONS	2000
+#define MUTATIONS	1000
 
 /* xorshift64* */
 static uint64_t next_random(uint64_t *state)
