@@ -20,7 +20,7 @@ methods=/sys/kernel/unwind/methods
 
 cleanup() {
   rm -f "${perfdata}" "${perfdata}".old "${perfdata}".txt "${perfdata}".inj \
-    "${perfdata}".resolved
+    "${perfdata}".resolved "${perfdata}".ends
 
   trap - EXIT TERM INT
 }
@@ -71,6 +71,33 @@ check_kernel() {
   echo "Deferred callchains [Failed: cannot record]"
   cleanup
   exit 1
+}
+
+# Stacks that end early: perf record says so if they are more than 1 %, and perf report
+# says where
+check_ends() {
+  local test="Ends of $1"
+  local line early total sum
+
+  line=$(sed -n 's/.* of \([0-9]*\) user stacks end early:.*/\1/p' "${perfdata}".txt)
+  perf report -i "${perfdata}" --stdio > "${perfdata}".ends 2> /dev/null
+  read -r early total sum <<< "$(awk '
+    /^# User stacks that end early: / { early = $7; total = $9 }
+    early && /^# +[0-9]+  [^ ]/ { sum += $2 }
+    END { print early + 0, total + 0, sum + 0 }' "${perfdata}".ends)"
+
+  if [ "$early" != "$sum" ] || [ "$early" -gt "$total" ]
+  then
+    fail "$test" "$early of $total stacks end early, $sum of them in objects"
+  elif [ "$((early * 100))" -gt "$total" ] && [ "$line" != "$total" ]
+  then
+    fail "$test" "perf record does not say that $early of $total stacks end early"
+  elif [ "$((early * 100))" -le "$total" ] && [ -n "$line" ]
+  then
+    fail "$test" "perf record says that stacks end early"
+  else
+    echo "$test [Success]"
+  fi
 }
 
 check_attributes() {
@@ -198,6 +225,7 @@ record_and_check() {
     return
   fi
 
+  check_ends "$mode $*"
   check_attributes "$mode $*"
   check_merged "$mode $*" "${perfdata}"
   check_not_merged "$mode $*"

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where deferred user stacks end that are not complete.
+ *
+ * The kernel ends a stack early where it has no table for an object, and the object keeps
+ * no frame pointers. The stack does not say so. But a complete one ends where the kernel
+ * begins a program or a thread: at the entry point of its program or of the dynamic linker,
+ * or in the C library's clone(). All others are counted for the object where they end. It
+ * is shown whether that has a table of its own; the kernel may have got one from a service.
+ *
+ * A stack with as many frames as its event allows was cut by perf, and counts as complete.
+ */
+#include <elf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include <linux/zalloc.h>
+#include <api/fs/fs.h>
+#include "dso.h"
+#include "event.h"
+#include "evsel.h"
+#include "machine.h"
+#include "map.h"
+#include "sample.h"
+#include "stack-ends.h"
+#include "symbol.h"
+#include "thread.h"
+
+#ifndef PT_GNU_SFRAME
+#define PT_GNU_SFRAME	0x6474e554
+#endif
+
+/* Bytes of code at an entry point, before it is left for good */
+#define ENTRY_SIZE	64
+#define MAX_PHDRS	64
+/* Objects that are named in one line */
+#define LINE_OBJECTS	4
+
+struct stack_ends_object {
+	struct list_head	node;
+	struct dso		*dso;
+	char			*name;
+	/* Of its entry point in the file; 0: none is known */
+	u64			entry;
+	u64			early;
+	bool			has_table;
+};
+
+void stack_ends__init(struct stack_ends *ends)
+{
+	INIT_LIST_HEAD(&ends->objects);
+	ends->total = 0;
+	ends->early = 0;
+}
+
+void stack_ends__exit(struct stack_ends *ends)
+{
+	struct stack_ends_object *object, *next;
+
+	list_for_each_entry_safe(object, next, &ends->objects, node) {
+		list_del(&object->node);
+		dso__put(object->dso);
+		free(object->name);
+		free(object);
+	}
+}
+
+/* Read the file's headers. Without a file, nothing is known. */
+static void read_headers(struct stack_ends_object *object, struct dso *dso,
+			 struct machine *machine)
+{
+	Elf64_Phdr phdrs[MAX_PHDRS];
+	Elf64_Ehdr ehdr;
+	ssize_t size;
+	int i;
+
+	if (dso__data_read_offset(dso, machine, 0, (u8 *)&ehdr, sizeof(ehdr)) != sizeof(ehdr) ||
+	    memcmp(ehdr.e_ident, ELFMAG, SELFMAG) || ehdr.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    ehdr.e_phentsize != sizeof(phdrs[0]) || ehdr.e_phnum > MAX_PHDRS)
+		return;
+	size = ehdr.e_phnum * sizeof(phdrs[0]);
+	if (dso__data_read_offset(dso, machine, ehdr.e_phoff, (u8 *)phdrs, size) != size)
+		return;
+	for (i = 0; i < ehdr.e_phnum; i++) {
+		if (phdrs[i].p_type == PT_GNU_SFRAME)
+			object->has_table = true;
+		if (phdrs[i].p_type == PT_LOAD &&
+		    ehdr.e_entry - phdrs[i].p_vaddr < phdrs[i].p_filesz)
+			object->entry = ehdr.e_entry - phdrs[i].p_vaddr + phdrs[i].p_offset;
+	}
+}
+
+static struct stack_ends_object *get_object(struct stack_ends *ends, struct dso *dso,
+					    struct machine *machine)
+{
+	struct stack_ends_object *object;
+
+	list_for_each_entry(object, &ends->objects, node) {
+		if (object->dso == dso)
+			return object;
+	}
+	object = zalloc(sizeof(*object));
+	if (!object)
+		return NULL;
+	object->name = strdup(dso ? dso__long_name(dso) : "[no file]");
+	if (!object->name) {
+		free(object);
+		return NULL;
+	}
+	if (dso) {
+		object->dso = dso__get(dso);
+		read_headers(object, dso, machine);
+	}
+	list_add_tail(&object->node, &ends->objects);
+	return object;
+}
+
+/* Does the kernel begin a thread in a function of this name? */
+static bool begins_thread(const char *name)
+{
+	static const char * const names[] = {
+		"_start", "_dl_start_user", "clone", "clone3", "thread_start",
+	};
+	size_t i;
+
+	name += strspn(name, "_");
+	if (!strncmp(name, "GI_", 3))
+		name += 3 + strspn(name + 3, "_");
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!strcmp(name, names[i] + strspn(names[i], "_")))
+			return true;
+	}
+	return false;
+}
+
+/* The number of user addresses, and the last of them */
+static u64 last_user_ip(const struct ip_callchain *chain, u64 *ip)
+{
+	bool user = false;
+	u64 nr = 0, i;
+
+	for (i = 0; i < chain->nr; i++) {
+		if (chain->ips[i] >= PERF_CONTEXT_MAX) {
+			user = chain->ips[i] == PERF_CONTEXT_USER;
+		} else if (user) {
+			*ip = chain->ips[i];
+			nr++;
+		}
+	}
+	return nr;
+}
+
+static u64 max_frames(const struct evsel *evsel)
+{
+	int max = evsel->core.attr.sample_max_stack;
+
+	if (!max && sysctl__read_int("kernel/perf_event_max_stack", &max) < 0)
+		max = PERF_MAX_STACK_DEPTH;
+	return max;
+}
+
+static bool is_complete(const struct stack_ends_object *object, const struct addr_location *al,
+			struct symbol *sym)
+{
+	if (object->entry && al->addr - object->entry <= ENTRY_SIZE)
+		return true;
+	return sym && begins_thread(sym->name);
+}
+
+/**
+ * stack_ends__count - Count a sample's user stack, if it has one that was deferred.
+ * @ends: The counts.
+ * @evsel: The sample's event.
+ * @sample: The sample, whose callchain is whole.
+ * @machine: Where it was taken.
+ */
+void stack_ends__count(struct stack_ends *ends, struct evsel *evsel,
+		       struct perf_sample *sample, struct machine *machine)
+{
+	struct stack_ends_object *object;
+	struct addr_location al;
+	struct thread *thread;
+	struct symbol *sym;
+	u64 nr, ip = 0;
+
+	if (!evsel->core.attr.defer_callchain || !sample->callchain)
+		return;
+	nr = last_user_ip(sample->callchain, &ip);
+	if (!nr)
+		return;
+	ends->total++;
+	if (nr >= max_frames(evsel))
+		return;
+
+	thread = machine__findnew_thread(machine, sample->pid, sample->tid);
+	if (!thread)
+		return;
+	addr_location__init(&al);
+	/* A return address may lie after its function */
+	sym = thread__find_symbol(thread, PERF_RECORD_MISC_USER, nr > 1 ? ip - 1 : ip, &al);
+	object = get_object(ends, al.map ? map__dso(al.map) : NULL, machine);
+	if (object && !is_complete(object, &al, sym)) {
+		object->early++;
+		ends->early++;
+	}
+	addr_location__exit(&al);
+	thread__put(thread);
+}
+
+/**
+ * stack_ends__sort - Sort objects, those where most stacks end first.
+ * @ends: The counts.
+ */
+void stack_ends__sort(struct stack_ends *ends)
+{
+	struct stack_ends_object *object, *most;
+	LIST_HEAD(sorted);
+
+	while (!list_empty(&ends->objects)) {
+		most = list_first_entry(&ends->objects, struct stack_ends_object, node);
+		list_for_each_entry(object, &ends->objects, node) {
+			if (object->early > most->early)
+				most = object;
+		}
+		list_move_tail(&most->node, &sorted);
+	}
+	list_splice(&sorted, &ends->objects);
+}
+
+static const char *note(const struct stack_ends_object *object)
+{
+	return object->has_table || !object->dso ? "" : " (no table)";
+}
+
+/**
+ * stack_ends__fprintf_line - In one line, as at the end of perf record.
+ * @ends: The counts, sorted.
+ * @fp: Where to print.
+ *
+ * Nothing is printed if less than 1 % of the stacks end early: no stack is complete
+ * while a program is loaded, or runs code without any table.
+ */
+void stack_ends__fprintf_line(const struct stack_ends *ends, FILE *fp)
+{
+	const struct stack_ends_object *object;
+	unsigned int nr = 0;
+	bool without = false;
+
+	if (ends->early * 100 <= ends->total)
+		return;
+	fprintf(fp, "[ perf record: %.1f %% of %" PRIu64 " user stacks end early:",
+		100.0 * ends->early / ends->total, ends->total);
+	list_for_each_entry(object, &ends->objects, node) {
+		if (!object->early || nr++ == LINE_OBJECTS)
+			break;
+		fprintf(fp, "%s %" PRIu64 " in %s%s", nr > 1 ? ";" : "", object->early,
+			object->name, note(object));
+		without |= !object->has_table;
+	}
+	fprintf(fp, "%s%s ]\n", nr > LINE_OBJECTS ? "; ..." : "",
+		without ? " (unwind-tables serve makes tables)" : "");
+}
+
+/**
+ * stack_ends__fprintf - A line for each object where stacks end early.
+ * @ends: The counts, sorted.
+ * @fp: Where to print.
+ */
+void stack_ends__fprintf(const struct stack_ends *ends, FILE *fp)
+{
+	const struct stack_ends_object *object;
+
+	if (!ends->early)
+		return;
+	fprintf(fp, "#\n# User stacks that end early: %" PRIu64 " of %" PRIu64 "\n",
+		ends->early, ends->total);
+	list_for_each_entry(object, &ends->objects, node) {
+		if (object->early)
+			fprintf(fp, "# %10" PRIu64 "  %s%s\n", object->early, object->name,
+				note(object));
+	}
+	fprintf(fp, "#\n");
+}
