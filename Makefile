@@ -84,7 +84,7 @@ run-guest: kernel perf programs build/make_exit.so
 build/make_exit.so: $(Q)/make_exit.c | root
 	@mkdir -p build; . $(Q)/common.sh; in_root gcc-14 -shared -fPIC -nostdlib -o /mnt/repo/$@ /mnt/repo/$<
 
-demo: kernel perf programs
+demo: kernel perf
 	@$(Q)/demo.sh
 
 fuzz:

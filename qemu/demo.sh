@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The demo: boots the guest, records the same program with each method and prints
-# one screen.  build/demo/ (of arm64, build/demo-arm64/) then has
+# The demo: boots the guest, starts the table service, records programs of Debian with
+# each method and prints one screen.  build/demo/ (of arm64, build/demo-arm64/) then has
 #
-#   perf.data      the recording by SFrame, to be opened
+#   perf.data      the last recording by SFrame, to be opened
+#   service        what the service did
 #   METHOD.html    a flame graph of each, by perf's flamegraph.py and d3-flame-graph.
 #                  No release of Debian has the latter: where npm is not to be had,
 #                  there are no pages
@@ -15,7 +16,10 @@
 
 DEMO=$REPO/build/demo
 [ "$ARCH" = x86_64 ] || DEMO+=-$ARCH
-METHODS="sframe@299 fp@299 dwarf-8192@299 dwarf-65528@299 immediate@299 sframe-z@299"
+# The one that is shown, and others
+METHODS="first@299 sframe@299 fp@299 dwarf-8192@99 dwarf-65528@99 immediate@299"
+OTHERS_METHODS="first@299 sframe@299 fp@299 dwarf-8192@99 immediate@299"
+OTHERS="perl gawk sort cc1"
 # The version that perf's script names; its template loads nothing
 D3=d3-flame-graph
 D3_VERSION=4.1.3
@@ -43,8 +47,11 @@ mkdir -p "$DEMO"
 template=$CACHE/sources/$D3-$D3_VERSION.html
 fetch_template "$template" || say "no flame graphs: npm could not give the library that draws them"
 say "booting the guest and recording (some two minutes)"
-CMD="SIZE=17 EVENT=$EVENT KEEP=sframe BUILT=/mnt/cache/$BUILT sh /mnt/repo/qemu/figures/guest.sh \
-	methods /mnt/share '$METHODS' sqlite && cat /proc/interrupts >/mnt/share/interrupts" \
+CMD="unwind-tables serve -v 2>/mnt/share/service &
+	export EVENT=$EVENT BUILT=/mnt/cache/$BUILT figures=/mnt/repo/qemu/figures/guest.sh
+	SIZE=4 sh \$figures methods /mnt/share '$OTHERS_METHODS' $OTHERS &&
+	SIZE=6 KEEP=sframe sh \$figures methods /mnt/share '$METHODS' python3 &&
+	unwind-tables status >/mnt/share/status && cat /proc/interrupts >/mnt/share/interrupts" \
 	SHARE=$DEMO DMESG=$DEMO/dmesg "$REPO/qemu/guest.sh"
 in_root env ARCH="$ARCH" python3 /mnt/repo/qemu/demo/report.py "/mnt/repo/build/${DEMO##*/}" \
 	"/mnt/cache${template#"$CACHE"}"

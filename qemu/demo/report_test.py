@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tests of the demo's figures and screen, by stacks that are made up"""
 
-import json
 import unittest
 
 import report
 import stacks
+import tree
 
 START = ("_start", "main", "work", "leaf")
 
@@ -49,9 +49,11 @@ class Tests(unittest.TestCase):
         self.assertEqual(run([((), ("idle",), 1)]).figures()["complete_share"], None)
 
     def test_complete(self):
-        for path in (START, ("__clone3", "f"), ("_dl_start_user", "f"), ("parent", "clone")):
+        for path in (START, ("__clone3", "f"), ("_dl_start_user", "f"), ("parent", "clone"),
+                     ("[unknown]", "__libc_start_main@@GLIBC_2.34", "main")):
             self.assertTrue(stacks.is_complete(path), path)
-        for path in (("main", "_start"), ("create", "parent", "clone"), ("not_start",)):
+        for path in (("main", "_start"), ("create", "parent", "clone"), ("not_start",),
+                     ("[unknown]",), ("[unknown]", "main"), ("__libc_start_main", "main")):
             self.assertFalse(stacks.is_complete(path), path)
 
     def test_what_holds(self):
@@ -75,7 +77,9 @@ class Tests(unittest.TestCase):
             path = ("_start",) + tuple(f"f{i}" for i in range(deep)) + ("\x1b[2J" + "y" * 200,)
             made = runs(**{name: run([(path, (), 9)], 9000) for name in
                            ("sframe", "fp", "dwarf_8192", "dwarf_65528", "immediate")})
-            lines = report.screen(made, made["sframe"], "title")
+            made["first"] = made["sframe"]
+            lines = report.screen(dict.fromkeys((report.SHOWN, "a", "b", "c", "d", "e"), made),
+                                  "title")
             self.assertLessEqual(len(lines), report.HEIGHT)
             self.assertLessEqual(max(map(len, lines)), report.WIDTH)
             self.assertTrue(all(" " <= c <= "~" for line in lines for c in line))
@@ -91,7 +95,19 @@ class Tests(unittest.TestCase):
         made = run([((name,), (), 3)])
         self.assertTrue(all(good for _, good in report.page_holds("x", text, made, (name,))))
         self.assertFalse(all(good for _, good in report.page_holds("x", text, made, ("f", name))))
-        self.assertIn('"t"', json.dumps(text[:200]) and text)
+
+    def test_tree(self):
+        text = ("   some task    12 \n"
+                "\t    7f01 leaf+0x2 (/lib/x (1).so+0x10)\n\t    4000 [unknown] (/bin/a+0x4)\n\n"
+                "swapper     0   ffffffff81 idle+0x3 ([kernel.kallsyms]+0x1)\n"
+                "a 3 4    13 \n\t    ffff f ([kernel.kallsyms]+0x1)\n\n"
+                "cut 14 \n\n")
+        found = [(task, process, list(tree.frames(stack)))
+                 for task, process, stack in tree.samples(text.splitlines())]
+        self.assertEqual(found, [
+            ("some task", "12", [("[unknown]", ""), ("leaf", "")]),
+            ("swapper", "0", [("idle", "kernel")]), ("a 3 4", "13", [("f", "kernel")]),
+            ("cut", "14", [("[unknown]", "")])])
 
 
 if __name__ == "__main__":

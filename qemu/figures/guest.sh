@@ -57,6 +57,29 @@ run_muparser()
 	"$@" $BIN/muparser <input | sed 's/0x[0-9a-f]*/0x/'
 }
 
+# Programs of Debian as they are
+
+run_python3() { "$@" /usr/bin/python3 $PROGRAMS/workload.py $((SIZE * 20)); }
+run_perl() { "$@" /usr/bin/perl $PROGRAMS/workload.pl $((SIZE * 200)); }
+
+run_gawk()
+{
+	"$@" /usr/bin/gawk -v size=$((SIZE * 2000)) -f $PROGRAMS/expressions.awk | sha256sum
+}
+
+run_sort()
+{
+	awk -v size=$((SIZE * 60000)) 'BEGIN { for (; size; size--) print rand() }' >input
+	"$@" /usr/bin/sort --parallel=1 input | sha256sum
+}
+
+# The compiler proper, which gcc would call
+run_cc1()
+{
+	awk -v size=$((SIZE * 2)) -f $PROGRAMS/functions.awk >input.c
+	"$@" "$(gcc-14 -print-prog-name=cc1)" -quiet -O2 input.c -o - | sha256sum
+}
+
 # The program that keeps it busy is not recorded
 run_memcached()
 {
@@ -92,6 +115,7 @@ record()
 	echo 0 >$SWITCH
 	case $method in
 	sframe-z) set -- --call-graph sframe -z "$@" ;;
+	first) set -- --call-graph sframe "$@" ;;
 	dwarf-*) set -- --call-graph "dwarf,${method#dwarf-}" "$@" ;;
 	immediate) echo 1 >$SWITCH; set -- -g "$@" ;;
 	*) set -- --call-graph "$method" "$@" ;;
@@ -126,8 +150,8 @@ methods()
 		hz=${method#*@} method=${method%@*}
 		record "$1" "$method" -F "$hz" -m 32M
 		"$PERF" script -i data --no-inline --max-stack $MAX_STACK \
-			-s "/mnt/cache/tree/tools/perf/scripts/python/flamegraph.py" \
-			-- -f json -o "$OUT/$1.$method.json" >log 2>&1 || fail "perf script failed"
+			-F comm,pid,ip,sym,dso,dsoff >text 2>log || fail "perf script failed"
+		python3 $HERE/tree.py <text >"$OUT/$1.$method.json"
 		missing=$(sed -n 's/^\([0-9]*\) deferred callchains missing.*/\1/p' log)
 		echo "$1 $method $counts ${missing:-0} $(wc -c <data)" | tee -a "$OUT/counts" |
 			sed 's/\([^ ]*\) \([^ ]*\) \([^ ]*\) \([^ ]*\) .*/\1 by \2: \3 samples, \4 lost/' >&2

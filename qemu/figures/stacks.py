@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Recordings of one program by several methods, as qemu/figures/guest.sh leaves them
 
-perf's own flamegraph.py has made a tree of each recording's stacks: a node has a name,
+tree.py has made a tree of each recording's stacks: a node has a name,
 a kind ("kernel" or ""), the number of samples that end in it, and its children, with
 the outermost frame at the root.
 """
@@ -23,9 +23,12 @@ def is_complete(user):
     """Does a stack, outermost frame first, begin where the kernel starts a task?
 
     A thread that has not left clone() has nothing on its stack; with a link register,
-    the parent's return address still follows.
+    the parent's return address still follows.  A stripped program has no name for
+    _start, but the C library has one for the function that it calls.
     """
-    return user[0] in OUTERMOST or (len(user) == 2 and user[1] in CLONE)
+    if user[0] in OUTERMOST or (len(user) == 2 and user[1] in CLONE):
+        return True
+    return user[0] == UNKNOWN and len(user) > 1 and user[1].startswith("__libc_start_main")
 
 
 def stacks(root):
