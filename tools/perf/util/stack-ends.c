@@ -16,7 +16,6 @@
 #include <string.h>
 #include <linux/kernel.h>
 #include <linux/zalloc.h>
-#include <api/fs/fs.h>
 #include "dso.h"
 #include "event.h"
 #include "evsel.h"
@@ -26,6 +25,7 @@
 #include "stack-ends.h"
 #include "symbol.h"
 #include "thread.h"
+#include "util.h"
 
 #ifndef PT_GNU_SFRAME
 #define PT_GNU_SFRAME	0x6474e554
@@ -52,6 +52,7 @@ void stack_ends__init(struct stack_ends *ends)
 	INIT_LIST_HEAD(&ends->objects);
 	ends->total = 0;
 	ends->early = 0;
+	ends->max_frames = sysctl__max_stack();
 }
 
 void stack_ends__exit(struct stack_ends *ends)
@@ -151,15 +152,6 @@ static u64 last_user_ip(const struct ip_callchain *chain, u64 *ip)
 	return nr;
 }
 
-static u64 max_frames(const struct evsel *evsel)
-{
-	int max = evsel->core.attr.sample_max_stack;
-
-	if (!max && sysctl__read_int("kernel/perf_event_max_stack", &max) < 0)
-		max = PERF_MAX_STACK_DEPTH;
-	return max;
-}
-
 static bool is_complete(const struct stack_ends_object *object, const struct addr_location *al,
 			struct symbol *sym)
 {
@@ -190,7 +182,7 @@ void stack_ends__count(struct stack_ends *ends, struct evsel *evsel,
 	if (!nr)
 		return;
 	ends->total++;
-	if (nr >= max_frames(evsel))
+	if (nr >= (evsel->core.attr.sample_max_stack ?: ends->max_frames))
 		return;
 
 	thread = machine__findnew_thread(machine, sample->pid, sample->tid);

@@ -21,6 +21,8 @@ struct stack_ends {
 	u64			total;
 	/** @early: Those that end early. */
 	u64			early;
+	/** @max_frames: The limit of events that have none of their own. */
+	u64			max_frames;
 };
 
 void stack_ends__init(struct stack_ends *ends);
