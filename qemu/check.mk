@@ -12,11 +12,11 @@ Q := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 
 # Those that run on the host, or on the normal kernel
 HOST := style host series
-FOLDERS := stacks tables tracers step stress
-GUEST := kunit $(FOLDERS)
+FOLDERS := tables tracers stress stacks step
+GUEST := $(FOLDERS) kunit
 USERS := tools tools-all perf demo
 
-CHECK_x86_64 := perf demo tools $(GUEST) debug $(HOST)
+CHECK_x86_64 := perf debug demo tools $(GUEST) $(HOST)
 CHECK_arm64 := kunit stacks step
 ALL_x86_64 := $(CHECK_x86_64) tools-all same debug-all stress-long one-insn builds
 ALL_arm64 := $(USERS) $(GUEST) same link unsigned tags big-endian debug debug-all stress-long
@@ -51,9 +51,9 @@ $(foreach a,$(ARCHES),$(eval $(call rules,$a)))
 
 # Mails first: their style is what the other looks at
 style@x86_64: | series@x86_64
-# What x86-64 needs is built before what arm64 needs
-kernel-normal@arm64 libc@arm64: | kernel-normal@x86_64 selftests@x86_64 perf-tool@x86_64
-kernel-debug@x86_64: | kernel-normal@arm64
+# What x86-64 needs is built before what arm64 needs, and what long tests need first
+kernel-debug@x86_64: | selftests@x86_64 perf-tool@x86_64
+kernel-normal@arm64 libc@arm64: | kernel-debug@x86_64
 
 print-check: ; @echo $(foreach a,$(ARCHES),$(addsuffix @$a,$(CHECK_$a)))
 print-all: ; @echo $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))

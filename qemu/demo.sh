@@ -19,7 +19,7 @@ DEMO=$REPO/build/demo
 # The one that is shown, and others
 METHODS="first@299 sframe@299 fp@299 dwarf-8192@99 dwarf-65528@99 immediate@299"
 OTHERS_METHODS="first@299 sframe@299 fp@299 dwarf-8192@99 immediate@299"
-OTHERS="perl gawk sort cc1"
+OTHERS=${OTHERS-perl gawk sort cc1}
 # The version that perf's script names; its template loads nothing
 D3=d3-flame-graph
 D3_VERSION=4.1.3
