@@ -35,7 +35,7 @@ work()
 {
 	rm -f work.db
 	"$@" /opt/sframe/bin/sqlite3 -batch -cmd '.parameter init' \
-		-cmd ".parameter set @size ${SIZE:-3}" "${DATABASE:-work.db}" \
+		-cmd ".parameter set @size ${SIZE:-1}" "${DATABASE:-work.db}" \
 		</mnt/repo/qemu/programs/workload.sql
 }
 

@@ -217,7 +217,7 @@ record_and_check() {
 
   shift
   # shellcheck disable=SC2086
-  if ! perf record "$@" --call-graph "$mode" -o "${perfdata}" $testprog \
+  if ! perf record -F 499 "$@" --call-graph "$mode" -o "${perfdata}" $testprog \
       > "${perfdata}".txt 2>&1
   then
     cat "${perfdata}".txt
