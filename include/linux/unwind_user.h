@@ -16,18 +16,12 @@ struct pt_regs;
 #ifdef CONFIG_UNWIND_USER
 
 int unwind_user(struct unwind_stacktrace *trace, unsigned int max);
-int unwind_user_faultable(struct unwind_stacktrace *trace);
 enum unwind_user_text unwind_user_text(const struct vm_area_struct *vma,
 				       unsigned long ip, u64 *offset);
 
 #else
 
 static inline int unwind_user(struct unwind_stacktrace *trace, unsigned int max)
-{
-	return -EOPNOTSUPP;
-}
-
-static inline int unwind_user_faultable(struct unwind_stacktrace *trace)
 {
 	return -EOPNOTSUPP;
 }

@@ -8,7 +8,7 @@
  *
  * The option userstacktrace_deferred, or the trigger userstacktrace, writes a cookie
  * after an event, because the user stack can be unwound only where memory may be faulted
- * in.  All events of one entry into the kernel share one cookie and one stack.
+ * in.  Events of one entry into the kernel share a cookie and its stack.
  *
  * Each trace array is a client of its own (linux/unwind_deferred.h).  So the deferred
  * core knows which of them asked, in NMIs as well.  It brings one stack per cookie and

@@ -20,10 +20,9 @@
 #include <linux/hash.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
+#include <linux/jiffies.h>
 #include <linux/minmax.h>
-#include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/overflow.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/pid.h>
@@ -37,7 +36,6 @@
 #include <linux/task_work.h>
 #include <linux/thread_info.h>
 #include <linux/unwind_deferred.h>
-#include <linux/vmalloc.h>
 
 #include "deferred_copy.h"
 #include "deferred_model.h"
@@ -103,6 +101,8 @@ do {									\
 #define this_cpu_ptr(p)		per_cpu_ptr(p, model.cpu)
 #undef this_cpu_inc_return
 #define this_cpu_inc_return(v)	VALUE("inc_return", ++*per_cpu_ptr(&(v), model.cpu))
+#undef this_cpu_xchg
+#define this_cpu_xchg(v, n)	VALUE("xchg", xchg(per_cpu_ptr(&(v), model.cpu), n))
 #undef smp_processor_id
 #define smp_processor_id()	(model.cpu)
 #undef irq_work_queue
@@ -148,9 +148,11 @@ DEFINE_LOCK_GUARD_1(model_mutex, struct mutex, ((void)_T->lock, model_lock()), m
 	VALUE("task_work_cancel", model_task_work_cancel(task, work))
 #define unwind_user(trace, max) \
 	VALUE("unwind_user", model_unwind_user(trace, max))
-#undef kvzalloc
-#define kvzalloc(size, gfp)	VALUE("kvzalloc", model_alloc(size, gfp))
-#define kfree(p)		DO("kfree", model_free(p))
+#undef kvmalloc
+#define kvmalloc(size, gfp)	VALUE("kvmalloc", model_alloc(size, gfp))
+#undef kvfree_rcu
+#define kvfree_rcu(p, member)	DO("kvfree_rcu", model_free(p))
+#define jiffies			(model.jiffies)
 #define task_curr(task)		((void)(task), true)
 /* There is one thread; a number stands for it */
 #define find_ge_pid(nr, ns) \
@@ -168,6 +170,20 @@ DEFINE_LOCK_GUARD_1(model_mutex, struct mutex, ((void)_T->lock, model_lock()), m
 void copy_set_count(unsigned int cpu, unsigned long count)
 {
 	*per_cpu_ptr(&unwind_cookie_count, cpu) = count;
+}
+
+unsigned int copy_spares(bool forget)
+{
+	struct unwind_cache **spare;
+	unsigned int cpu, nr = 0;
+
+	for_each_possible_cpu(cpu) {
+		spare = per_cpu_ptr(&unwind_spare, cpu);
+		nr += !!*spare;
+		if (forget)
+			*spare = NULL;
+	}
+	return nr;
 }
 
 u64 copy_max_count(void)

@@ -24,7 +24,6 @@
 #define unwind_reset_info		copy_reset_info
 #define unwind_task_init		copy_task_init
 #define unwind_task_free		copy_task_free
-#define unwind_user_faultable		copy_user_faultable
 
 int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func);
 int unwind_deferred_request(struct unwind_work *work, u64 *cookie);
@@ -38,10 +37,12 @@ bool unwind_info_reset(struct unwind_task_info *info);
 void unwind_reset_info(void);
 void unwind_task_init(struct task_struct *task);
 void unwind_task_free(struct task_struct *task);
-int unwind_user_faultable(struct unwind_stacktrace *trace);
 
 /* Set the number of cookies that the copy has made on a CPU */
 void copy_set_count(unsigned int cpu, unsigned long count);
+
+/* The number of CPUs with a spare buffer; @forget: leave none */
+unsigned int copy_spares(bool forget);
 
 /* The number of cookies that a CPU can make until they repeat */
 u64 copy_max_count(void);

@@ -74,6 +74,7 @@ void model_reset(const struct model_scenario *scenario)
 	model.task->mm = (void *)model.task;
 	model.task->flags = 0;
 	unwind_task_init(model.task);
+	copy_spares(true);
 }
 
 static bool run_plan(struct explorer *x)

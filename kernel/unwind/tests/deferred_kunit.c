@@ -8,6 +8,7 @@
  */
 
 #include <kunit/test.h>
+#include <linux/jiffies.h>
 #include <linux/mman.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
@@ -59,8 +60,9 @@ static void deferred_after_work(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, request(&info, CLIENT_A, &first, &queue), 0);
 	KUNIT_ASSERT_EQ(test, unwind_info_take(&info), CLIENT_A);
+	info.expires = jiffies + MAX_JIFFY_OFFSET;
 
-	/* A client that was called is done for this entry; no work, so no loop */
+	/* A client that was called is done for this cookie; no work, so no loop */
 	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_A, &cookie, &queue), 1);
 	KUNIT_EXPECT_FALSE(test, queue);
 	KUNIT_EXPECT_EQ(test, cookie, first);
@@ -77,6 +79,30 @@ static void deferred_after_work(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, queue);
 	KUNIT_EXPECT_NE(test, cookie, first);
 	KUNIT_EXPECT_EQ(test, unwind_info_take(&info), CLIENT_A);
+}
+
+/* The task stays in the kernel: all clients may ask for its stack again */
+static void deferred_expired(struct kunit *test)
+{
+	struct unwind_task_info info = {};
+	u64 first, second, cookie;
+	bool queue;
+
+	KUNIT_ASSERT_EQ(test, request(&info, CLIENT_A, &first, &queue), 0);
+	/* Not while the work is queued */
+	info.expires = jiffies - 1;
+	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_B, &cookie, &queue), 0);
+	KUNIT_EXPECT_EQ(test, cookie, first);
+	KUNIT_ASSERT_EQ(test, unwind_info_take(&info), CLIENT_A | CLIENT_B);
+
+	info.expires = jiffies - 1;
+	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_B, &second, &queue), 0);
+	KUNIT_EXPECT_TRUE(test, queue);
+	KUNIT_EXPECT_NE(test, second, first);
+	KUNIT_EXPECT_EQ(test, request(&info, CLIENT_B, &cookie, &queue), 1);
+	KUNIT_EXPECT_EQ(test, cookie, second);
+	KUNIT_EXPECT_EQ(test, unwind_info_take(&info), CLIENT_B);
+	KUNIT_EXPECT_TRUE(test, unwind_info_reset(&info));
 }
 
 static void deferred_closed(struct kunit *test)
@@ -156,7 +182,6 @@ static void deferred_clients(struct kunit *test)
 /* A kernel thread that works on an mm has not come from user space, either */
 static void deferred_borrowed_mm(struct kunit *test)
 {
-	struct unwind_stacktrace trace;
 	struct unwind_work work;
 	u64 cookie = 1;
 
@@ -168,7 +193,6 @@ static void deferred_borrowed_mm(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, unwind_deferred_init(&work, never_called), 0);
 	KUNIT_EXPECT_EQ(test, unwind_deferred_request(&work, &cookie), -EINVAL);
 	KUNIT_EXPECT_EQ(test, cookie, 0);
-	KUNIT_EXPECT_EQ(test, unwind_user_faultable(&trace), -EINVAL);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&current->unwind_info.requests), 0);
 	unwind_deferred_cancel(&work);
 }
@@ -176,6 +200,7 @@ static void deferred_borrowed_mm(struct kunit *test)
 static struct kunit_case deferred_cases[] = {
 	KUNIT_CASE(deferred_one_entry),
 	KUNIT_CASE(deferred_after_work),
+	KUNIT_CASE(deferred_expired),
 	KUNIT_CASE(deferred_closed),
 	KUNIT_CASE(deferred_cookies_differ),
 	KUNIT_CASE(deferred_clients),

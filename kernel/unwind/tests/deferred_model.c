@@ -67,6 +67,11 @@ void model_raise_irq(void)
 	take_irq();
 }
 
+void model_later(unsigned int ticks)
+{
+	model.jiffies += ticks;
+}
+
 static void ask_all(unsigned int clients)
 {
 	unsigned int client;
@@ -182,6 +187,7 @@ static void fire(struct model_event *event, struct model_site *site, bool after)
 	event->site = site;
 	event->after = after;
 	site->hit[after]++;
+	model_later(model.scenario->ticks);
 
 	switch (event->kind) {
 	case MODEL_NMI:

@@ -32,6 +32,7 @@
 #define MODEL_MAX_EVENTS	3
 #define MODEL_MAX_ASKED		32
 #define MODEL_CLIENTS		3
+#define MODEL_BUFFERS		4	/* of a page */
 #define MODEL_AFTER		BIT(7)	/* in model.can: after an access */
 #define MODEL_TO_END		UINT_MAX /* accesses of the other CPU: all */
 
@@ -111,10 +112,10 @@ struct model_client {
 };
 
 /**
- * struct model_asked - the record of a client in an entry
+ * struct model_asked - the record of a client, for one name of an entry's stack
  * @client: number of the client
- * @entry: number of the entry
- * @cookie: the entry's
+ * @entry: number of the name
+ * @cookie: that name
  * @queued: number of requests that returned 0: the callback will come
  * @known: number of requests that returned 1: the client had asked before
  * @called: number of callbacks
@@ -143,6 +144,7 @@ struct model_section {
  * @late: a tracer does this on the exit path, after it last read the flags
  * @kinds: for the first, second, third event of a plan: kinds to try
  * @sets: sets of clients that ask in an event; 1, 2 and 3 if there are none
+ * @ticks: jiffies that pass before each event
  * @each_side: longer plans take points before and after each access
  * @no_memory: there is no memory for the task's buffer
  * @no_stack: the unwind fails
@@ -156,6 +158,7 @@ struct model_scenario {
 	void			(*late)(void);
 	unsigned int		kinds[MODEL_MAX_EVENTS];
 	unsigned int		sets[4];
+	unsigned int		ticks;
 	bool			each_side;
 	bool			no_memory;
 	bool			no_stack;
@@ -167,7 +170,7 @@ struct model_scenario {
  * @test: for reports
  * @scenario: the scenario that is run
  * @task: the task; only members that the core reads are valid
- * @memory: for its buffer, a page
+ * @memory: for buffers, a page
  * @clients: clients of the copy of the core
  * @events: the plan
  * @nr_events: number of its events
@@ -188,13 +191,19 @@ struct model_scenario {
  * @rcu: its read sections of RCU
  * @srcu: its read sections of SRCU
  * @locked: the mutex of the core is held
- * @allocated: the task has @memory
+ * @allocated: the buffers that are in use, a bit for each
  * @next_event: the event that comes next
  * @points: points so far
  * @asked: the record of promises and callbacks
  * @nr_asked: number of its members
- * @entry: number of the task's entry into the kernel
+ * @entry: number of the stack's name: a new one in each entry into the kernel, or later
+ * @name: that name
  * @last_requests: its requests, as last seen
+ * @jiffies: the time
+ * @delivered: when the last callback ended
+ * @worked: when its task work ended
+ * @delivering: its task work runs
+ * @calling: a callback runs
  * @user_runs: how often the program ran
  * @unwound: its stack was taken in this entry
  * @closing: requests may be refused
@@ -228,13 +237,19 @@ struct model {
 		struct model_section	rcu;
 		struct model_section	srcu;
 		bool			locked;
-		bool			allocated;
+		unsigned long		allocated;
 		unsigned int		next_event;
 		unsigned int		points;
 		struct model_asked	asked[MODEL_MAX_ASKED];
 		unsigned int		nr_asked;
 		unsigned int		entry;
+		u64			name;
 		unsigned long		last_requests;
+		unsigned long		jiffies;
+		unsigned long		delivered;
+		unsigned long		worked;
+		bool			delivering;
+		bool			calling;
 		unsigned int		user_runs;
 		bool			unwound;
 		bool			closing;
@@ -258,6 +273,7 @@ void model_irqs_on(void);
 void model_raise_irq(void);
 void model_in_irq(unsigned int clients);
 void model_in_nmi(unsigned int clients);
+void model_later(unsigned int ticks);
 int model_enter(struct model_section *section);
 void model_leave(struct model_section *section);
 void model_sync(struct model_section *section);

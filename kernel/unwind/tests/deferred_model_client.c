@@ -4,7 +4,9 @@
  *
  * An entry ends when the task's state becomes empty.  The model checks this after each
  * access of the core, in any context.  Within one entry all requests must get one
- * cookie, and no other entry has it.  For each client and entry
+ * cookie, and no other entry has it.  If the task stays in the kernel for more than a tick
+ * after a delivery, a later request must get a new cookie; for the model, that is another
+ * entry with the same stack.  For each client and entry
  *
  *   - one request returns 0: the callback will come;
  *   - each other one returns 1: the client has asked before;
@@ -17,25 +19,25 @@
 #include "deferred_copy.h"
 #include "deferred_model.h"
 
-/* The record of @client in this entry, which may be a new one */
-static struct model_asked *find_asked(unsigned int client)
+/* The record of @client in an entry, which may be a new one */
+static struct model_asked *find_asked(unsigned int client, unsigned int entry)
 {
 	struct model_asked *asked;
 
 	for (asked = model.asked; asked < model.asked + model.nr_asked; asked++)
-		if (asked->client == client && asked->entry == model.entry)
+		if (asked->client == client && asked->entry == entry)
 			return asked;
 	if (model.nr_asked == MODEL_MAX_ASKED) {
 		model_fail("the test has too many entries");
 		model.nr_asked = 0;
 	}
 	asked = &model.asked[model.nr_asked++];
-	*asked = (struct model_asked){ .client = client, .entry = model.entry };
+	*asked = (struct model_asked){ .client = client, .entry = entry };
 	return asked;
 }
 
 /* All requests of an entry have one cookie, and no other entry has it */
-static void check_cookie(u64 cookie)
+static void check_cookie(unsigned int entry, u64 cookie)
 {
 	struct model_asked *asked;
 
@@ -43,28 +45,38 @@ static void check_cookie(u64 cookie)
 	for (asked = model.asked; asked < model.asked + model.nr_asked; asked++) {
 		if (!asked->cookie)
 			continue;
-		if (asked->entry == model.entry)
+		if (asked->entry == entry)
 			model_expect(asked->cookie == cookie, "two cookies in one entry");
 		else
 			model_expect(asked->cookie != cookie, "one cookie in two entries");
 	}
 }
 
-/* Called after each access: has the entry ended? */
+/* Called after each access: has the entry ended, or the stack another name? */
 void model_accessed(void)
 {
-	unsigned long requests;
+	struct unwind_task_info *info = &model.task->unwind_info;
+	u64 cookie = atomic64_read(&info->cookie);
+	unsigned long requests, last = model.last_requests;
 
 	if (!model.running)
 		return;
-	requests = atomic_long_read(&model.task->unwind_info.requests);
-	if (model.last_requests && !requests) {
+	requests = atomic_long_read(&info->requests);
+	model.last_requests = requests;
+	if (last && !requests) {
 		model.entry++;
 		model.unwound = false;
 		model.closing = false;
 		model.closed = false;
+	} else if (!(last & UNWIND_NAMED)) {
+		model.name = cookie;
+	} else if (!(last & UNWIND_PENDING) && (requests & UNWIND_PENDING) &&
+		   cookie != model.name) {
+		model_expect(!model.calling && time_after(model.jiffies, model.delivered + 1),
+			     "a new cookie too early");
+		model.entry++;
+		model.name = cookie;
 	}
-	model.last_requests = requests;
 }
 
 static struct model_client *client_of(struct unwind_work *work)
@@ -77,7 +89,7 @@ static void called(struct unwind_work *work, struct unwind_stacktrace *trace,
 {
 	struct model_client *client = client_of(work);
 	unsigned int nr = client - model.clients;
-	struct model_asked *asked = find_asked(nr);
+	struct model_asked *asked = find_asked(nr, model.entry);
 
 	MODEL_STEP("callback");
 	model_expect(client->state == MODEL_REGISTERED ||
@@ -85,7 +97,8 @@ static void called(struct unwind_work *work, struct unwind_stacktrace *trace,
 	model_expect(!model_irqs_disabled() && !model.rcu.depth,
 		     "calls where a client cannot sleep");
 	model_expect(!asked->called++, "calls a client twice");
-	check_cookie(cookie);
+	model.calling = true;
+	check_cookie(model.entry, cookie);
 	asked->cookie = cookie;
 
 	if (model.scenario->no_memory || model.scenario->no_stack)
@@ -96,6 +109,8 @@ static void called(struct unwind_work *work, struct unwind_stacktrace *trace,
 	if (model.scenario->called)
 		model.scenario->called(nr);
 	MODEL_STEP("callback ends");
+	model.calling = false;
+	model.delivered = model.jiffies;
 }
 
 void model_register(unsigned int nr)
@@ -138,9 +153,15 @@ void model_ask(unsigned int nr)
 	struct model_client *client = &model.clients[nr];
 	enum model_client_state before = client->state;
 	bool closed = model.closed || model.dead;
+	unsigned long last = model.last_requests;
+	u64 name = model.name, cookie = ~0ULL;
+	unsigned int entry = model.entry;
 	struct model_asked *asked;
-	u64 cookie = ~0ULL;
+	bool expired;
 	int ret;
+
+	expired = (last & UNWIND_NAMED) && !(last & UNWIND_PENDING) &&
+		  !model.delivering && time_after(model.jiffies, model.worked + 1);
 
 	ret = unwind_deferred_request(&client->work, &cookie);
 	if (ret < 0) {
@@ -151,9 +172,13 @@ void model_ask(unsigned int nr)
 	model_expect(client->state != MODEL_UNKNOWN && client->state != MODEL_CANCELLED &&
 		     before != MODEL_CANCELLED, "takes a request from one that is no client");
 	model_expect(!closed, "takes a request after the end");
+	model_expect(!expired || cookie != name, "keeps an old cookie");
 
-	asked = find_asked(nr);
-	check_cookie(cookie);
+	/* A nested request may have made a new cookie after this one was served */
+	if (cookie != name)
+		entry = model.entry;
+	asked = find_asked(nr, entry);
+	check_cookie(entry, cookie);
 	asked->cookie = cookie;
 	if (ret == 0)
 		asked->queued++;
@@ -189,6 +214,8 @@ void model_check_user(void)
 	model_expect(!model.work && !test_bit(TIF_NOTIFY_RESUME, &model.flags),
 		     "runs the program with work to do");
 	model_expect(!atomic_long_read(&info->done), "runs the program with clients as called");
+	model_expect(!info->cache && hweight_long(model.allocated) == copy_spares(false),
+		     "runs the program with a buffer");
 	/* A request that cannot be queued may leave a name, which the next exit clears */
 	model_expect(!(requests & ~(model.scenario->no_work ? UNWIND_NAMED : 0)),
 		     "runs the program with requests");

@@ -68,8 +68,12 @@ static void run_work(bool exiting)
 {
 	struct callback_head *work;
 
-	while ((work = STEP("take", take_work(exiting))))
+	while ((work = STEP("take", take_work(exiting)))) {
+		model.delivering = true;
 		work->func(work);
+		model.delivering = false;
+		model.worked = model.jiffies;
+	}
 }
 
 void model_task_work_run(void)
@@ -85,21 +89,23 @@ static void expect_may_sleep(void)
 
 void *model_alloc(size_t size, gfp_t gfp)
 {
-	model_expect(size <= PAGE_SIZE, "allocates more than a page");
+	unsigned int nr = ffz(model.allocated);
+
+	model_expect(size <= PAGE_SIZE / MODEL_BUFFERS, "allocates more than is needed");
 	model_expect(gfpflags_allow_blocking(gfp), "allocates as if it could not sleep");
 	expect_may_sleep();
-	if (model.scenario->no_memory)
+	if (model.scenario->no_memory || nr >= MODEL_BUFFERS)
 		return NULL;
-	model_expect(!model.allocated, "allocates a second buffer");
-	model.allocated = true;
-	return memset(model.memory, 0, PAGE_SIZE);
+	__set_bit(nr, &model.allocated);
+	return memset(model.memory + nr * PAGE_SIZE / MODEL_BUFFERS, 0xa5, size);
 }
 
 void model_free(void *p)
 {
-	model_expect(p == (model.allocated ? model.memory : NULL),
-		     "frees what was not allocated, or not all");
-	model.allocated = false;
+	unsigned int nr = (p - model.memory) / (PAGE_SIZE / MODEL_BUFFERS);
+
+	model_expect(nr < MODEL_BUFFERS && __test_and_clear_bit(nr, &model.allocated),
+		     "frees what was not allocated");
 }
 
 /* The stack shows how often the program has run, and no more */
@@ -193,4 +199,5 @@ void model_exit(void)
 	MODEL_STEP("without work");
 	model_check_dead();
 	unwind_task_free(model.task);
+	model_expect(hweight_long(model.allocated) == copy_spares(false), "keeps a buffer");
 }

@@ -111,18 +111,31 @@ static void asks_itself(unsigned int client)
 	model_ask(B);
 }
 
-static void own_unwind(void)
+/* The task stays in the kernel: its stack gets another name, not more than once a tick */
+static void stays(void)
 {
-	struct unwind_stacktrace trace;
-
 	model_ask(A);
 	model_task_work_run();
-	model.unwound = false;
-	model_expect(!unwind_user_faultable(&trace), "cannot unwind");
-	model_expect(trace.nr == 1 && trace.entries[0] == model.user_runs,
-		     "not the stack of this entry");
-	/* This overwrites the buffer: a later delivery takes the stack anew */
-	model.unwound = false;
+	model_later(1);
+	model_ask(A);
+	MODEL_STEP("within a tick");
+	model_later(1);
+	model_ask(B);
+	model_task_work_run();
+	model_later(2);
+	model_ask(A);
+	model_ask(B);
+	model_task_work_run();
+	model_to_user();
+}
+
+/* Time passes before each event, too */
+static void stays_for_events(void)
+{
+	model_ask(A);
+	model_task_work_run();
+	model_ask(A);
+	MODEL_STEP("after the work");
 	model_ask(B);
 	model_to_user();
 }
@@ -260,7 +273,10 @@ static const struct model_scenario scenarios[] = {
 	  .kinds = { NESTED } },
 	{ "work in the middle", work_in_the_middle, .kinds = { NMI | IRQ, NMI } },
 	{ "callback asks", one_request, .called = asks_itself, .kinds = { NMI, NMI } },
-	{ "own unwind", own_unwind, .kinds = { NESTED } },
+	{ "stays in the kernel", stays, .kinds = { NESTED, NMI } },
+	{ "ticks", stays_for_events, .kinds = { NESTED, NMI | TRACE }, .ticks = 2 },
+	{ "ticks, callback asks", one_request, .called = asks_itself,
+	  .kinds = { NESTED, NMI }, .ticks = 2 },
 	{ "exec", exec, .kinds = { NMI, NMI } },
 	{ "exec without", exec_idle, .kinds = { NESTED } },
 	{ "exit with a request", exit_pending, .kinds = { NESTED, NMI } },

@@ -12,19 +12,22 @@ struct unwind_work;
 
 /**
  * struct unwind_task_info - a task's state for deferred unwinds
- * @requests: one bit per client that asked during this entry into the kernel,
+ * @requests: one bit per client that asked for the stack that @cookie names,
  *	and the state bits of kernel/unwind/deferred.c.  Changed from any
  *	context of the task itself, and by a client's cancellation
- * @done: one bit per client that the task work has taken in this entry, to call it.
+ * @done: one bit per client that the task work has taken, to call it with @cookie.
  *	Cancelling the client clears its bit and thereby forbids the call
- * @cookie: the name of this entry; valid while @requests has UNWIND_NAMED
- * @cache: buffer for the stack, allocated at the task's first unwind
+ * @cookie: names the stack; valid while @requests has UNWIND_NAMED
+ * @expires: a request after this time, in jiffies, gets a new cookie, unless the
+ *	task work is queued
+ * @cache: this entry's stack, while there is one
  * @work: unwinds on the task's way back to user space
  */
 struct unwind_task_info {
 	atomic_long_t		requests;
 	atomic_long_t		done;
 	atomic64_t		cookie;
+	unsigned long		expires;
 	struct unwind_cache	*cache;
 	struct callback_head	work;
 };

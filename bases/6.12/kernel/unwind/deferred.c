@@ -10,9 +10,9 @@
  *     the task work, return a cookie         the stack and the same cookie
  *
  * A user stack does not change while its task is in the kernel.  So a tracer need not
- * unwind at the sample.  It writes the cookie, which names this entry of this task into
- * the kernel, into its sample, and later the stack with the same cookie.  The reader of
- * the trace joins the two.  Before the task returns, task work unwinds once, where user
+ * unwind at the sample.  It writes the cookie, which names the stack of this task in this
+ * entry into the kernel, into its sample, and later the stack with the same cookie.  The
+ * reader of the trace joins the two.  Before the task returns, task work unwinds once, where user
  * memory may be faulted in, and calls each client that asked: perf
  * (kernel/events/core.c), BPF (kernel/bpf/unwind.c), trace instances
  * (kernel/trace/trace_user_unwind.c) and in_place.c.
@@ -31,11 +31,10 @@
 #include <linux/hash.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
+#include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
-#include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/overflow.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/pid.h>
@@ -49,7 +48,6 @@
 #include <linux/task_work.h>
 #include <linux/thread_info.h>
 #include <linux/unwind_deferred.h>
-#include <linux/vmalloc.h>
 
 #include "deferred.h"
 #include "user.h"
@@ -57,6 +55,12 @@
 /* Bits of a cookie that hold the CPU's number; the count has the rest */
 #define COOKIE_CPU_BITS		14
 #define COOKIE_ROUNDS		3
+
+/*
+ * Jiffies after a delivery in which requests keep its cookie, so that requests that a
+ * delivery causes do not go on for ever.
+ */
+#define COOKIE_LIFE		1
 
 static struct unwind_work *unwind_clients[UNWIND_MAX_CLIENTS];
 static DEFINE_MUTEX(unwind_clients_lock);
@@ -68,7 +72,11 @@ static struct lock_class_key unwind_callbacks_keys[UNWIND_MAX_CLIENTS];
 static DEFINE_PER_CPU(unsigned long, unwind_cookie_count);
 static u64 unwind_cookie_key[COOKIE_ROUNDS] __ro_after_init;
 
-static_assert(struct_size_t(struct unwind_cache, entries, UNWIND_MIN_ENTRIES) <= 4096);
+/* A buffer that no task has */
+static DEFINE_PER_CPU(struct unwind_cache *, unwind_spare);
+
+static_assert(offsetof(struct unwind_cache, entries[UNWIND_ENTRIES]) <= 1024);
+static_assert(UNWIND_MAX_ENTRIES <= U16_MAX);
 static_assert(BIT(COOKIE_CPU_BITS) >= CONFIG_NR_CPUS);
 
 /*
@@ -112,12 +120,20 @@ static int __init unwind_cookie_init(void)
 }
 core_initcall(unwind_cookie_init);
 
+/* Was the stack that the cookie names delivered, and long enough ago? */
+static __always_inline bool cookie_expired(struct unwind_task_info *info,
+					   long requests)
+{
+	return !(requests & UNWIND_PENDING) &&
+	       time_after(jiffies, READ_ONCE(info->expires));
+}
+
 /*
  * Record a client's request, in any context with preemption disabled.
  *
  * @info: the current task's
  * @bit: the client's
- * @cookie: set to this entry's, unless it is closed
+ * @cookie: set to the cookie of the stack, unless the entry is closed
  * @queue: set to whether the caller has to queue the task work
  *
  * Return: 0 recorded, 1 already pending or done, -ESRCH closed.
@@ -128,40 +144,45 @@ static __always_inline int
 info_request(struct unwind_task_info *info, unsigned long bit, u64 *cookie,
 	     bool *queue)
 {
+	bool expired;
+	long old, new;
 	s64 name;
-	long old;
 
 	*queue = false;
 	do {
 		/*
-		 * Read the name before the requests: if a nested request is
-		 * the first of the entry, one of the two exchanges must fail.
+		 * Read the name before the requests: if a nested request gives
+		 * a new name, one of the exchanges must fail.
 		 */
 		name = atomic64_read(&info->cookie);
 		old = atomic_long_read(&info->requests);
 		if (old & UNWIND_CLOSED)
 			return -ESRCH;
-		if (old & UNWIND_NAMED) {
-			/* The name stays until the entry ends; read it again */
-			name = atomic64_read(&info->cookie);
-		} else {
+		new = old | bit | UNWIND_NAMED | UNWIND_PENDING;
+		expired = (old & UNWIND_NAMED) && cookie_expired(info, old);
+		if (!(old & UNWIND_NAMED) || expired) {
 			s64 fresh = new_cookie();
 
 			if (!atomic64_try_cmpxchg(&info->cookie, &name, fresh))
 				continue;
 			name = fresh;
+			/* No client has asked for the stack by this name */
+			new &= ~UNWIND_CLIENTS | bit;
+		} else {
+			name = atomic64_read(&info->cookie);
+			if (old & bit)
+				new = old;
 		}
-		if (old & bit) {
-			*cookie = name;
-			return 1;
-		}
-		if (atomic_long_try_cmpxchg(&info->requests, &old,
-					    old | bit | UNWIND_NAMED |
-					    UNWIND_PENDING))
+		if (atomic_long_try_cmpxchg(&info->requests, &old, new))
 			break;
 	} while (true);
 
 	*cookie = name;
+	if (new == old)
+		return 1;
+	/* The task work, which sets the bits, comes after this */
+	if (expired)
+		atomic_long_set(&info->done, 0);
 	*queue = !(old & UNWIND_PENDING);
 	return 0;
 }
@@ -207,12 +228,14 @@ static int queue_task_work(struct unwind_task_info *info)
  * @cookie: names the stack; 0 on error
  *
  * The client's callback is called with @cookie before the task returns to user
- * space, exits or executes another program.  All requests of one entry into the
- * kernel get the same cookie, and each client gets one callback for it.
+ * space, exits or executes another program.  Requests in one entry into the kernel
+ * get the same cookie, and each client gets one callback for it.  Only where a task
+ * stays in the kernel after its stack was delivered, for more than a tick, a later
+ * request gets a new cookie for the same stack.
  *
  * Context: any, NMI included. Takes no lock and reads no user memory.
- * Return: 0 the callback will come; 1 the client asked, or was called, before in this
- * entry; -EINVAL the current task has no user stack, or @work is not
+ * Return: 0 the callback will come; 1 the client asked, or was called, before with
+ * this cookie; -EINVAL the current task has no user stack, or @work is not
  * registered; -ESRCH the task is exiting, or has just left its program by exec.
  */
 int unwind_deferred_request(struct unwind_work *work, u64 *cookie)
@@ -272,61 +295,73 @@ unsigned long unwind_info_take(struct unwind_task_info *info)
 
 static unsigned int max_entries(void)
 {
-	int max = UNWIND_MIN_ENTRIES;
+	int max = UNWIND_ENTRIES;
 
 #ifdef CONFIG_PERF_EVENTS
 	max = READ_ONCE(sysctl_perf_event_max_stack);
 #endif
-	return clamp(max, UNWIND_MIN_ENTRIES, UNWIND_MAX_ENTRIES);
+	/* Two entries have room for unwind_cache::rcu */
+	return clamp(max, 2, UNWIND_MAX_ENTRIES);
 }
 
 /* In any context, as the last reference to a task may go in any */
 static void free_cache(struct unwind_cache *cache)
 {
-	if (is_vmalloc_addr(cache))
-		vfree_atomic(cache);
-	else
-		kfree(cache);
+	if (cache)
+		kvfree_rcu(cache, rcu);
 }
 
-/* The task's buffer, allocated at its first unwind, and when stacks may be deeper */
+/*
+ * A buffer for the stack of this entry: the CPU's spare one, or a new one if that is
+ * taken, or too small.
+ */
 static struct unwind_cache *get_cache(struct unwind_task_info *info)
 {
 	const unsigned int size = max_entries();
-	struct unwind_cache *cache = info->cache;
+	struct unwind_cache *cache = this_cpu_xchg(unwind_spare, NULL);
 
-	if (cache && cache->size >= size)
-		return cache;
-	cache = kvzalloc(struct_size(cache, entries, size),
-			 GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!cache)
-		return info->cache;
-	cache->size = size;
-	if (info->cache)
-		free_cache(info->cache);
+	if (cache && cache->size < size) {
+		free_cache(cache);
+		cache = NULL;
+	}
+	if (!cache) {
+		cache = kvmalloc(offsetof(struct unwind_cache, entries[size]),
+				 GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		if (!cache)
+			return NULL;
+		cache->size = size;
+	}
+	cache->taken = false;
 	info->cache = cache;
 	return cache;
 }
 
+/* The entry ends: most threads have no buffer, so that a million of them cost nothing */
+static void put_cache(struct unwind_task_info *info)
+{
+	if (!info->cache)
+		return;
+	free_cache(this_cpu_xchg(unwind_spare, info->cache));
+	info->cache = NULL;
+}
+
 /* The stack of this entry; empty if there is no memory or no stack */
-static void entry_stack(struct unwind_task_info *info, u64 cookie,
+static void entry_stack(struct unwind_task_info *info,
 			struct unwind_stacktrace *trace)
 {
-	struct unwind_cache *cache = info->cache;
+	struct unwind_cache *cache = info->cache ?: get_cache(info);
 
-	if (!cache || cache->cookie != cookie) {
-		cache = get_cache(info);
-		if (!cache) {
-			trace->nr = 0;
-			trace->entries = NULL;
-			return;
-		}
-		trace->entries = cache->entries;
-		unwind_user(trace, min(cache->size, max_entries()));
-		cache->nr = trace->nr;
-		cache->cookie = cookie;
+	if (!cache) {
+		trace->nr = 0;
+		trace->entries = NULL;
+		return;
 	}
 	trace->entries = cache->entries;
+	if (!cache->taken) {
+		unwind_user(trace, min(cache->size, max_entries()));
+		cache->nr = trace->nr;
+		cache->taken = true;
+	}
 	trace->nr = cache->nr;
 }
 
@@ -353,15 +388,16 @@ static void deliver(struct unwind_task_info *info)
 	unsigned int bit;
 	u64 cookie;
 
+	/* The cookie stays while callbacks run */
+	WRITE_ONCE(info->expires, jiffies + MAX_JIFFY_OFFSET);
 	cookie = atomic64_read(&info->cookie);
 	clients = unwind_info_take(info);
-	/* They may have been cancelled meanwhile */
-	if (!clients)
-		return;
-
-	entry_stack(info, cookie, &trace);
+	/* There are none if all were cancelled meanwhile */
+	if (clients)
+		entry_stack(info, &trace);
 	for_each_set_bit(bit, &clients, UNWIND_MAX_CLIENTS)
 		call_client(info, bit, &trace, cookie);
+	WRITE_ONCE(info->expires, jiffies + COOKIE_LIFE);
 }
 
 static void unwind_deferred_work(struct callback_head *head)
@@ -374,32 +410,6 @@ static void deliver_now(struct unwind_task_info *info)
 {
 	if (task_work_cancel(current, &info->work))
 		deliver(info);
-}
-
-/**
- * unwind_user_faultable - take the current task's user stack now
- * @trace: the stack, in the task's own buffer
- *
- * Context: task, may sleep, without the mmap lock; not from a client's callback,
- * which has the stack already.
- * Return: 0; -ENOMEM; or as unwind_user().
- */
-int unwind_user_faultable(struct unwind_stacktrace *trace)
-{
-	struct unwind_cache *cache;
-
-	trace->nr = 0;
-	trace->entries = NULL;
-	if (!unwind_user_has_stack(current))
-		return -EINVAL;
-
-	cache = get_cache(&current->unwind_info);
-	if (!cache)
-		return -ENOMEM;
-	/* The buffer is overwritten, so no entry's stack is cached any more */
-	cache->cookie = 0;
-	trace->entries = cache->entries;
-	return unwind_user(trace, min(cache->size, max_entries()));
 }
 
 /*
@@ -440,7 +450,9 @@ void unwind_reset_info(void)
 
 	/* First, so that a request by an NMI from here on sets it again */
 	clear_thread_flag(TIF_UNWIND);
-	if (!unwind_info_reset(&current->unwind_info))
+	if (unwind_info_reset(&current->unwind_info))
+		put_cache(&current->unwind_info);
+	else
 		set_thread_flag(TIF_UNWIND);
 }
 

@@ -4,35 +4,40 @@
 #define _KERNEL_UNWIND_DEFERRED_H
 
 #include <linux/bits.h>
+#include <linux/stddef.h>
+#include <linux/types.h>
 #include <linux/unwind_deferred_types.h>
 
 /* State bits of unwind_task_info::requests; the rest are clients */
 #define UNWIND_PENDING		BIT(BITS_PER_LONG - 1)	/* the task work is queued */
 #define UNWIND_CLOSED		BIT(BITS_PER_LONG - 2)	/* no more requests */
-#define UNWIND_NAMED		BIT(BITS_PER_LONG - 3)	/* the cookie is this entry's */
+#define UNWIND_NAMED		BIT(BITS_PER_LONG - 3)	/* there is a cookie */
 #define UNWIND_MAX_CLIENTS	(BITS_PER_LONG - 3)
 #define UNWIND_CLIENTS		GENMASK(UNWIND_MAX_CLIENTS - 1, 0)
 
 /*
- * Frames of a stack: as many as kernel.perf_event_max_stack says, but at least as many as
- * one page has room for, with the buffer's header, and at most as many as one perf record
- * has room for.
+ * Frames of a stack: as many as kernel.perf_event_max_stack says, and at most as many as
+ * one perf record has room for.  Without perf, as many as its default.
  */
-#define UNWIND_MIN_ENTRIES	510
+#define UNWIND_ENTRIES		127
 #define UNWIND_MAX_ENTRIES	8000
 
 /**
- * struct unwind_cache - a task's buffer for its user stack
- * @cookie: names the entry into the kernel with this stack; 0 if nothing is cached
- * @nr: number of valid @entries
+ * struct unwind_cache - a buffer for the stack of a task in one entry into the kernel
  * @size: room in @entries
+ * @nr: number of valid @entries
+ * @taken: the stack is in @entries
+ * @rcu: frees the buffer, without its contents
  * @entries: the stack
  */
 struct unwind_cache {
-	u64		cookie;
-	unsigned int	nr;
-	unsigned int	size;
-	unsigned long	entries[] __counted_by(size);
+	u16			size;
+	u16			nr;
+	bool			taken;
+	union {
+		struct rcu_head	rcu;
+		DECLARE_FLEX_ARRAY(unsigned long, entries);
+	};
 };
 
 int unwind_info_request(struct unwind_task_info *info, unsigned long bit,
