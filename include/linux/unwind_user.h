@@ -34,7 +34,7 @@ unsigned int unwind_user_in_place(struct pt_regs *regs, unsigned long *entries,
 				  unsigned int max);
 void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 			  unsigned long end);
-int __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm);
+void __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm);
 void __unwind_tables_free(struct mm_struct *mm);
 int unwind_table_prctl(unsigned long op, unsigned long uattr,
 		       unsigned long size, unsigned long arg5);
@@ -83,15 +83,15 @@ static inline void unwind_tables_drop(struct mm_struct *mm, unsigned long start,
  * @mm: the child's address space
  * @oldmm: the parent's, its mmap_lock held for writing
  *
+ * Copies no range, and cannot fail: without memory, the child has none.
+ *
  * Context: task; may sleep.  Costs one test of a pointer if there are no tables.
- * Return: 0 or -ENOMEM.
  */
-static inline int unwind_tables_fork(struct mm_struct *mm,
-				     struct mm_struct *oldmm)
+static inline void unwind_tables_fork(struct mm_struct *mm,
+				      struct mm_struct *oldmm)
 {
-	if (likely(!READ_ONCE(oldmm->unwind_tables)))
-		return 0;
-	return __unwind_tables_fork(mm, oldmm);
+	if (unlikely(READ_ONCE(oldmm->unwind_tables)))
+		__unwind_tables_fork(mm, oldmm);
 }
 
 /**
@@ -120,11 +120,8 @@ static inline bool unwind_tables_any(const struct mm_struct *mm)
 static inline void unwind_tables_init(struct mm_struct *mm) { }
 static inline void unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 				      unsigned long end) { }
-static inline int unwind_tables_fork(struct mm_struct *mm,
-				     struct mm_struct *oldmm)
-{
-	return 0;
-}
+static inline void unwind_tables_fork(struct mm_struct *mm,
+				      struct mm_struct *oldmm) { }
 
 static inline void unwind_tables_free(struct mm_struct *mm) { }
 

@@ -150,14 +150,16 @@ int unwind_ranges_insert(struct unwind_ranges *set, struct unwind_range *range)
 }
 
 /**
- * unwind_ranges_copy - copy all ranges of a set into an empty set
+ * unwind_ranges_copy - copy the ranges of a set into an empty set
  * @to: the empty set; the caller destroys it also on failure
  * @from: the other set, which does not change meanwhile
+ * @but: marks of ranges to leave out, see unwind_ranges_mark()
  *
  * Context: task; may sleep.
  * Return: 0 or -ENOMEM.
  */
-int unwind_ranges_copy(struct unwind_ranges *to, struct unwind_ranges *from)
+int unwind_ranges_copy(struct unwind_ranges *to, struct unwind_ranges *from,
+		       struct xarray *but)
 {
 	struct unwind_range *range, *copy;
 	struct unwind_built *built;
@@ -165,6 +167,8 @@ int unwind_ranges_copy(struct unwind_ranges *to, struct unwind_ranges *from)
 	int ret;
 
 	mt_for_each(&from->by_text, range, index, ULONG_MAX) {
+		if (xa_load(but, range->id))
+			continue;
 		copy = unwind_range_alloc(range->start, range->end, &range->section,
 					  range->key);
 		if (!copy)
@@ -243,33 +247,13 @@ static struct unwind_range *first_in_memory(struct unwind_ranges *set,
 	return node ? container_of(node, struct unwind_range, memory) : NULL;
 }
 
-/**
- * unwind_ranges_overlap - is the text of any range in there, at least in part?
- * @set: the set
- * @start: first address
- * @end: first address after it
- *
- * Return: true if there is one.
- */
-bool unwind_ranges_overlap(struct unwind_ranges *set, unsigned long start,
-			   unsigned long end)
+static int mark(struct xarray *marks, const struct unwind_range *range)
 {
-	return first_in_text(set, start, end);
-}
-
-/**
- * unwind_ranges_touch - is the text or the section of any range in there, at least in part?
- * @set: the set
- * @start: first address
- * @end: first address after it
- *
- * Return: true if there is one.
- */
-bool unwind_ranges_touch(struct unwind_ranges *set, unsigned long start,
-			 unsigned long end)
-{
-	return first_in_text(set, start, end) ||
-	       first_in_memory(set, start, end);
+	if (xa_load(marks, range->id))
+		return 0;
+	trace_unwind_table_dropped(range->start, range->end);
+	cond_resched();
+	return xa_err(xa_store(marks, range->id, xa_mk_value(0), GFP_KERNEL | __GFP_NOWARN));
 }
 
 /**
@@ -292,6 +276,38 @@ void unwind_ranges_drop(struct unwind_ranges *set, unsigned long start,
 		take_out(set, range);
 		cond_resched();
 	}
+}
+
+/**
+ * unwind_ranges_mark - mark each range with text, or with its section, in there
+ * @set: the set, which stays as it is
+ * @start: first address
+ * @end: first address after it
+ * @marks: gets a mark at the number of each range
+ *
+ * Context: task; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int unwind_ranges_mark(struct unwind_ranges *set, unsigned long start, unsigned long end,
+		       struct xarray *marks)
+{
+	struct interval_tree_node *node;
+	struct unwind_range *range;
+	unsigned long index = start;
+	int ret;
+
+	mt_for_each(&set->by_text, range, index, end - 1) {
+		ret = mark(marks, range);
+		if (ret)
+			return ret;
+	}
+	for (node = interval_tree_iter_first(&set->by_memory, start, end - 1); node;
+	     node = interval_tree_iter_next(node, start, end - 1)) {
+		ret = mark(marks, container_of(node, struct unwind_range, memory));
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static struct unwind_range *first_of_key(const struct unwind_ranges *set,

@@ -9,6 +9,7 @@
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
+#include <linux/xarray.h>
 
 #include "sframe.h"
 #include "sframe_table.h"
@@ -72,11 +73,10 @@ struct unwind_range *unwind_range_alloc(unsigned long start, unsigned long end,
 					const struct sframe_section *section, u64 key);
 void unwind_range_free(struct unwind_range *range);
 int unwind_ranges_insert(struct unwind_ranges *set, struct unwind_range *range);
-int unwind_ranges_copy(struct unwind_ranges *to, struct unwind_ranges *from);
-bool unwind_ranges_overlap(struct unwind_ranges *set, unsigned long start,
-			   unsigned long end);
-bool unwind_ranges_touch(struct unwind_ranges *set, unsigned long start,
-			 unsigned long end);
+int unwind_ranges_copy(struct unwind_ranges *to, struct unwind_ranges *from,
+		       struct xarray *but);
+int unwind_ranges_mark(struct unwind_ranges *set, unsigned long start, unsigned long end,
+		       struct xarray *marks);
 void unwind_ranges_set_built(struct unwind_ranges *set, struct unwind_range *range,
 			     struct unwind_built *built);
 void unwind_ranges_drop(struct unwind_ranges *set, unsigned long start,

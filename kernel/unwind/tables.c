@@ -5,7 +5,8 @@
  *
  * A process that registered nothing has a NULL pointer here, and pays the test of it.
  * A child of fork() inherits the ranges, and shares them with its parent until one of the
- * two changes them.
+ * two adds or removes some.  If it only unmaps some, these are marked as dropped for this
+ * process: nothing is copied in munmap() or fork(), where the mmap locks are held.
  *
  * Ranges are removed when their text, or the memory of their section, is unmapped, with
  * the mmap lock held for writing: before anything else is there.  (A range may be
@@ -58,10 +59,12 @@ struct unwind_registry {
  * struct unwind_tables - the tables of an address space
  * @lock: held for each change; taken inside the mmap lock
  * @registered: what the process registered; NULL if nothing
+ * @dropped: marks of ranges in there that are not this process's any more
  */
 struct unwind_tables {
 	struct mutex			lock;	/* for changes of what is registered */
 	struct unwind_registry __rcu	*registered;
+	struct xarray			dropped;
 };
 
 /* The address space's tables, allocated by the first task that needs them */
@@ -77,6 +80,7 @@ static struct unwind_tables *get_tables(struct mm_struct *mm)
 		return NULL;
 	mutex_init(&tables->lock);
 	RCU_INIT_POINTER(tables->registered, NULL);
+	xa_init_flags(&tables->dropped, XA_FLAGS_ACCOUNT);
 
 	old = cmpxchg(&mm->unwind_tables, NULL, tables);
 	if (!old)
@@ -128,26 +132,33 @@ static void replace_registry(struct unwind_tables *tables,
 {
 	struct unwind_registry *old = registry_of(tables);
 
+	/* In this order, for find_range() */
 	rcu_assign_pointer(tables->registered, registry);
+	xa_destroy(&tables->dropped);
 	put_registry(old);
 }
 
 /*
- * The registry, for a change: made if there is none, and a copy of its own if it
- * is shared.  Nobody else can start to share it meanwhile: a fork of this
- * address space needs the lock, and those who share it already are counted.
+ * Does it belong to this process alone?  Nobody else can start to share it while the lock
+ * is held, which a fork of this address space needs; the others are counted.
  */
+static bool is_own(struct unwind_tables *tables, struct unwind_registry *registry)
+{
+	return refcount_read(&registry->sharers) == 1 && xa_empty(&tables->dropped);
+}
+
+/* The registry, for a change: made if there is none, and a copy if it is shared */
 static struct unwind_registry *own_registry(struct unwind_tables *tables)
 {
 	struct unwind_registry *old = registry_of(tables), *registry;
 
-	if (old && refcount_read(&old->sharers) == 1)
+	if (old && is_own(tables, old))
 		return old;
 
 	registry = alloc_registry();
 	if (!registry)
 		return NULL;
-	if (old && unwind_ranges_copy(&registry->ranges, &old->ranges)) {
+	if (old && unwind_ranges_copy(&registry->ranges, &old->ranges, &tables->dropped)) {
 		put_registry(registry);
 		return NULL;
 	}
@@ -174,15 +185,11 @@ int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
 		return -ENOMEM;
 
 	guard(mutex)(&tables->lock);
-	registry = registry_of(tables);
-	if ((registry ? registry->ranges.nr : 0) >= max)
-		return -ENOSPC;
-	/* Before a shared one is copied for nothing */
-	if (registry && unwind_ranges_overlap(&registry->ranges, range->start, range->end))
-		return -EEXIST;
 	registry = own_registry(tables);
 	if (!registry)
 		return -ENOMEM;
+	if (registry->ranges.nr >= max)
+		return -ENOSPC;
 	return unwind_ranges_insert(&registry->ranges, range);
 }
 
@@ -210,6 +217,9 @@ int unwind_tables_unregister(struct mm_struct *mm, u64 key)
 	registry = own_registry(tables);
 	if (!registry)
 		return -ENOMEM;
+	/* It may have been dropped before */
+	if (!unwind_ranges_has_key(&registry->ranges, key))
+		return -ENOENT;
 	unwind_ranges_drop_key(&registry->ranges, key);
 	return 0;
 }
@@ -219,9 +229,9 @@ int unwind_tables_unregister(struct mm_struct *mm, u64 key)
  */
 
 /*
- * A registry that is shared is copied first.  If there is no memory for that, all that
- * this process had registered is dropped: it loses its tables, which costs it stacks, but
- * can never unwind with one that is no longer true.
+ * If there is no memory for the marks, all that this process had registered is dropped: it
+ * loses its tables, which costs it stacks, but can never unwind with one that is no longer
+ * true.
  */
 void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 			  unsigned long end)
@@ -235,18 +245,33 @@ void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 		return;
 	guard(mutex)(&tables->lock);
 	registry = registry_of(tables);
-	if (!registry || !unwind_ranges_touch(&registry->ranges, start, end))
+	if (!registry)
 		return;
-	registry = own_registry(tables);
-	if (registry) {
+	if (is_own(tables, registry)) {
 		unwind_ranges_drop(&registry->ranges, start, end);
-	} else {
+	} else if (unwind_ranges_mark(&registry->ranges, start, end, &tables->dropped)) {
 		trace_unwind_table_dropped(0, TASK_SIZE);
 		replace_registry(tables, NULL);
 	}
 }
 
-int __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm)
+/* 0, or -ENOMEM */
+static int copy_marks(struct xarray *to, struct xarray *from)
+{
+	unsigned long id;
+	void *mark;
+	int ret = 0;
+
+	xa_for_each(from, id, mark) {
+		ret = xa_err(xa_store(to, id, mark, GFP_KERNEL | __GFP_NOWARN));
+		if (ret)
+			break;
+	}
+	return ret;
+}
+
+/* If there is no memory, the child has no tables */
+void __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm)
 {
 	struct unwind_tables *old = READ_ONCE(oldmm->unwind_tables), *tables;
 	struct unwind_registry *registry;
@@ -255,14 +280,15 @@ int __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm)
 	guard(mutex)(&old->lock);
 	registry = registry_of(old);
 	if (!registry || !registry->ranges.nr)
-		return 0;
+		return;
 
 	tables = get_tables(mm);
-	if (!tables)
-		return -ENOMEM;
+	if (!tables || copy_marks(&tables->dropped, &old->dropped)) {
+		trace_unwind_table_dropped(0, TASK_SIZE);
+		return;
+	}
 	refcount_inc(&registry->sharers);
 	RCU_INIT_POINTER(tables->registered, registry);
-	return 0;
 }
 
 void __unwind_tables_free(struct mm_struct *mm)
@@ -271,6 +297,7 @@ void __unwind_tables_free(struct mm_struct *mm)
 
 	mm->unwind_tables = NULL;
 	put_registry(rcu_dereference_protected(tables->registered, true));
+	xa_destroy(&tables->dropped);
 	kfree(tables);
 }
 
@@ -284,11 +311,24 @@ static struct unwind_range *find_range(struct mm_struct *mm, unsigned long addr,
 {
 	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
 	struct unwind_registry *registry;
+	struct unwind_range *range;
 
 	*start = 0;
 	*last = ULONG_MAX;
-	registry = tables ? rcu_dereference(tables->registered) : NULL;
-	return registry ? unwind_ranges_find(&registry->ranges, addr, start, last) : NULL;
+	if (!tables)
+		return NULL;
+	do {
+		registry = rcu_dereference(tables->registered);
+		if (!registry)
+			return NULL;
+		range = unwind_ranges_find(&registry->ranges, addr, start, last);
+		/* Its place counts as a hole, which may be part of a larger one */
+		if (range && xa_load(&tables->dropped, range->id))
+			range = NULL;
+		/* The marks belong to the registry: replace_registry() removes both */
+		smp_rmb();
+	} while (unlikely(registry != rcu_access_pointer(tables->registered)));
+	return range;
 }
 
 /**
@@ -425,7 +465,7 @@ static int install(struct unwind_tables *tables, const struct unwind_range *rang
 		return -ENOMEM;
 	scoped_guard(rcu)
 		now = unwind_ranges_find(&registry->ranges, range->start, &start, &last);
-	/* Only this task's lock allows to remove it */
+	/* Only the lock, which is held, allows to remove it */
 	if (!now || now->id != range->id || rcu_access_pointer(now->built))
 		return -ENOENT;
 	if (!IS_ERR(built->table) &&

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/membarrier.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -166,6 +167,70 @@ TEST_F_TIMEOUT(ranges, are_inherited, 180)
 	EXPECT_TRUE(all_there(self));
 }
 
+/* Does code of the pages from @first on, @nr of them, have no table, and other code have one? */
+static bool all_there_but(struct _test_data_ranges *self, unsigned int first, unsigned int nr)
+{
+	const char *begin = self->code.text + first * getpagesize();
+	const char *end = begin + nr * getpagesize();
+	unsigned int i;
+
+	for (i = 0; i < MANY; i += i < 300 ? 1 : 271) {
+		const char *fn = (char *)code_fn(&self->code, i);
+
+		/* A range is dropped as a whole, and there is no code to call */
+		if (fn + CODE_STRIDE > begin && fn < end)
+			continue;
+		if (code_through_here(&self->code, i) != THROUGH)
+			return false;
+	}
+	return true;
+}
+
+/* Map the page anew: other code, for which nothing is registered */
+static int add_anew(struct _test_data_ranges *self, unsigned int page)
+{
+	char *at = self->code.text + page * getpagesize();
+	struct unwind_table_attr attr;
+
+	if (mmap(at, getpagesize(), PROT_READ | PROT_EXEC,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != at)
+		return -1;
+	code_attr_fn(&attr, &self->code, 0, KEY);
+	attr.text_start = (uintptr_t)at;
+	attr.text_size = getpagesize();
+	return unwind_table_add(&attr);
+}
+
+/*
+ * A child drops the ranges of text that it does not inherit (page 1), or unmaps (page 2),
+ * and its own child inherits that.
+ */
+TEST_F_TIMEOUT(ranges, dropped_by_a_child_stay_the_parents, 180)
+{
+	char *text = self->code.text;
+	pid_t pid;
+
+	ASSERT_EQ(0, add_many(self, variant->own, 100));
+	ASSERT_EQ(0, madvise(text + getpagesize(), getpagesize(), MADV_DONTFORK));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		EXPECT_TRUE(all_there_but(self, 1, 1));
+		EXPECT_EQ(0, munmap(text + 2 * getpagesize(), getpagesize()));
+		EXPECT_TRUE(all_there_but(self, 1, 2));
+		pid = fork();
+		ASSERT_LE(0, pid);
+		EXPECT_TRUE(all_there_but(self, 1, 2));
+		EXPECT_EQ(0, add_anew(self, 1));
+		EXPECT_EQ(0, add_anew(self, 2));
+		if (pid)
+			EXPECT_EQ(0, wait_for(pid));
+		CHILD_EXIT();
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_TRUE(all_there(self));
+}
+
 TEST_F_TIMEOUT(ranges, unmapped_at_once_are_dropped, 180)
 {
 	ASSERT_EQ(0, add_many(self, variant->own, 100));
@@ -315,6 +380,18 @@ static long grown_bytes(const struct _test_data_memory *self, long min)
 	return bytes;
 }
 
+/* The most that is seen in some seconds, by which the statistics are late */
+static long most_bytes(const struct _test_data_memory *self)
+{
+	long end = seconds() + 5, most = 0, bytes;
+
+	while (seconds() < end) {
+		bytes = kernel_bytes(self);
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
 /* Text that nobody executes, and that takes no memory */
 static int wide_map(struct wide *wide)
 {
@@ -424,6 +501,24 @@ static int fork_and_change(void)
 	return pid < 0 ? -1 : wait_for(pid);
 }
 
+/* A child that inherits all ranges, and unmaps some; until the next turn */
+static int fork_and_unmap(struct turns *turns, const struct code *code)
+{
+	pid_t pid = fork();
+	bool turned;
+
+	if (!pid) {
+		if (!munmap(code->text, getpagesize()) && turn_over(turns, TURN_PARENT))
+			pause();
+		_exit(1);
+	}
+	if (pid < 0)
+		return -1;
+	turned = turn_await(turns, TURN_CHILD);
+	kill(pid, SIGKILL);
+	return wait_for(pid) == SIGKILL && turned ? 0 : -1;
+}
+
 /* In the group: one step at each turn */
 static int consume(struct turns *turns)
 {
@@ -434,7 +529,9 @@ static int consume(struct turns *turns)
 	if (!turn_await(turns, TURN_CHILD) || code_map(&code, MANY) || wide_map(&wide) ||
 	    register_many(&code, &wide) || !turn_over(turns, TURN_PARENT))
 		return 1;
-	if (!turn_await(turns, TURN_CHILD) || drop_many() || !turn_over(turns, TURN_PARENT))
+	if (!turn_await(turns, TURN_CHILD) || fork_and_unmap(turns, &code))
+		return 2;
+	if (drop_many() || !turn_over(turns, TURN_PARENT))
 		return 3;
 	if (!turn_await(turns, TURN_CHILD))
 		return 4;
@@ -483,6 +580,12 @@ TEST_F_TIMEOUT(memory, returns_to_where_it_was, 600)
 	bytes = grown_bytes(self, least);
 	TH_LOG("with %d ranges: %ld kB", MANY, bytes >> 10);
 	EXPECT_LE(least, bytes);
+
+	ASSERT_TRUE(turn_over(turns, TURN_CHILD) && turn_await(turns, TURN_PARENT));
+	least = bytes + MANY * RANGE_MIN;
+	bytes = most_bytes(self);
+	TH_LOG("with a child that unmapped some: %ld kB", bytes >> 10);
+	EXPECT_GE(least, bytes);
 
 	ASSERT_TRUE(turn_over(turns, TURN_CHILD) && turn_await(turns, TURN_PARENT));
 	bytes = settled_bytes(self, start);
