@@ -29,6 +29,8 @@ struct deferred_mark {
 	u64			time;
 	/** @cookie: What the samples taken before have as their cookie. */
 	u64			cookie;
+	/** @machine_pid: Of the machine on which the cookie is unique. */
+	u32			machine_pid;
 	/** @has_chain: False for exec and exit, they only end what was before. */
 	bool			has_chain;
 	/** @chain: The user half of the callchain of these samples. */
@@ -65,6 +67,15 @@ static size_t deferred_key_hash(long key, void *ctx __maybe_unused)
 	u64 val = *(u64 *)key;
 
 	return val ^ (val >> 32);
+}
+
+/* On one machine, no other record has the cookie of a record */
+static bool deferred_mark_equal(long key1, long key2, void *ctx __maybe_unused)
+{
+	const struct deferred_mark *mark1 = container_of((u64 *)key1, struct deferred_mark, cookie);
+	const struct deferred_mark *mark2 = container_of((u64 *)key2, struct deferred_mark, cookie);
+
+	return mark1->cookie == mark2->cookie && mark1->machine_pid == mark2->machine_pid;
 }
 
 static bool deferred_key_equal(long key1, long key2, void *ctx __maybe_unused)
@@ -106,14 +117,26 @@ static struct deferred_thread *deferred_thread__findnew(struct deferred_callchai
 	return thread;
 }
 
-static void deferred_thread__delete(struct deferred_thread *thread)
+/* A record that is written to several buffers is there more than once */
+static void deferred_mark__delete(struct deferred_callchains *dc, struct deferred_mark *mark)
+{
+	struct deferred_mark *found;
+
+	list_del(&mark->node);
+	if (mark->has_chain && hashmap__find(dc->chains, &mark->cookie, &found) && found == mark)
+		hashmap__delete(dc->chains, &mark->cookie, NULL, NULL);
+	free(mark);
+}
+
+static void deferred_thread__delete(struct deferred_callchains *dc,
+				    struct deferred_thread *thread)
 {
 	struct deferred_mark *mark, *tmp;
 
 	list_for_each_entry_safe(mark, tmp, &thread->marks, node)
-		free(mark);
+		deferred_mark__delete(dc, mark);
 	list_for_each_entry_safe(mark, tmp, &thread->passed, node)
-		free(mark);
+		deferred_mark__delete(dc, mark);
 	free(thread);
 }
 
@@ -125,7 +148,7 @@ static void deferred_thread__forget(struct deferred_callchains *dc,
 		return;
 
 	hashmap__delete(dc->threads, &thread->key, NULL, NULL);
-	deferred_thread__delete(thread);
+	deferred_thread__delete(dc, thread);
 }
 
 /**
@@ -151,8 +174,14 @@ struct deferred_callchains *deferred_callchains__new(struct evlist *const *evlis
 	if (IS_ERR(dc->threads))
 		goto out_free;
 
+	dc->chains = hashmap__new(deferred_key_hash, deferred_mark_equal, NULL);
+	if (IS_ERR(dc->chains))
+		goto out_free_threads;
+
 	return dc;
 
+out_free_threads:
+	hashmap__free(dc->threads);
 out_free:
 	free(dc->merged);
 	free(dc);
@@ -173,7 +202,7 @@ void deferred_callchains__purge(struct deferred_callchains *dc)
 		deferred_sample__delete(ds);
 
 	hashmap__for_each_entry(dc->threads, cur, bkt)
-		deferred_thread__delete(cur->pvalue);
+		deferred_thread__delete(dc, cur->pvalue);
 	hashmap__clear(dc->threads);
 
 	dc->head = NULL;
@@ -186,6 +215,7 @@ void deferred_callchains__delete(struct deferred_callchains *dc)
 
 	deferred_callchains__purge(dc);
 	hashmap__free(dc->threads);
+	hashmap__free(dc->chains);
 	free(dc->merged);
 	free(dc);
 }
@@ -221,7 +251,8 @@ static u64 mark_key(const union perf_event *event, const struct perf_sample *sam
 	}
 }
 
-static struct deferred_mark *deferred_mark__new(const union perf_event *event,
+static struct deferred_mark *deferred_mark__new(struct deferred_callchains *dc,
+						const union perf_event *event,
 						const struct perf_sample *sample)
 {
 	bool has_chain = event->header.type == PERF_RECORD_CALLCHAIN_DEFERRED;
@@ -242,10 +273,15 @@ static struct deferred_mark *deferred_mark__new(const union perf_event *event,
 	INIT_LIST_HEAD(&mark->node);
 	mark->time = sample->time;
 	mark->cookie = has_chain ? sample->deferred_cookie : 0;
+	mark->machine_pid = sample->machine_pid;
 	mark->has_chain = has_chain;
 	mark->chain.nr = nr;
 	if (nr)
 		memcpy(mark->chain.ips, ips, nr * sizeof(u64));
+	if (has_chain && hashmap__set(dc->chains, &mark->cookie, mark, NULL, NULL)) {
+		free(mark);
+		return NULL;
+	}
 
 	return mark;
 }
@@ -301,7 +337,7 @@ int deferred_callchains__add_mark(struct deferred_callchains *dc, union perf_eve
 	if (!thread)
 		return -ENOMEM;
 
-	mark = deferred_mark__new(event, sample);
+	mark = deferred_mark__new(dc, event, sample);
 	if (!mark)
 		return -ENOMEM;
 
@@ -312,7 +348,8 @@ int deferred_callchains__add_mark(struct deferred_callchains *dc, union perf_eve
 }
 
 /* Drop marks that cannot belong to a sample after the last mark passed */
-static void deferred_thread__trim(struct deferred_thread *thread)
+static void deferred_thread__trim(struct deferred_callchains *dc,
+				  struct deferred_thread *thread)
 {
 	struct deferred_mark *last = list_last_entry(&thread->passed, struct deferred_mark, node);
 	struct deferred_mark *mark, *tmp;
@@ -321,8 +358,7 @@ static void deferred_thread__trim(struct deferred_thread *thread)
 		if (mark == last ||
 		    (last->has_chain && mark->time + DEFERRED_CLOCK_SKEW >= last->time))
 			break;
-		list_del(&mark->node);
-		free(mark);
+		deferred_mark__delete(dc, mark);
 	}
 }
 
@@ -358,54 +394,17 @@ int deferred_callchains__pass_mark(struct deferred_callchains *dc, union perf_ev
 	}
 
 	if (!found) {
-		found = deferred_mark__new(event, sample);
+		found = deferred_mark__new(dc, event, sample);
 		if (!found)
 			return -ENOMEM;
 		list_add_tail(&found->node, &thread->passed);
 	}
-	deferred_thread__trim(thread);
+	deferred_thread__trim(dc, thread);
 
 	if (event->header.type == PERF_RECORD_EXIT)
 		deferred_thread__forget(dc, thread);
 
 	return 0;
-}
-
-static bool deferred_mark__has(const struct deferred_mark *mark, u64 cookie)
-{
-	return mark->has_chain && mark->cookie == cookie;
-}
-
-static struct deferred_mark *deferred_thread__find_passed(const struct deferred_thread *thread,
-							  u64 cookie)
-{
-	struct deferred_mark *mark;
-
-	list_for_each_entry_reverse(mark, &thread->passed, node) {
-		if (deferred_mark__has(mark, cookie))
-			return mark;
-	}
-
-	return NULL;
-}
-
-/* It is the first mark, or shortly after it. Marks after an exec are of no use. */
-static struct deferred_mark *deferred_thread__find_next(const struct deferred_thread *thread,
-							u64 cookie)
-{
-	u64 until = UINT64_MAX;
-	struct deferred_mark *mark;
-
-	list_for_each_entry(mark, &thread->marks, node) {
-		if (until == UINT64_MAX)
-			until = mark->time + DEFERRED_CLOCK_SKEW;
-		if (mark->time > until || !mark->has_chain)
-			break;
-		if (deferred_mark__has(mark, cookie))
-			return mark;
-	}
-
-	return NULL;
 }
 
 /**
@@ -422,25 +421,41 @@ enum deferred_state deferred_callchains__find(struct deferred_callchains *dc,
 					      u64 complete_until,
 					      const struct ip_callchain **user)
 {
+	const struct deferred_mark wanted = {
+		.cookie = sample->deferred_cookie,
+		.machine_pid = sample->machine_pid,
+	};
 	struct deferred_thread *thread;
 	struct deferred_mark *mark;
-	u64 cookie = sample->deferred_cookie;
 
-	thread = deferred_thread__find(dc, deferred_key(sample, sample->tid));
-	if (!thread)
-		return complete_until == UINT64_MAX ? DEFERRED_MISSING : DEFERRED_PENDING;
-
-	/* The record of most samples is the next, so look there first */
-	mark = deferred_thread__find_next(thread, cookie) ?:
-	       deferred_thread__find_passed(thread, cookie);
-	if (mark) {
+	if (hashmap__find(dc->chains, &wanted.cookie, &mark)) {
 		*user = &mark->chain;
 		return DEFERRED_FOUND;
 	}
 
+	/* Threads of other pid namespaces have no tid, so the next record may be another's */
+	thread = deferred_thread__find(dc, deferred_key(sample, sample->tid));
+	if (!thread || !sample->tid)
+		return complete_until == UINT64_MAX ? DEFERRED_MISSING : DEFERRED_PENDING;
+
 	mark = list_first_entry_or_null(&thread->marks, struct deferred_mark, node);
 	return (mark ? mark->time : UINT64_MAX) <= complete_until ? DEFERRED_MISSING :
 								    DEFERRED_PENDING;
+}
+
+/*
+ * Without its record, a sample of the program itself still has the address where it was.
+ * There is room for that in a callchain.
+ */
+static const struct ip_callchain *own_address(const struct perf_sample *sample,
+					      struct ip_callchain *chain)
+{
+	if (sample->callchain->nr > 2 || sample->cpumode != PERF_RECORD_MISC_USER)
+		return NULL;
+
+	chain->nr = 1;
+	chain->ips[0] = sample->ip;
+	return chain;
 }
 
 /* The maximum number of user addresses in a sample. Its event's limit covers both halves. */
@@ -479,10 +494,13 @@ union perf_event *deferred_callchains__merge(struct deferred_callchains *dc,
 	const void *tail = &chain->ips[chain->nr];
 	size_t tail_size = (void *)event + event->header.size - tail;
 	u64 kernel_nr = chain->nr - 2;
+	u64 own[2];
 	struct ip_callchain *merged;
 	u64 user_nr = 0, user_words;
 	size_t size;
 
+	if (!user || !user->nr)
+		user = own_address(sample, (struct ip_callchain *)own);
 	/*
 	 * In place of marker and cookie there is a context, if any address follows. The
 	 * size of an event is a u16, so drop the outermost callers if need be.
@@ -608,10 +626,21 @@ deferred_callchains__first_waiting_for(struct deferred_callchains *dc,
 				       const union perf_event *event,
 				       const struct perf_sample *sample)
 {
-	struct deferred_thread *thread = deferred_thread__find(dc, mark_key(event, sample));
+	u64 key = mark_key(event, sample);
+	struct deferred_thread *thread = deferred_thread__find(dc, key);
+	struct deferred_sample *ds;
 
 	if (!thread)
 		return NULL;
+
+	/* Without a tid, the event may be another thread's: see deferred_callchains__find() */
+	if (!(u32)key && event->header.type == PERF_RECORD_CALLCHAIN_DEFERRED) {
+		list_for_each_entry(ds, &thread->waiting, thread_node) {
+			if (ds->sample.deferred_cookie == sample->deferred_cookie)
+				return ds;
+		}
+		return NULL;
+	}
 
 	return list_first_entry_or_null(&thread->waiting, struct deferred_sample, thread_node);
 }

@@ -48,24 +48,22 @@ struct deferred_sample {
  * callchains.
  *
  * The user half of a chain comes in a PERF_RECORD_CALLCHAIN_DEFERRED when the
- * sampled thread returns to user space. A thread cannot enter the kernel again
- * before that, so its samples and records alternate in time. So the first
- * record of a thread after a sample either belongs to that sample, or shows
- * that the right one was lost. The same holds for the exec and the exit of the
- * thread: its stack after them is not the caller of the sample. The records of
- * each thread are sorted by time, so the right one is mostly the first in the
- * list, however many threads sleep.
+ * sampled thread returns to user space. The cookie says which: on one machine
+ * it is unique. Records are found by it, however many threads sleep.
  *
- * All this holds if all CPUs have the same time. If the kernel's clock is
- * unstable, the times of CPUs differ by at most DEFERRED_CLOCK_SKEW. If a
- * thread migrates, records that are closer than this may be in the wrong order.
- * Then the cookie decides: a thread never gets the same one again.
+ * A thread cannot enter the kernel again before that, so its samples and
+ * records alternate in time. If the first record of a thread after a sample is
+ * read and has another cookie, the right one was lost. The same holds for the
+ * exec and the exit of the thread. If the kernel's clock is unstable, the times
+ * of CPUs differ by at most DEFERRED_CLOCK_SKEW; for as long, records are kept.
  */
 struct deferred_callchains {
 	/** @evlist: Where the events are whose limits hold; NULL: there are none. */
 	struct evlist		*const *evlist;
 	/** @threads: struct deferred_thread by machine pid and tid. */
 	struct hashmap		*threads;
+	/** @chains: Records by cookie and machine pid. */
+	struct hashmap		*chains;
 	/** @waiting: All waiting samples, the longest waiting first. */
 	struct list_head	waiting;
 	/** @merged: Buffer for the event returned by deferred_callchains__merge(). */

@@ -13,7 +13,7 @@
  * previous frame's map has the address. An address without a map has a line without one.
  *
  * All later frames repeat the first one's text: the address is resolved and printed as a
- * callchain of its own.
+ * callchain of its own, with the functions that are inlined there, a line for each.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -158,8 +158,7 @@ static bool lines_serve(const struct perf_sample *sample, const struct evsel *ev
 	    sample->branch_stack || sample->deferred_callchain)
 		return false;
 	return perf_host && callchain_param.order == ORDER_CALLEE &&
-	       !symbol_conf.inline_name && !symbol_conf.hide_unresolved &&
-	       !symbol_conf.bt_stop_list;
+	       !symbol_conf.hide_unresolved && !symbol_conf.bt_stop_list;
 }
 
 /* Other contexts are rare, or mean that the chain is invalid */

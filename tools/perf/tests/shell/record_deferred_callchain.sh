@@ -184,8 +184,8 @@ check_lines() {
 
   for fields in ip,sym comm,tid,time,ip,sym,symoff,dso
   do
-    perf script -i "${perfdata}" --no-inline -F $fields > "${perfdata}".txt
-    perf script -i "${perfdata}" --no-inline -F $fields --stop-bt no_such_symbol \
+    perf script -i "${perfdata}" -F $fields > "${perfdata}".txt
+    perf script -i "${perfdata}" -F $fields --stop-bt no_such_symbol \
       > "${perfdata}".resolved
     if [ ! -s "${perfdata}".txt ] ||
        ! cmp "${perfdata}".txt "${perfdata}".resolved
@@ -228,16 +228,22 @@ record_and_check() {
   check_ends "$mode $*"
   check_attributes "$mode $*"
   check_merged "$mode $*" "${perfdata}"
-  check_not_merged "$mode $*"
-  check_lines "$mode $*"
-  check_report "$mode $*"
+}
+
+# Each way to read the last recording
+check_readers() {
+  local mode="$1"
+
+  check_not_merged "$mode"
+  check_lines "$mode"
+  check_report "$mode"
 
   rm -f "${perfdata}".inj
   perf inject -i "${perfdata}" -o "${perfdata}".inj
-  check_merged "$mode $*, injected" "${perfdata}".inj
+  check_merged "$mode, injected" "${perfdata}".inj
   if perf script -i "${perfdata}".inj --no-merge-callchains -F ip,sym | grep -q "(cookie)"
   then
-    fail "Injection of $mode $*" "callchains were written without their other half"
+    fail "Injection of $mode" "callchains were written without their other half"
   fi
 }
 
@@ -264,14 +270,16 @@ check_refused() {
 
 check_kernel
 
-record_and_check fp,defer -e cpu-clock
 record_and_check fp,defer -e page-faults/call-graph=no/ -e cpu-clock
 record_and_check fp,defer -e cpu-clock --per-thread
+record_and_check fp,defer -e cpu-clock
+check_readers fp,defer
 
 if [ -r $methods ] && grep -q -w sframe $methods
 then
   # Binaries without .sframe sections are unwound by frame pointers
   record_and_check sframe -e cpu-clock
+  check_readers sframe
 else
   check_refused
 fi
