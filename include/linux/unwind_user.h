@@ -16,6 +16,7 @@ struct pt_regs;
 #ifdef CONFIG_UNWIND_USER
 
 int unwind_user(struct unwind_stacktrace *trace, unsigned int max);
+bool unwind_user_regs_saved(void);
 enum unwind_user_text unwind_user_text(const struct vm_area_struct *vma,
 				       unsigned long ip, u64 *offset);
 
@@ -24,6 +25,11 @@ enum unwind_user_text unwind_user_text(const struct vm_area_struct *vma,
 static inline int unwind_user(struct unwind_stacktrace *trace, unsigned int max)
 {
 	return -EOPNOTSUPP;
+}
+
+static inline bool unwind_user_regs_saved(void)
+{
+	return true;
 }
 
 #endif /* CONFIG_UNWIND_USER */

@@ -29,12 +29,14 @@
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
 #include <linux/pagemap.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_user.h>
+#include <asm/irq_regs.h>
 #include <asm/unwind_user.h>
 #include <trace/events/unwind.h>
 
@@ -593,6 +595,22 @@ static noinline void trace_stop(const struct unwind_user_state *state,
 	offset = unwind_text_name(state->ip - back, object, sizeof(object)) + back;
 	trace_unwind_stop(state->ip, nr, state->method, state->stop, object,
 			  offset);
+}
+
+/**
+ * unwind_user_regs_saved - does task_pt_regs() have the current program's registers?
+ *
+ * It does not while an NMI interrupts entry code that has not saved all of them: there are
+ * registers of the last entry, or some of each.
+ *
+ * Context: any.
+ * Return: whether it does.
+ */
+bool unwind_user_regs_saved(void)
+{
+	struct pt_regs *regs = in_nmi() ? get_irq_regs() : NULL;
+
+	return !regs || user_mode(regs) || unwind_user_entry_saved(regs);
 }
 
 /**

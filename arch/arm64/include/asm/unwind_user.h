@@ -64,6 +64,12 @@ static inline int unwind_user_word_size(struct pt_regs *regs)
 	return compat_user_mode(regs) ? 0 : 8;
 }
 
+/* Entry code saves the program's registers with interrupts and NMIs masked */
+static inline bool unwind_user_entry_saved(const struct pt_regs *regs)
+{
+	return true;
+}
+
 /**
  * unwind_user_uaccess_okay - may user memory be read here, without faults?
  *

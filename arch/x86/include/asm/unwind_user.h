@@ -6,10 +6,12 @@
 #include <linux/errno.h>
 #include <linux/nospec.h>
 #include <linux/preempt.h>
+#include <linux/sched/task_stack.h>
 #include <linux/types.h>
 #include <linux/unwind_user_arch.h>
 #include <asm/ptrace.h>
 #include <asm/segment.h>
+#include <asm/stacktrace.h>
 #include <asm/tlbflush.h>
 #include <asm/unistd.h>
 #include <asm/vdso.h>
@@ -51,6 +53,26 @@ static inline int unwind_user_word_size(struct pt_regs *regs)
 		return 8;
 	/* Only with flat segments are addresses what they seem */
 	return regs->cs == __USER32_CS && regs->ss == __USER_DS ? 4 : -EINVAL;
+}
+
+/**
+ * unwind_user_entry_saved - has entry code saved the program's registers?
+ * @regs: registers of the kernel's code that an NMI interrupted
+ *
+ * Not as long as the stack pointer is still the program's, on the stack on which an
+ * exception begins, or in the registers' place on the task's stack.  (On the way back to the
+ * program it is there, too.)
+ *
+ * Return: whether it has, for sure.
+ */
+static inline bool unwind_user_entry_saved(const struct pt_regs *regs)
+{
+	const unsigned long saved = (unsigned long)task_pt_regs(current);
+	struct stack_info info;
+
+	return regs->sp >= TASK_SIZE_MAX &&
+	       !in_entry_stack((unsigned long *)regs->sp, &info) &&
+	       (regs->sp <= saved || regs->sp > saved + sizeof(*regs));
 }
 
 /**
