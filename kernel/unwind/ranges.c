@@ -249,10 +249,10 @@ static struct unwind_range *first_in_memory(struct unwind_ranges *set,
 
 static int mark(struct xarray *marks, const struct unwind_range *range)
 {
+	cond_resched();
 	if (xa_load(marks, range->id))
 		return 0;
 	trace_unwind_table_dropped(range->start, range->end);
-	cond_resched();
 	return xa_err(xa_store(marks, range->id, xa_mk_value(0), GFP_KERNEL | __GFP_NOWARN));
 }
 

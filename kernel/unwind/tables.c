@@ -5,8 +5,9 @@
  *
  * A process that registered nothing has a NULL pointer here, and pays the test of it.
  * A child of fork() inherits the ranges, and shares them with its parent until one of the
- * two adds or removes some.  If it only unmaps some, these are marked as dropped for this
- * process: nothing is copied in munmap() or fork(), where the mmap locks are held.
+ * two adds or removes some, or makes a table of a section.  If it only unmaps some, these
+ * are marked as dropped for this process: no range is copied in munmap() or fork(), where
+ * the mmap locks are held.
  *
  * Ranges are removed when their text, or the memory of their section, is unmapped, with
  * the mmap lock held for writing: before anything else is there.  (A range may be
@@ -127,14 +128,27 @@ static struct unwind_registry *registry_of(struct unwind_tables *tables)
 					 lockdep_is_held(&tables->lock));
 }
 
+/* There may be 65,536 marks, so not all at once, as xa_destroy() would */
+static void clear_marks(struct unwind_tables *tables)
+{
+	unsigned long id;
+	void *mark;
+
+	xa_for_each(&tables->dropped, id, mark) {
+		xa_erase(&tables->dropped, id);
+		cond_resched();
+	}
+}
+
 static void replace_registry(struct unwind_tables *tables,
 			     struct unwind_registry *registry)
 {
 	struct unwind_registry *old = registry_of(tables);
 
-	/* In this order, for find_range() */
 	rcu_assign_pointer(tables->registered, registry);
-	xa_destroy(&tables->dropped);
+	/* Pairs with smp_rmb() in find_range() */
+	smp_wmb();
+	clear_marks(tables);
 	put_registry(old);
 }
 
@@ -142,17 +156,20 @@ static void replace_registry(struct unwind_tables *tables,
  * Does it belong to this process alone?  Nobody else can start to share it while the lock
  * is held, which a fork of this address space needs; the others are counted.
  */
-static bool is_own(struct unwind_tables *tables, struct unwind_registry *registry)
+static bool is_own(struct unwind_registry *registry)
 {
-	return refcount_read(&registry->sharers) == 1 && xa_empty(&tables->dropped);
+	return refcount_read(&registry->sharers) == 1;
 }
 
-/* The registry, for a change: made if there is none, and a copy if it is shared */
+/*
+ * The registry, for a change: made if there is none, and a copy, without what is marked, if
+ * it is shared or was.
+ */
 static struct unwind_registry *own_registry(struct unwind_tables *tables)
 {
 	struct unwind_registry *old = registry_of(tables), *registry;
 
-	if (old && is_own(tables, old))
+	if (old && is_own(old) && xa_empty(&tables->dropped))
 		return old;
 
 	registry = alloc_registry();
@@ -247,7 +264,7 @@ void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 	registry = registry_of(tables);
 	if (!registry)
 		return;
-	if (is_own(tables, registry)) {
+	if (is_own(registry)) {
 		unwind_ranges_drop(&registry->ranges, start, end);
 	} else if (unwind_ranges_mark(&registry->ranges, start, end, &tables->dropped)) {
 		trace_unwind_table_dropped(0, TASK_SIZE);
@@ -266,6 +283,7 @@ static int copy_marks(struct xarray *to, struct xarray *from)
 		ret = xa_err(xa_store(to, id, mark, GFP_KERNEL | __GFP_NOWARN));
 		if (ret)
 			break;
+		cond_resched();
 	}
 	return ret;
 }
@@ -297,7 +315,7 @@ void __unwind_tables_free(struct mm_struct *mm)
 
 	mm->unwind_tables = NULL;
 	put_registry(rcu_dereference_protected(tables->registered, true));
-	xa_destroy(&tables->dropped);
+	clear_marks(tables);
 	kfree(tables);
 }
 
@@ -325,7 +343,7 @@ static struct unwind_range *find_range(struct mm_struct *mm, unsigned long addr,
 		/* Its place counts as a hole, which may be part of a larger one */
 		if (range && xa_load(&tables->dropped, range->id))
 			range = NULL;
-		/* The marks belong to the registry: replace_registry() removes both */
+		/* Pairs with smp_wmb() in replace_registry(), which removes the marks, too */
 		smp_rmb();
 	} while (unlikely(registry != rcu_access_pointer(tables->registered)));
 	return range;
