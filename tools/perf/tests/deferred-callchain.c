@@ -220,6 +220,11 @@ static int test_no_tid(struct deferred_callchains *dc)
 	init_record(&ev, 0, 50, 5);
 	TEST_ASSERT_VAL("another's record",
 			!deferred_callchains__first_waiting_for(dc, &ev.event, &ev.sample));
+	init_event(&ev, PERF_RECORD_EXIT, 0, 50);
+	TEST_ASSERT_VAL("another's exit",
+			!deferred_callchains__first_waiting_for(dc, &ev.event, &ev.sample));
+	TEST_ASSERT_EQUAL("pass", deferred_callchains__pass_mark(dc, &ev.event, &ev.sample), 0);
+	TEST_ASSERT_EQUAL("after it", find(dc, 0, 10, 2, 100), DEFERRED_FOUND);
 	init_record(&ev, 0, 50, 4);
 	ds = deferred_callchains__first_waiting_for(dc, &ev.event, &ev.sample);
 	TEST_ASSERT_VAL("its own", ds && ds->sample.deferred_cookie == 4);

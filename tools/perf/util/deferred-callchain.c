@@ -239,6 +239,15 @@ bool deferred_callchains__is_mark(const union perf_event *event)
 	}
 }
 
+/*
+ * Threads of another pid namespace have no tid here, so their ends say nothing of other
+ * such threads
+ */
+static bool is_nobodys(const union perf_event *event, u64 key)
+{
+	return !(u32)key && event->header.type != PERF_RECORD_CALLCHAIN_DEFERRED;
+}
+
 static u64 mark_key(const union perf_event *event, const struct perf_sample *sample)
 {
 	switch (event->header.type) {
@@ -331,9 +340,14 @@ static struct list_head *mark_position(struct deferred_thread *thread, u64 time)
 int deferred_callchains__add_mark(struct deferred_callchains *dc, union perf_event *event,
 				  const struct perf_sample *sample)
 {
-	struct deferred_thread *thread = deferred_thread__findnew(dc, mark_key(event, sample));
+	u64 key = mark_key(event, sample);
+	struct deferred_thread *thread;
 	struct deferred_mark *mark;
 
+	if (is_nobodys(event, key))
+		return 0;
+
+	thread = deferred_thread__findnew(dc, key);
 	if (!thread)
 		return -ENOMEM;
 
@@ -377,9 +391,14 @@ static void deferred_thread__trim(struct deferred_callchains *dc,
 int deferred_callchains__pass_mark(struct deferred_callchains *dc, union perf_event *event,
 				   const struct perf_sample *sample)
 {
-	struct deferred_thread *thread = deferred_thread__findnew(dc, mark_key(event, sample));
 	struct deferred_mark *mark, *tmp, *found = NULL;
+	u64 key = mark_key(event, sample);
+	struct deferred_thread *thread;
 
+	if (is_nobodys(event, key))
+		return 0;
+
+	thread = deferred_thread__findnew(dc, key);
 	if (!thread)
 		return -ENOMEM;
 
@@ -630,11 +649,11 @@ deferred_callchains__first_waiting_for(struct deferred_callchains *dc,
 	struct deferred_thread *thread = deferred_thread__find(dc, key);
 	struct deferred_sample *ds;
 
-	if (!thread)
+	if (!thread || is_nobodys(event, key))
 		return NULL;
 
-	/* Without a tid, the event may be another thread's: see deferred_callchains__find() */
-	if (!(u32)key && event->header.type == PERF_RECORD_CALLCHAIN_DEFERRED) {
+	/* Without a tid, the record may be another thread's */
+	if (!(u32)key) {
 		list_for_each_entry(ds, &thread->waiting, thread_node) {
 			if (ds->sample.deferred_cookie == sample->deferred_cookie)
 				return ds;

@@ -51,9 +51,8 @@ struct deferred_sample {
  * sampled thread returns to user space. The cookie says which: on one machine
  * it is unique. Records are found by it, however many threads sleep.
  *
- * A thread cannot enter the kernel again before that, so its samples and
- * records alternate in time. If the first record of a thread after a sample is
- * read and has another cookie, the right one was lost. The same holds for the
+ * A thread cannot enter the kernel again before that. So if the first record of
+ * a thread after a sample is read and has another cookie, the right one was lost. The same holds for the
  * exec and the exit of the thread. If the kernel's clock is unstable, the times
  * of CPUs differ by at most DEFERRED_CLOCK_SKEW; for as long, records are kept.
  */
