@@ -164,7 +164,7 @@ void bpf_unwind_put(struct bpf_prog *prog)
  * @cookie: names it
  *
  * Context: any, NMI included.
- * Return: 0; 1 if a program asked for it before in this entry into the kernel; -ENOENT
+ * Return: 0; 1 if a program asked for it before with this cookie; -ENOENT
  * there is no user stack; -ESRCH the task has left its program; -EOPNOTSUPP it was not
  * known at load time that the program may make requests, and there are too many clients.
  */

@@ -205,7 +205,7 @@ struct model_scenario {
  * @delivering: its task work runs
  * @calling: a callback runs
  * @user_runs: how often the program ran
- * @unwound: its stack was taken in this entry
+ * @unwound: its stack was taken for this name
  * @closing: requests may be refused
  * @closed: requests must be refused
  * @dead: the task has no mm any more

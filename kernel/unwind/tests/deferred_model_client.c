@@ -6,7 +6,7 @@
  * access of the core, in any context.  Within one entry all requests must get one
  * cookie, and no other entry has it.  If the task stays in the kernel for more than a tick
  * after a delivery, a later request must get a new cookie; for the model, that is another
- * entry with the same stack.  For each client and entry
+ * entry of the same program.  For each client and entry
  *
  *   - one request returns 0: the callback will come;
  *   - each other one returns 1: the client has asked before;
@@ -75,6 +75,7 @@ void model_accessed(void)
 		model_expect(!model.calling && time_after(model.jiffies, model.delivered + 1),
 			     "a new cookie too early");
 		model.entry++;
+		model.unwound = false;
 		model.name = cookie;
 	}
 }

@@ -114,7 +114,7 @@ int model_unwind_user(struct unwind_stacktrace *trace, unsigned int max)
 	expect_may_sleep();
 	model_expect(!model.dead, "unwinds without a stack");
 	MODEL_STEP("unwind");
-	model_expect(!model.unwound, "unwinds twice in one entry");
+	model_expect(!model.unwound, "unwinds twice for one cookie");
 	model.unwound = true;
 	trace->nr = 0;
 	if (model.scenario->no_stack)

@@ -231,7 +231,7 @@ static int queue_task_work(struct unwind_task_info *info)
  * space, exits or executes another program.  Requests in one entry into the kernel
  * get the same cookie, and each client gets one callback for it.  Only where a task
  * stays in the kernel after its stack was delivered, for more than a tick, a later
- * request gets a new cookie for the same stack.
+ * request gets a new cookie.
  *
  * Context: any, NMI included. Takes no lock and reads no user memory.
  * Return: 0 the callback will come; 1 the client asked, or was called, before with
@@ -300,8 +300,7 @@ static unsigned int max_entries(void)
 #ifdef CONFIG_PERF_EVENTS
 	max = READ_ONCE(sysctl_perf_event_max_stack);
 #endif
-	/* Two entries have room for unwind_cache::rcu */
-	return clamp(max, 2, UNWIND_MAX_ENTRIES);
+	return clamp(max, 1, UNWIND_MAX_ENTRIES);
 }
 
 /* In any context, as the last reference to a task may go in any */
@@ -313,30 +312,31 @@ static void free_cache(struct unwind_cache *cache)
 
 /*
  * A buffer for the stack of this entry: the CPU's spare one, or a new one if that is
- * taken, or too small.
+ * taken, or not as large as stacks may be now.
  */
-static struct unwind_cache *get_cache(struct unwind_task_info *info)
+static struct unwind_cache *get_cache(struct unwind_task_info *info, u64 cookie)
 {
 	const unsigned int size = max_entries();
 	struct unwind_cache *cache = this_cpu_xchg(unwind_spare, NULL);
 
-	if (cache && cache->size < size) {
+	if (cache && cache->size != size) {
 		free_cache(cache);
 		cache = NULL;
 	}
 	if (!cache) {
-		cache = kvmalloc(offsetof(struct unwind_cache, entries[size]),
-				 GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		cache = kvmalloc(max(sizeof(*cache),
+				     offsetof(struct unwind_cache, entries[size])),
+				 GFP_KERNEL | __GFP_NOWARN);
 		if (!cache)
 			return NULL;
 		cache->size = size;
 	}
-	cache->taken = false;
+	cache->cookie = ~(u32)cookie;
 	info->cache = cache;
 	return cache;
 }
 
-/* The entry ends: most threads have no buffer, so that a million of them cost nothing */
+/* The entry ends: a task that is not in the kernel has no buffer */
 static void put_cache(struct unwind_task_info *info)
 {
 	if (!info->cache)
@@ -345,11 +345,14 @@ static void put_cache(struct unwind_task_info *info)
 	info->cache = NULL;
 }
 
-/* The stack of this entry; empty if there is no memory or no stack */
-static void entry_stack(struct unwind_task_info *info,
+/*
+ * The stack of this entry; empty if there is no memory or no stack.  With a new cookie it
+ * is taken anew: pages and tables may be there that were missing before.
+ */
+static void entry_stack(struct unwind_task_info *info, u64 cookie,
 			struct unwind_stacktrace *trace)
 {
-	struct unwind_cache *cache = info->cache ?: get_cache(info);
+	struct unwind_cache *cache = info->cache ?: get_cache(info, cookie);
 
 	if (!cache) {
 		trace->nr = 0;
@@ -357,10 +360,10 @@ static void entry_stack(struct unwind_task_info *info,
 		return;
 	}
 	trace->entries = cache->entries;
-	if (!cache->taken) {
-		unwind_user(trace, min(cache->size, max_entries()));
+	if (cache->cookie != (u32)cookie) {
+		unwind_user(trace, cache->size);
 		cache->nr = trace->nr;
-		cache->taken = true;
+		cache->cookie = (u32)cookie;
 	}
 	trace->nr = cache->nr;
 }
@@ -394,7 +397,7 @@ static void deliver(struct unwind_task_info *info)
 	clients = unwind_info_take(info);
 	/* There are none if all were cancelled meanwhile */
 	if (clients)
-		entry_stack(info, &trace);
+		entry_stack(info, cookie, &trace);
 	for_each_set_bit(bit, &clients, UNWIND_MAX_CLIENTS)
 		call_client(info, bit, &trace, cookie);
 	WRITE_ONCE(info->expires, jiffies + COOKIE_LIFE);

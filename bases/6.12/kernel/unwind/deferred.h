@@ -26,14 +26,14 @@
  * struct unwind_cache - a buffer for the stack of a task in one entry into the kernel
  * @size: room in @entries
  * @nr: number of valid @entries
- * @taken: the stack is in @entries
+ * @cookie: low half of the cookie of the stack: enough to tell it from the cookie before
  * @rcu: frees the buffer, without its contents
  * @entries: the stack
  */
 struct unwind_cache {
 	u16			size;
 	u16			nr;
-	bool			taken;
+	u32			cookie;
 	union {
 		struct rcu_head	rcu;
 		DECLARE_FLEX_ARRAY(unsigned long, entries);

@@ -59,7 +59,7 @@ static inline struct sframe_header link_header(unsigned int nr)
 	};
 }
 
-/* The kernel takes at most 510 frames, including the program's own */
+/* Of the 510 frames that the benchmark allows, some are the program's own */
 #define DEPTH_MAX	500
 
 /* Successive functions of a chain are this many slots apart */

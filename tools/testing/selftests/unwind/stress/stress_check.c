@@ -2,7 +2,7 @@
 /*
  * Check the deferred core's guarantees, on a log of all events.
  *
- * The checker has two tables. For each entry into the kernel, that is, for each cookie:
+ * The checker has two tables. For each cookie, which stands for an entry into the kernel:
  * its task and its stack, and whether the entry is over, because the task has a newer
  * cookie. And for each cookie and client (in one of its registrations): how often a
  * request returned 0 or 1, and how often the callback was called.
