@@ -55,6 +55,12 @@ style@x86_64: | series@x86_64
 kernel-debug@x86_64: | selftests@x86_64 perf-tool@x86_64
 kernel-normal@arm64 libc@arm64: | kernel-debug@x86_64
 
+# make goes through the list once before it begins anew.  So what comes after the debug
+# kernel's tests waits for that kernel, too, or they would come last, alone
+ifeq ($(MAKECMDGOALS),check)
+$(addsuffix @x86_64,demo tools $(FOLDERS)): | kernel-debug@x86_64
+endif
+
 print-check: ; @echo $(foreach a,$(ARCHES),$(addsuffix @$a,$(CHECK_$a)))
 print-all: ; @echo $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))
 

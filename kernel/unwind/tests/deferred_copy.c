@@ -151,7 +151,7 @@ DEFINE_LOCK_GUARD_1(model_mutex, struct mutex, ((void)_T->lock, model_lock()), m
 #undef kvmalloc
 #define kvmalloc(size, gfp)	VALUE("kvmalloc", model_alloc(size, gfp))
 #undef kvfree_rcu
-#define kvfree_rcu(p, member)	DO("kvfree_rcu", ((void)&(p)->member, model_free(p)))
+#define kvfree_rcu(p, ...)	DO("kvfree_rcu", model_free(p))
 #define jiffies			(model.jiffies)
 #define task_curr(task)		((void)(task), true)
 /* There is one thread; a number stands for it */

@@ -273,7 +273,7 @@ static const struct model_scenario scenarios[] = {
 	  .kinds = { NESTED } },
 	{ "work in the middle", work_in_the_middle, .kinds = { NMI | IRQ, NMI } },
 	{ "callback asks", one_request, .called = asks_itself, .kinds = { NMI, NMI } },
-	{ "stays in the kernel", stays, .kinds = { NESTED, NMI } },
+	{ "stays in the kernel", stays, .kinds = { NMI, NMI } },
 	{ "ticks", stays_for_events, .kinds = { NESTED, NMI | TRACE }, .ticks = 2 },
 	{ "ticks, callback asks", one_request, .called = asks_itself,
 	  .kinds = { NESTED, NMI }, .ticks = 2 },

@@ -52,9 +52,10 @@ struct deferred_sample {
  * it is unique. Records are found by it, however many threads sleep.
  *
  * A thread cannot enter the kernel again before that. So if the first record of
- * a thread after a sample is read and has another cookie, the right one was lost. The same holds for the
- * exec and the exit of the thread. If the kernel's clock is unstable, the times
- * of CPUs differ by at most DEFERRED_CLOCK_SKEW; for as long, records are kept.
+ * a thread after a sample is read and has another cookie, the right one was
+ * lost. The same holds for the exec and the exit of the thread. If the kernel's
+ * clock is unstable, the times of CPUs differ by at most DEFERRED_CLOCK_SKEW;
+ * for as long, records are kept.
  */
 struct deferred_callchains {
 	/** @evlist: Where the events are whose limits hold; NULL: there are none. */

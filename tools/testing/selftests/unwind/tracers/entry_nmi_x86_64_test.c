@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Immediate stacks of NMIs that hit the kernel's entry code, where the program's registers
- * are not saved yet: on the kernel's stack there are those of the last entry, or some of
- * each.
+ * are not saved yet. The kernel's stack then has the registers of the last entry, or some
+ * of each.
  *
  * Two functions make the same system call in turn. The kernel's part of a callchain shows
  * where the NMI hit: its outermost address is in entry_SYSCALL_64(), before that has saved
