@@ -10,12 +10,12 @@
  *     the task work, return a cookie         the stack and the same cookie
  *
  * A user stack does not change while its task is in the kernel.  So a tracer need not
- * unwind at the sample.  It writes the cookie, which names the stack of this task in this
- * entry into the kernel, into its sample, and later the stack with the same cookie.  The
- * reader of the trace joins the two.  Before the task returns, task work unwinds once, where user
- * memory may be faulted in, and calls each client that asked: perf
- * (kernel/events/core.c), BPF (kernel/bpf/unwind.c), trace instances
- * (kernel/trace/trace_user_unwind.c) and in_place.c.
+ * unwind at the sample.  It writes the cookie, which names the stack, into its sample,
+ * and later the stack with the same cookie.  The reader of the trace joins the two.
+ * Before the task returns, task work unwinds once, where user memory may be faulted in,
+ * and calls each client that asked: perf (kernel/events/core.c), BPF
+ * (kernel/bpf/unwind.c), trace instances (kernel/trace/trace_user_unwind.c) and
+ * in_place.c.  If the task stays in the kernel, later requests get a new cookie.
  *
  * Only the task changes its struct unwind_task_info, in any context, by single atomic
  * operations; cancelling a client clears that client's bits from outside.  A nested
