@@ -97,6 +97,7 @@ static enum outcome unwind(struct pt_regs *regs, struct unwind_stacktrace *trace
 {
 	struct unwind_user_state state;
 	enum outcome outcome;
+	u32 rights;
 
 	if (unwind_uretprobes_hidden())
 		return UPROBE;
@@ -104,12 +105,14 @@ static enum outcome unwind(struct pt_regs *regs, struct unwind_stacktrace *trace
 		return CHANGING;
 	guard(rcu)();
 	pagefault_disable();
+	rights = unwind_user_keys_open();
 	if (unwind_user_start(&state, regs) || state.word_size != sizeof(u64))
 		outcome = NO_TABLE;
 	else if (unwind_user_restores_regs(regs))
 		outcome = SIGRETURN;
 	else
 		outcome = follow(&state, trace, max);
+	unwind_user_keys_close(rights);
 	pagefault_enable();
 	return outcome;
 }

@@ -631,6 +631,7 @@ bool unwind_user_regs_saved(void)
 int unwind_user(struct unwind_stacktrace *trace, unsigned int max)
 {
 	struct unwind_user_state state;
+	u32 rights;
 
 	trace->nr = 0;
 	if (!max || !unwind_user_has_stack(current))
@@ -638,7 +639,9 @@ int unwind_user(struct unwind_stacktrace *trace, unsigned int max)
 	might_fault();
 	if (unwind_user_start(&state, task_pt_regs(current)))
 		return -EINVAL;
+	rights = unwind_user_keys_open();
 	unwind_user_all_frames(&state, trace, max);
+	unwind_user_keys_close(rights);
 	unwind_count_stop(state.stop);
 	if (trace_unwind_stop_enabled())
 		trace_stop(&state, trace->nr);

@@ -105,6 +105,16 @@ static inline const void *unwind_vdso_image(u64 *size)
 	return vdso_start;
 }
 
+/* Memory with a protection key (FEAT_S1POE) is read with the program's rights */
+static inline u32 unwind_user_keys_open(void)
+{
+	return 0;
+}
+
+static inline void unwind_user_keys_close(u32 rights)
+{
+}
+
 /**
  * unwind_user_tags_off - before user memory is read by an address without its tag
  *

@@ -4,11 +4,14 @@
 #define _ASM_X86_UNWIND_USER_H
 
 #include <linux/errno.h>
+#include <linux/mm_types.h>
 #include <linux/nospec.h>
 #include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/types.h>
 #include <linux/unwind_user_arch.h>
+#include <asm/pkru.h>
 #include <asm/ptrace.h>
 #include <asm/segment.h>
 #include <asm/stacktrace.h>
@@ -96,6 +99,41 @@ static inline const void *unwind_vdso_image(u64 *size)
 {
 	*size = vdso_image_64.size;
 	return vdso_image_64.data;
+}
+
+/**
+ * unwind_user_keys_open - before user memory of any protection key is read
+ *
+ * A program may give keys to its stacks.  A signal's handler begins without the rights to
+ * them, even if it has interrupted a function on such a stack.  A debugger reads the stack
+ * all the same; so does the unwinder, which tells nobody but the tracer.
+ *
+ * Context: any, with current->mm; until unwind_user_keys_close(), which must follow in the
+ * same context.  The task may sleep in between: the rights are its own, and go with it.
+ * Return: for unwind_user_keys_close().
+ */
+static inline u32 unwind_user_keys_open(void)
+{
+	u32 rights = 0;
+
+#ifdef CONFIG_X86_INTEL_MEMORY_PROTECTION_KEYS
+	/* All have key 0, and most no other: to change the rights is not cheap */
+	if (READ_ONCE(current->mm->context.pkey_allocation_map) != BIT(0))
+		rights = read_pkru();
+#endif
+	if (rights)
+		write_pkru(0);
+	return rights;
+}
+
+/**
+ * unwind_user_keys_close - after user memory was read
+ * @rights: what unwind_user_keys_open() has returned
+ */
+static inline void unwind_user_keys_close(u32 rights)
+{
+	if (rights)
+		write_pkru(rights);
 }
 
 /* Memory has no tags */
