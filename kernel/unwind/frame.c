@@ -86,6 +86,10 @@ static bool sp_known(const struct unwind_user_state *state)
  * at least one word, and more if a call has pushed its return address.  Only an interrupted
  * function may have that address in a register (@ra_in_reg): vfork() of C libraries, for
  * example, pops it first.
+ *
+ * A function may also make its call on another stack, which lies above its own.  Then the
+ * CFA is further in.  It has to be below all frames so far: the unwind cannot go round in a
+ * circle.  check_frame() asks for more.
  */
 static bool cfa_valid(const struct unwind_user_state *state, unsigned long cfa,
 		      bool ra_in_reg)
@@ -95,9 +99,10 @@ static bool cfa_valid(const struct unwind_user_state *state, unsigned long cfa,
 	if (state->exact_ip)
 		min = ra_in_reg ? 0 : UNWIND_USER_CFA_MIN_WORDS;
 
-	min *= state->word_size;
-	return cfa >= state->sp && cfa - state->sp >= min &&
-	       IS_ALIGNED(cfa, state->word_size);
+	if (!IS_ALIGNED(cfa, state->word_size))
+		return false;
+	return cfa < state->lowest ||
+	       (cfa >= state->sp && cfa - state->sp >= min * state->word_size);
 }
 
 /* Is a return address in text?  If that is not known, it is, and the step is not taken. */
@@ -140,19 +145,40 @@ static bool undo_uretprobe(struct unwind_user_frame *frame)
 					  unwind_user_untag(frame->fp));
 }
 
+/*
+ * Is there a call before a return address?  There is none where a coroutine's first
+ * function returns to, for example: the address was made up, and the frame pointer is
+ * somebody else's.
+ */
+static bool follows_call(struct unwind_user_state *state, unsigned long ra)
+{
+	const unsigned long before = ra - sizeof(u64);
+	u64 code;
+
+	if (!unwind_read_u64(&code, before))
+		return unwind_user_follows_call(code);
+	note_unread(state, before, 0);
+	return true;
+}
+
 /* Can this be the caller's frame? */
 static enum unwind_user_stop check_frame(struct unwind_user_state *state,
 					 struct unwind_user_frame *frame)
 {
+	const bool further_in = frame->sp < state->sp;
+
 	frame->ip = unwind_user_strip_ra(frame->ip);
 	if (state->task && !undo_uretprobe(frame))
 		return UNWIND_STOP_BAD_FRAME;
 	if (!frame->ip)
-		return UNWIND_STOP_END_FP;
+		return further_in ? UNWIND_STOP_BAD_FRAME : UNWIND_STOP_END_FP;
 	if (frame->ip >= TASK_SIZE_MAX)
 		return UNWIND_STOP_BAD_FRAME;
 	if (!is_text(state, frame->ip - 1))
 		return UNWIND_STOP_NOT_TEXT;
+	/* It is on another stack, then, or a word of any memory */
+	if (further_in && !follows_call(state, frame->ip))
+		return UNWIND_STOP_BAD_FRAME;
 	return UNWIND_STOP_NONE;
 }
 
@@ -576,22 +602,6 @@ static enum unwind_user_stop next_by_link(struct unwind_user_state *state,
 }
 
 /*
- * Is there a call before a return address?  There is none where a coroutine's first
- * function returns to, for example: the address was made up, and the frame pointer is
- * somebody else's.
- */
-static bool follows_call(struct unwind_user_state *state, unsigned long ra)
-{
-	const unsigned long before = ra - sizeof(u64);
-	u64 code;
-
-	if (!unwind_read_u64(&code, before))
-		return unwind_user_follows_call(code);
-	note_unread(state, before, 0);
-	return true;
-}
-
-/*
  * By the stack, as far up as the instructions say
  */
 
@@ -650,6 +660,25 @@ static int read_record(struct unwind_user_state *state, unsigned long addr,
 	return ret;
 }
 
+/*
+ * Does the frame pointer lead to the caller's frame, of an ordinary call or of a call on
+ * another stack?  Below the stack pointer of the same mapping are functions that have
+ * returned.
+ */
+static bool leads_out(struct unwind_user_state *state, unsigned long fp)
+{
+	int same;
+
+	if (fp >= state->sp)
+		return true;
+	if (state->exact_ip || fp >= state->lowest)
+		return false;
+	same = unwind_same_mapping(fp, state->sp, state->locked);
+	if (same < 0)
+		unwind_user_need(state, UNWIND_NEED_LOCK, fp);
+	return !same;
+}
+
 static enum unwind_user_stop next_by_fp(struct unwind_user_state *state,
 					struct unwind_user_frame *next)
 {
@@ -666,7 +695,7 @@ static enum unwind_user_stop next_by_fp(struct unwind_user_state *state,
 		return UNWIND_STOP_END_FP;
 	if (!state->exact_ip && !follows_call(state, state->ip))
 		return UNWIND_STOP_NO_CALL;
-	if (fp < state->sp || !IS_ALIGNED(fp, word))
+	if (fp >= TASK_SIZE_MAX || !IS_ALIGNED(fp, word) || !leads_out(state, fp))
 		return UNWIND_STOP_NO_FRAME;
 
 	next->sp = fp + UNWIND_USER_FP_CFA_WORDS * word;
@@ -745,12 +774,14 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 		/*
 		 * A function whose frame is found by another register aligns
 		 * its stack.  Its frame pointer leads to a copy of the return
-		 * address, and the caller's stack is not there.  And if only the
-		 * stack cannot be read, the frame pointer may skip callers.
+		 * address, and the caller's stack is not there.  If only the
+		 * stack cannot be read, or the caller's text is not executable just
+		 * now, the frame pointer may skip callers.
 		 */
 		if (!stop || stop == UNWIND_STOP_END ||
 		    stop == UNWIND_STOP_END_FP ||
 		    stop == UNWIND_STOP_NO_REGISTER ||
+		    stop == UNWIND_STOP_NOT_TEXT ||
 		    stop == UNWIND_STOP_UNREADABLE)
 			return stop;
 	}
@@ -791,6 +822,7 @@ int unwind_user_next(struct unwind_user_state *state)
 	state->ip = next.ip;
 	state->sp = next.sp;
 	state->fp = next.fp;
+	state->lowest = min(state->lowest, next.sp);
 	state->saved_regs = next.saved_regs;
 	state->word_size = next.word_size;
 	state->method = next.method;

@@ -176,6 +176,34 @@ int unwind_may_fault_in(unsigned long addr, unsigned long beside, bool locked)
 	return may;
 }
 
+/**
+ * unwind_same_mapping - do two addresses of the current task lie in one mapping?
+ * @addr: one address
+ * @other: the other
+ * @locked: the mmap lock is held
+ *
+ * Context: any.
+ * Return: 1 if they do; 0 if not, also if there is no mapping; -EBUSY a writer has the mmap
+ * lock.
+ */
+int unwind_same_mapping(unsigned long addr, unsigned long other, bool locked)
+{
+	MA_STATE(mas, &current->mm->mm_mt, addr, addr);
+	struct mm_struct *mm = current->mm;
+	const struct vm_area_struct *vma;
+	unsigned int seq = 0;
+	bool same;
+
+	guard(rcu)();
+	if (!locked && !mmap_lock_speculate_try_begin(mm, &seq))
+		return -EBUSY;
+	vma = mas_walk(&mas);
+	same = vma && lies_in(other, vma);
+	if (!locked && mmap_lock_speculate_retry(mm, seq))
+		return -EBUSY;
+	return same;
+}
+
 /* Is the page there, apart from the page tables?  Then nobody has to be waited for. */
 static bool is_cached(struct vm_area_struct *vma, unsigned long addr)
 {

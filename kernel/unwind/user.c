@@ -404,6 +404,7 @@ int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs)
 	state->ip = unwind_user_strip_ra(instruction_pointer(regs));
 	state->sp = unwind_user_untag(user_stack_pointer(regs));
 	state->fp = unwind_user_untag(frame_pointer(regs));
+	state->lowest = state->sp;
 	if (state->task && word_size)
 		undo_uprobes(state);
 	state->probed = state->task && unwind_uprobed();

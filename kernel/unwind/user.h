@@ -42,6 +42,7 @@ enum unwind_need {
  * @ip: the current frame's instruction pointer, or its return address
  * @sp: its stack pointer
  * @fp: its frame pointer
+ * @lowest: the lowest stack pointer of all frames so far
  * @maps: mappings that were looked up; the first @nr_maps of them, then in turn
  * @map: index of the one that was used last
  * @row: the current frame's row, if @has_row
@@ -71,6 +72,7 @@ struct unwind_user_state {
 	unsigned long			ip;
 	unsigned long			sp;
 	unsigned long			fp;
+	unsigned long			lowest;
 	struct unwind_mapping		maps[UNWIND_MAPPINGS];
 	struct unwind_row		row;
 	unsigned long			need_addr;

@@ -86,6 +86,46 @@ static void user_fp_loop(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000, t->text + 0x110);
 }
 
+/* A call on another stack: the caller's frame lies below, in another mapping */
+static void user_fp_other_stack(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	u64 __user *low;
+	unsigned long at;
+
+	at = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
+			   MAP_ANONYMOUS | MAP_SHARED, 0);
+	KUNIT_ASSERT_NE(test, at, 0);
+	if (at > t->stack)
+		kunit_skip(test, "mappings are made upwards here");
+	low = (u64 __user *)at;
+	KUNIT_ASSERT_EQ(test, put_user(0ULL, &low[20]), 0);
+	KUNIT_ASSERT_EQ(test, put_user(t->text + 0x220, &low[21]), 0);
+
+	put_word(test, 10, at + 20 * sizeof(u64));
+	put_word(test, 11, t->text + 0x110);
+	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, 0x1000, t->text + 0x110, t->text + 0x220);
+
+	/* Not of an interrupted function, whose frame pointer may have any value */
+	set_regs(t, 0x1000, word_addr(t, 4), at + 20 * sizeof(u64));
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000);
+
+	/* From there it may go back, but not go round */
+	KUNIT_ASSERT_EQ(test, put_user(word_addr(t, 10), &low[20]), 0);
+	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000, t->text + 0x110, t->text + 0x220,
+		     t->text + 0x110);
+
+	/* Nor to where nothing was called from */
+	KUNIT_ASSERT_EQ(test, put_user(0ULL, (u64 __user *)(t->text + 0x218)), 0);
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000, t->text + 0x110);
+}
+
 static void user_kernel_address(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -387,21 +427,14 @@ static void user_not_text(struct kunit *test)
 	start(test);
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000);
 
-	/* A wrong rule, and the frame pointer does not help either */
+	/* By a rule, it may be text that can be written just now: the caller is not skipped */
 	put_word(test, 12, 0x110);
-	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 12), 1);
+	put_word(test, 14, 0);
+	put_word(test, 15, t->text + 0x220);
+	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 12), word_addr(t, 14));
 	start(test);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_NOT_TEXT, t->text + TEST_SP_FUNC);
-
-	/* And where it helps */
-	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 12), word_addr(t, 14));
-	put_word(test, 14, 0);
-	put_word(test, 15, t->text + 0x220);
-	start(test);
-	use_table(test);
-	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + TEST_SP_FUNC,
-		     t->text + 0x220);
 
 	/* Without faults, too, the unwinder can see that nothing is mapped there */
 	put_word(test, 11, 0x110);
@@ -417,6 +450,7 @@ static struct kunit_case user_cases[] = {
 	KUNIT_CASE(user_fp_not_called),
 	KUNIT_CASE(user_fp_not_a_frame),
 	KUNIT_CASE(user_fp_loop),
+	KUNIT_CASE(user_fp_other_stack),
 	KUNIT_CASE(user_kernel_address),
 	KUNIT_CASE(user_limit),
 	KUNIT_CASE(user_kernel_regs),

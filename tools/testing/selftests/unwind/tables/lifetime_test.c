@@ -216,6 +216,36 @@ TEST_F(registered, used_until_replaced)
 	}
 }
 
+static const struct code *written;
+
+/* As a JIT compiler does that never has text writable and executable at once */
+static void sampled_while_text_is_writable(struct notes *notes)
+{
+	notes->ra[notes->nr++] = (unsigned long)__builtin_return_address(0);
+	mprotect(written->text, written->text_mapped, PROT_READ | PROT_WRITE);
+	notes->next[notes->nr_next++](notes);
+	mprotect(written->text, written->text_mapped, PROT_READ | PROT_EXEC);
+}
+
+/* Other text is no text then: the stack ends, and no caller is skipped */
+TEST_F(registered, used_while_its_text_is_writable)
+{
+	struct stack stack, expected;
+
+	written = &self->code;
+	ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, 3, code_fn(written, 0),
+				  sampled_while_text_is_writable, sampled_call));
+	expected.nr = 2;
+	EXPECT_EQ(2, stack.nr);
+	EXPECT_TRUE(stack_begins_with(&stack, &expected));
+
+	ASSERT_EQ(0, code_register(written, KEY));
+	ASSERT_EQ(0, sample_chain(&self->sampler, &stack, &expected, 3, code_fn(written, 0),
+				  sampled_while_text_is_writable, sampled_call));
+	EXPECT_EQ(4, expected.nr);
+	EXPECT_TRUE(stack_begins_with(&stack, &expected));
+}
+
 /* A file's own table, which is wrong, and a registered one, which is right */
 TEST_F(registered, wins_over_the_file_table)
 {
