@@ -106,8 +106,6 @@ bench_frames()
 {
 	build_bench
 	counted normal "frames $MODULE fp 100 1000 10000 30000 100000"
-	# The topmost frame where no table describes it
-	[ "$ARCH" != arm64 ] || counted normal "topmost $MODULE"
 }
 
 bench_deferred()

@@ -10,40 +10,26 @@
 #define _LINUX_UNWIND_USER_ARCH_H
 
 /**
- * struct unwind_user_link - a function's return address in the link register
- * @reg: DWARF number of the register that has it: the link register, or another one for
- *	the moment
- * @pushed: bytes from the stack pointer up to the caller's; 0 if that is not known
- * @sp_known: whether @pushed is known
+ * struct unwind_user_caller - an interrupted function's caller, by the function's instructions
+ * @cfa: bytes from the stack pointer up to the caller's, or 0, if @sp_known is false
+ * @ra: bytes up to the return address, unless @ra_in_link
+ * @fp: bytes up to the caller's frame pointer, if @fp_saved
  * @looked: number of instructions that were visited to find this out
  * @unread: address of an instruction that could not be read, and might have decided; 0 if
  *	all could be read
- * @ambiguous: the instructions show neither a return address in a register nor a frame
- *	record; only the call that set the link register may decide
- */
-struct unwind_user_link {
-	unsigned int	reg;
-	unsigned int	pushed;
-	unsigned int	looked;
-	unsigned long	unread;
-	bool		sp_known;
-	bool		ambiguous;
-};
-
-/**
- * struct unwind_user_pushed - an interrupted function's return address on the stack
- * @ra: bytes from the stack pointer up to it
- * @fp: bytes up to the caller's frame pointer, if @fp_saved
- * @looked: number of instructions that were visited to find this out
- * @unread: as in &struct unwind_user_link
+ * @ra_in_link: the return address is in the link register
  * @fp_saved: the function has saved its caller's frame pointer
+ * @sp_known: whether @cfa is known
  */
-struct unwind_user_pushed {
+struct unwind_user_caller {
+	unsigned int	cfa;
 	unsigned int	ra;
 	unsigned int	fp;
 	unsigned int	looked;
 	unsigned long	unread;
+	bool		ra_in_link;
 	bool		fp_saved;
+	bool		sp_known;
 };
 
 /**

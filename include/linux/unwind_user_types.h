@@ -53,9 +53,6 @@ enum unwind_user_method {
  * @UNWIND_STOP_NO_REGISTER: the rule needs a register that is known only for an
  *	interrupted frame: the topmost one, or the caller of a signal frame; or the value
  *	that the signal saved could not be read
- * @UNWIND_STOP_AMBIGUOUS: no table describes the address of an interrupted frame, and
- *	its instructions do not show whether the return address is in the link register or
- *	in a frame record: on arm64
  * @UNWIND_STOP_NOT_LOADED: the file's table is being loaded, or is to be loaded later, and
  *	the frame pointer did not help
  * @UNWIND_STOP_BUSY: the mappings were being changed, and the task exits or was killed, so
@@ -75,7 +72,6 @@ enum unwind_user_stop {
 	UNWIND_STOP_BAD_FRAME,
 	UNWIND_STOP_NOT_TEXT,
 	UNWIND_STOP_NO_REGISTER,
-	UNWIND_STOP_AMBIGUOUS,
 	UNWIND_STOP_NOT_LOADED,
 	UNWIND_STOP_BUSY,
 	UNWIND_STOP_LIMIT,

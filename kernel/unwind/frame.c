@@ -496,113 +496,7 @@ static enum unwind_user_stop next_by_signal(struct unwind_user_state *state,
 }
 
 /*
- * By link register
- */
-
-/* Note how many instructions were visited, and which could not be read */
-static void note_link(struct unwind_user_state *state,
-		      const struct unwind_user_link *link)
-{
-	/* To visit an instruction takes about a third of an ordinary frame */
-	state->budget -= min(state->budget, link->looked / 3);
-	if (link->unread)
-		note_unread(state, link->unread, 0);
-}
-
-/*
- * The function's instructions do not show whether it has a frame record, or has its
- * return address in the link register.  If the link register is right, there is a call
- * before that address that calls the function: check that.
- */
-static enum unwind_user_stop find_call(struct unwind_user_state *state,
-				       struct unwind_user_link *link)
-{
-	struct unwind_user_frame caller = {
-		.sp = state->sp,
-		.fp = state->fp,
-		.word_size = state->word_size,
-		.sp_is_bound = true,
-	};
-	int ret;
-
-	if (!known_reg(state, UNWIND_USER_LINK_REG, &caller.ip) ||
-	    check_frame(state, &caller))
-		return UNWIND_STOP_AMBIGUOUS;
-	ret = unwind_user_link_called(state->ip, caller.ip, link);
-	note_link(state, link);
-	return ret ? UNWIND_STOP_AMBIGUOUS : UNWIND_STOP_NONE;
-}
-
-static enum unwind_user_stop look_at_insns(struct unwind_user_state *state,
-					   struct unwind_user_link *link)
-{
-	int ret = unwind_user_link_holds_ra(state->ip, link);
-
-	note_link(state, link);
-	if (!ret)
-		return UNWIND_STOP_NONE;
-	return link->ambiguous ? find_call(state, link) : UNWIND_STOP_NO_FRAME;
-}
-
-/*
- * There is no instruction at this address: a mistaken call or jump went there.  The link
- * register has the return address.  A mistaken return is recognized by a link register
- * with the same address; then the frame pointer finds the next frame.
- */
-static enum unwind_user_stop find_stray(struct unwind_user_state *state,
-					struct unwind_user_link *link)
-{
-	unsigned long ra;
-
-	*link = (struct unwind_user_link){
-		.reg = UNWIND_USER_LINK_REG,
-		.sp_known = true,
-	};
-	if (!known_reg(state, UNWIND_USER_LINK_REG, &ra))
-		return UNWIND_STOP_NO_REGISTER;
-	return ra && unwind_user_strip_ra(ra) != state->ip ? UNWIND_STOP_NONE :
-							     UNWIND_STOP_NO_FRAME;
-}
-
-/*
- * Is the return address in the link register?  UNWIND_STOP_NO_FRAME: no, there is a frame
- * record.
- */
-static enum unwind_user_stop find_link(struct unwind_user_state *state,
-				       struct unwind_user_link *link)
-{
-	if (!IS_ALIGNED(state->ip, UNWIND_USER_INSN_ALIGN) || !is_text(state, state->ip))
-		return find_stray(state, link);
-	return look_at_insns(state, link);
-}
-
-static enum unwind_user_stop next_by_link(struct unwind_user_state *state,
-					  struct unwind_user_frame *next)
-{
-	struct unwind_user_link link;
-	enum unwind_user_stop stop;
-
-	stop = find_link(state, &link);
-	if (stop)
-		return stop;
-	*next = (struct unwind_user_frame){
-		.sp = state->sp + link.pushed,
-		.fp = state->fp,
-		.word_size = state->word_size,
-		/* Counts as FP, which is the next method and has found no frame yet */
-		.method = UNWIND_USER_FP,
-		.sp_is_bound = !link.sp_known,
-	};
-	if (!known_reg(state, link.reg, &next->ip))
-		return UNWIND_STOP_NO_REGISTER;
-	if (!cfa_valid(state, next->sp, true))
-		return UNWIND_STOP_BAD_FRAME;
-	/* If the check fails, the caller is not known: the frame pointer would skip it */
-	return check_frame(state, next);
-}
-
-/*
- * By the stack, as far up as the instructions say
+ * By instructions
  */
 
 /*
@@ -614,13 +508,21 @@ static enum unwind_user_stop next_by_insns(struct unwind_user_state *state, bool
 {
 	const enum unwind_user_stop unknown = described ? UNWIND_STOP_NO_RULE :
 							  UNWIND_STOP_NO_FRAME;
-	struct unwind_user_pushed at;
+	/* By a mistaken call, to where no instruction is: nothing has happened since */
+	struct unwind_user_caller at = {
+		.cfa = UNWIND_USER_CFA_MIN_WORDS * sizeof(u64),
+		.ra_in_link = UNWIND_USER_LINK_REG >= 0,
+		.sp_known = true,
+	};
 	enum unwind_user_stop stop;
-	int ret;
+	bool stray;
+	int ret = 0;
 
 	if (state->word_size != sizeof(u64))
 		return UNWIND_STOP_NO_FRAME;
-	ret = unwind_user_pushed(state->ip, &at);
+	stray = !IS_ALIGNED(state->ip, UNWIND_USER_INSN_ALIGN) || !is_text(state, state->ip);
+	if (!stray)
+		ret = unwind_user_find_caller(state->ip, &at);
 	/* To decode an instruction takes about two ordinary frames */
 	state->budget -= min(state->budget, 2 * at.looked);
 	if (at.unread)
@@ -629,20 +531,25 @@ static enum unwind_user_stop next_by_insns(struct unwind_user_state *state, bool
 		return ret == -EEXIST ? UNWIND_STOP_NO_FRAME : unknown;
 
 	*next = (struct unwind_user_frame){
-		.sp = state->sp + at.ra + sizeof(u64),
+		.sp = state->sp + at.cfa,
 		.fp = state->fp,
 		.word_size = state->word_size,
 		/* Counts as FP, which is the next method and has found no frame yet */
 		.method = UNWIND_USER_FP,
+		.sp_is_bound = !at.sp_known,
 	};
-	if (!cfa_valid(state, next->sp, false))
+	if (!cfa_valid(state, next->sp, at.ra_in_link))
 		return UNWIND_STOP_BAD_FRAME;
-	if (read_stack(state, state->sp + at.ra, &next->ip) ||
+	if (at.ra_in_link && !known_reg(state, UNWIND_USER_LINK_REG, &next->ip))
+		return UNWIND_STOP_NO_REGISTER;
+	if ((!at.ra_in_link && read_stack(state, state->sp + at.ra, &next->ip)) ||
 	    (at.fp_saved && read_stack(state, state->sp + at.fp, &next->fp)))
 		return UNWIND_STOP_UNREADABLE;
 	stop = check_frame(state, next);
-	/* Code that was not called, but is returned to: it is about to run for the first time */
-	return stop || follows_call(state, next->ip) ? stop : unknown;
+	if (!stop && follows_call(state, next->ip))
+		return UNWIND_STOP_NONE;
+	/* Code that was not called, but is returned to: by mistake, or for the first time */
+	return stop && !stray ? stop : unknown;
 }
 
 /*
@@ -788,8 +695,7 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 	/* Before its function has a frame record, the frame pointer would skip the caller */
 	other = UNWIND_STOP_NO_FRAME;
 	if (state->exact_ip)
-		other = UNWIND_USER_LINK_REG >= 0 ? next_by_link(state, next) :
-						    next_by_insns(state, described, next);
+		other = next_by_insns(state, described, next);
 	if (other == UNWIND_STOP_NO_FRAME)
 		other = next_by_fp(state, next);
 	/* A fault of the table is a better reason than a missing frame pointer */

@@ -46,6 +46,7 @@
 #include <asm/unwind_user.h>
 
 #include "file.h"
+#include "mapping.h"
 #include "stops.h"
 #include "uprobe.h"
 #include "user.h"
@@ -160,7 +161,9 @@ static int find_table(struct mm_struct *mm, unsigned long *addr)
 	unsigned int left = MAX_SURVEYED;
 	struct vm_area_struct *vma;
 	bool pending = false;
+	struct file *file;
 	int ret = 0;
+	u64 origin;
 
 	if (mmap_read_lock_killable(mm))
 		return -EINTR;
@@ -169,11 +172,15 @@ static int find_table(struct mm_struct *mm, unsigned long *addr)
 			ret = -E2BIG;
 			break;
 		}
-		if (!vma->vm_file || !(vma->vm_flags & VM_EXEC))
+		if (!(vma->vm_flags & VM_EXEC))
 			continue;
 		*addr = vma->vm_start;
-		scoped_guard(rcu)
-			ret = unwind_file_find(file_inode(vma->vm_file), &table, &pending);
+		scoped_guard(rcu) {
+			file = unwind_text_file(vma, &origin);
+			ret = file ? unwind_file_find(file_inode(file), &table, &pending) : 0;
+		}
+		if (!file)
+			continue;
 		if (!ret && (table || pending))
 			ret = -EEXIST;
 		if (ret)

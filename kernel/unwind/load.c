@@ -448,12 +448,17 @@ static struct file *get_mapped_file(unsigned long addr)
 	struct mm_struct *mm = current->mm;
 	struct vm_area_struct *vma;
 	struct file *file = NULL;
+	u64 origin;
 
 	if (mmap_read_lock_killable(mm))
 		return NULL;
 	vma = vma_lookup(mm, addr);
-	if (vma && vma->vm_flags & VM_EXEC && vma->vm_file)
-		file = get_file(vma->vm_file);
+	if (vma && vma->vm_flags & VM_EXEC) {
+		scoped_guard(rcu)
+			file = unwind_text_file(vma, &origin);
+		if (file)
+			get_file(file);
+	}
 	mmap_read_unlock(mm);
 	return file;
 }

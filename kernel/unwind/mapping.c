@@ -40,15 +40,53 @@
  * Tables
  */
 
+/* A VMA's file, and the address at which the file would start; NULL if it has none */
+static struct file *file_of(const struct vm_area_struct *vma, u64 *origin)
+{
+	*origin = READ_ONCE(vma->vm_start) - ((u64)READ_ONCE(vma->vm_pgoff) << PAGE_SHIFT);
+	return READ_ONCE(vma->vm_file);
+}
+
+/**
+ * unwind_text_file - find the file that the text of a mapping comes from
+ * @vma: the mapping
+ * @origin: set to the address at which the file would start
+ *
+ * Some programs copy their text to anonymous memory, to have it in huge pages, and move
+ * that to where the text was.  What is left of the file's mappings lies on either side of
+ * it, as far apart as in the file.  Nothing else gets in between.
+ *
+ * Context: any, in an RCU read-side critical section; the mmap lock is held, or the caller
+ * checks afterwards that nothing was changed.
+ * Return: the file; NULL if there is none.
+ */
+struct file *unwind_text_file(const struct vm_area_struct *vma, u64 *origin)
+{
+	MA_STATE(mas, &current->mm->mm_mt, 0, 0);
+	const struct vm_area_struct *below, *above;
+	struct file *file = file_of(vma, origin);
+	u64 other;
+
+	if (file || unwind_is_vdso(vma))
+		return file;
+	mas_set(&mas, READ_ONCE(vma->vm_start) - 1);
+	below = mas_walk(&mas);
+	mas_set(&mas, READ_ONCE(vma->vm_end));
+	above = mas_walk(&mas);
+	if (!below || !above)
+		return NULL;
+	file = file_of(below, origin);
+	return file && file_of(above, &other) == file && other == *origin ? file : NULL;
+}
+
 /* The VMA's bounds, where its file starts, and the file's table.  It may change meanwhile. */
 static int map_vma(const struct vm_area_struct *vma, struct unwind_mapping *map)
 {
-	const struct file *file = READ_ONCE(vma->vm_file);
+	const struct file *file = unwind_text_file(vma, &map->origin);
 	const struct inode *inode;
 
 	map->start = READ_ONCE(vma->vm_start);
 	map->size = READ_ONCE(vma->vm_end) - map->start;
-	map->origin = map->start - ((u64)READ_ONCE(vma->vm_pgoff) << PAGE_SHIFT);
 	map->table = NULL;
 	map->pending = false;
 	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME))

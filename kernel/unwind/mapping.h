@@ -41,6 +41,7 @@ static inline bool unwind_is_vdso(const struct vm_area_struct *vma)
 	       vma->vm_start == (unsigned long)vma->vm_mm->context.vdso;
 }
 
+struct file *unwind_text_file(const struct vm_area_struct *vma, u64 *origin);
 int unwind_mapping_find(unsigned long addr, struct unwind_mapping *map);
 int unwind_mapping_find_locked(unsigned long addr, struct unwind_mapping *map);
 int unwind_may_fault_in(unsigned long addr, unsigned long beside, bool locked);

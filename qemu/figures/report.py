@@ -162,10 +162,6 @@ def frames(part):
             row = "frame pointer" if kind == "fp" else f"{int(kind):,} functions"
             part.set("a frame", row, "its address in the record",
                      round(cost[kind, how, state] - cost[kind, "faultable", state], 1))
-    if os.path.exists(os.path.join(part.directory, "topmost.normal")):
-        for (how, state), lines in part.group("topmost.normal", 2).items():
-            part.set("a stack by how its topmost frame is found", how, state,
-                     median(count for count, in lines))
 
 
 # The limits of a request in NMI: an entry's first, and each other

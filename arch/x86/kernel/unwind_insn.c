@@ -71,7 +71,7 @@ struct way {
  * @no_page: a page that cannot be read, or 0
  */
 struct walk {
-	struct unwind_user_pushed	*to;
+	struct unwind_user_caller	*to;
 	unsigned long			no_page;
 };
 
@@ -519,7 +519,7 @@ static bool sets_up_record(struct walk *walk, unsigned long ip)
 }
 
 /**
- * unwind_user_pushed - find an interrupted function's return address on the stack
+ * unwind_user_find_caller - find an interrupted function's caller by its instructions
  * @ip: the interrupted instruction, of a 64-bit program
  * @to: set
  *
@@ -527,15 +527,15 @@ static bool sets_up_record(struct walk *walk, unsigned long ip)
  * Return: 0; -EEXIST there is a frame record, and the frame pointer points to it; -ENOENT
  * the instructions do not show it.
  */
-int unwind_user_pushed(unsigned long ip, struct unwind_user_pushed *to)
+int unwind_user_find_caller(unsigned long ip, struct unwind_user_caller *to)
 {
 	struct way way = { .ip = ip, .stored = S32_MIN }, other = {};
 	struct walk walk = { .to = to };
 	enum outcome outcome;
 
-	*to = (struct unwind_user_pushed){};
+	*to = (struct unwind_user_caller){ .sp_known = true };
 	if (sets_up_record(&walk, ip))
-		return 0;
+		goto found;
 	outcome = follow_way(&walk, &way, &other);
 	if (outcome == UNKNOWN && other.ip) {
 		way = other;
@@ -551,5 +551,7 @@ int unwind_user_pushed(unsigned long ip, struct unwind_user_pushed *to)
 	to->ra = way.sp;
 	to->fp = way.fp;
 	to->fp_saved = way.restored;
+found:
+	to->cfa = to->ra + sizeof(u64);
 	return 0;
 }

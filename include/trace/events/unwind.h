@@ -26,7 +26,6 @@
 	EM(UNWIND_STOP_BAD_FRAME,	"bad frame")			\
 	EM(UNWIND_STOP_NOT_TEXT,	"return address not in text")	\
 	EM(UNWIND_STOP_NO_REGISTER,	"register not known")		\
-	EM(UNWIND_STOP_AMBIGUOUS,	"link register or frame record")\
 	EM(UNWIND_STOP_NOT_LOADED,	"table not loaded yet")		\
 	EM(UNWIND_STOP_BUSY,		"mappings changing")		\
 	EMe(UNWIND_STOP_LIMIT,		"limit")

@@ -42,12 +42,24 @@ struct signal_frame {
 	struct ucontext	uc;
 };
 
-static void put_text(struct kunit *test, const void *insns, size_t size)
+static void put_text_at(struct kunit *test, unsigned long at, const void *insns, size_t size)
 {
 	struct user_test *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)(t->text + TRAMPOLINE),
-					   insns, size), 0);
+	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)(t->text + at), insns, size), 0);
+}
+
+static void put_text(struct kunit *test, const void *insns, size_t size)
+{
+	put_text_at(test, TRAMPOLINE, insns, size);
+}
+
+/* A function without a rule that has a frame record */
+static void put_record_user(struct kunit *test, unsigned long at)
+{
+	const __le32 insn = cpu_to_le32(0x910003bf);	/* mov sp, x29 */
+
+	put_text_at(test, at, &insn, sizeof(insn));
 }
 
 /* A frame at a word of the stack */
@@ -85,6 +97,8 @@ static struct sigcontext *interrupted(struct kunit *test)
 	put_word(test, OUTSIDE + 11, t->text + CALLER);
 
 	put_text(test, trampoline, sizeof(trampoline));
+	put_record_user(test, HANDLER);
+	put_record_user(test, INTERRUPTED);
 	put_frame(test, FRAME, sc);
 	put_word(test, RECORD, sc->regs[29]);
 	put_word(test, RECORD + 1, sc->regs[30]);

@@ -389,7 +389,8 @@ static void user_nofault(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
-	/* The second page of the stack was never touched */
+	/* The second page of the stack was never touched, but the top of the stack */
+	put_word(test, 0, 0);
 	set_regs(t, 0x1000, t->stack, t->stack + PAGE_SIZE);
 	start(test);
 	EXPECT_NEED(test, UNWIND_NEED_PAGE, 0x1000);

@@ -220,13 +220,6 @@ static inline bool unwind_user_maybe_trampoline(u32 insns)
 	return insns == (__force u32)cpu_to_le32(UNWIND_USER_TRAMPOLINE);
 }
 
-/* There is a link register: the stack is not asked for an interrupted function's address */
-static inline int unwind_user_pushed(unsigned long ip, struct unwind_user_pushed *to)
-{
-	*to = (struct unwind_user_pushed){};
-	return -ENOENT;
-}
-
 /**
  * unwind_user_follows_call - is there a call instruction before a return address?
  * @code: the eight bytes before it
@@ -264,8 +257,6 @@ bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 			      struct unwind_user_interrupted *to);
 int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
 			  unsigned long *val);
-int unwind_user_link_holds_ra(unsigned long ip, struct unwind_user_link *link);
-int unwind_user_link_called(unsigned long ip, unsigned long ra,
-			    struct unwind_user_link *link);
+int unwind_user_find_caller(unsigned long ip, struct unwind_user_caller *to);
 
 #endif /* __ASM_UNWIND_USER_H */

@@ -237,7 +237,7 @@ bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
 int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
 			  unsigned long *val);
 
-int unwind_user_pushed(unsigned long ip, struct unwind_user_pushed *to);
+int unwind_user_find_caller(unsigned long ip, struct unwind_user_caller *to);
 
 /**
  * unwind_user_follows_call - is there a call instruction before a return address?
@@ -256,21 +256,6 @@ static __always_inline bool unwind_user_follows_call(u64 code)
 	return (code >> 48 & mask) == call || (code >> 40 & mask) == call ||
 	       (code >> 32 & mask) == call || (code >> 16 & mask) == call ||
 	       (code >> 8 & mask) == call;
-}
-
-/* There is no link register */
-static inline int unwind_user_link_holds_ra(unsigned long ip,
-					    struct unwind_user_link *link)
-{
-	*link = (struct unwind_user_link){};
-	return -ENOENT;
-}
-
-static inline int unwind_user_link_called(unsigned long ip, unsigned long ra,
-					  struct unwind_user_link *link)
-{
-	*link = (struct unwind_user_link){};
-	return -ENOENT;
 }
 
 #endif /* _ASM_X86_UNWIND_USER_H */

@@ -108,33 +108,6 @@ static int find_segment(Elf *elf, uint32_t type, uint32_t flags, GElf_Phdr *segm
 	return -1;
 }
 
-/*
- * The starts of functions, by .eh_frame_hdr of "LSB, Exception Frames": a sorted array of
- * these pairs, offsets of a function and of its description from the section.
- */
-static int read_starts(struct text *text, const char *section, const GElf_Phdr *segment)
-{
-	const uint8_t encodings[4] = { 1, 0x1b, 0x03, 0x3b };
-	uint32_t i, nr, at, next = 0, start = 0;
-	int32_t offset;
-
-	if (segment->p_filesz < 12 || memcmp(section, encodings, sizeof(encodings)))
-		return -1;
-	memcpy(&nr, section + 8, sizeof(nr));
-	if (nr > (segment->p_filesz - 12) / 8)
-		return -1;
-	for (i = 0; i <= nr; i++, start = at) {
-		at = text->nr;
-		if (i < nr) {
-			memcpy(&offset, section + 12 + i * 8, sizeof(offset));
-			at = (segment->p_vaddr + offset - text->addr) / INSN_BYTES;
-		}
-		for (; next < at && next < text->nr; next++)
-			text->starts[next] = start;
-	}
-	return 0;
-}
-
 static int read_text(struct text *text, Elf *elf)
 {
 	GElf_Phdr segment;
@@ -151,19 +124,10 @@ static int read_text(struct text *text, Elf *elf)
 	text->nr = segment.p_filesz / INSN_BYTES;
 	text->insns = malloc(text->nr * INSN_BYTES);
 	text->truths = calloc(text->nr, sizeof(*text->truths));
-	text->starts = malloc(text->nr * sizeof(*text->starts));
-	text->calls = malloc(text->nr * sizeof(*text->calls));
-	text->records = calloc(text->nr, sizeof(*text->records));
-	if (!text->insns || !text->truths || !text->starts || !text->calls || !text->records)
+	if (!text->insns || !text->truths)
 		return -1;
 	memcpy(text->insns, file + segment.p_offset, text->nr * INSN_BYTES);
-	/* NO_CALL, all of them */
-	memset(text->calls, 0xff, text->nr * sizeof(*text->calls));
-	text->any_call = NO_CALL;
-	if (find_segment(elf, PT_GNU_EH_FRAME, 0, &segment) ||
-	    segment.p_offset > size || size - segment.p_offset < segment.p_filesz)
-		return -1;
-	return read_starts(text, file + segment.p_offset, &segment);
+	return 0;
 }
 
 int text_open(struct text *text, const char *path)
@@ -200,7 +164,4 @@ void text_close(struct text *text)
 {
 	free(text->insns);
 	free(text->truths);
-	free(text->starts);
-	free(text->calls);
-	free(text->records);
 }

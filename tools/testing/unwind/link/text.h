@@ -36,30 +36,18 @@ struct truth {
 	int32_t		cfa;
 };
 
-/* For the caller of text_open() to fill in */
-#define NO_CALL		UINT32_MAX
-
 /**
  * struct text - an executable segment
  * @addr: where it begins
  * @nr: number of its instructions
  * @insns: the instructions
  * @truths: for each instruction
- * @starts: for each instruction, where its function begins; before all functions, 0
- * @calls: for each instruction, where it is called; or NO_CALL
- * @any_call: where any function is called; or NO_CALL
- * @records: for each start of a function, whether the function keeps frame records; the
- *	caller of text_open() fills it in
  */
 struct text {
 	uint64_t	addr;
 	size_t		nr;
 	uint32_t	*insns;
 	struct truth	*truths;
-	uint32_t	*starts;
-	uint32_t	*calls;
-	uint32_t	any_call;
-	bool		*records;
 };
 
 /* 0, or -1 after printing the reason */

@@ -195,13 +195,14 @@ asm(".pushsection .text\n"
 asm(".pushsection .text\n"
 	"without_table:\n"
 	"	stp	x29, x30, [sp, #-16]!\n"
-	/* These instructions show a frame record */
-	"	mov	x29, sp\n"
 	"	mov	x29, x0\n"
 	"	mov	x8, #173\n"
 	"	svc	#0\n"
 	"without_table_at:\n"
-	"	ldp	x29, x30, [sp], #16\n"
+	/* These instructions show a frame record, but getppid() has no error */
+	"	cbnz	x0, 1f\n"
+	"	mov	sp, x29\n"
+	"1:	ldp	x29, x30, [sp], #16\n"
 	"	ret\n"
 	"	nop\n"
 	".popsection\n");
@@ -235,38 +236,28 @@ asm(".pushsection .text\n"
 	"	nop\n"
 	".popsection\n");
 
+#elif defined(__aarch64__)
+
+void without_rule(void *arg);
+ASM_LABEL(without_rule_at);
+
+asm(".pushsection .text\n"
+	"without_rule:\n"
+	"	mov	x9, x30\n"
+	"	mov	x8, #173\n"
+	"	svc	#0\n"
+	"without_rule_at:\n"
+	"	ret	x9\n"
+	"	nop\n"
+	".popsection\n");
+
+#endif
+
 /* The frame pointer would skip the caller */
 TEST_F(stop_reason, interrupted_without_a_rule)
 {
 	expect_end("interrupted without a rule", 1, without_rule_at, without_rule, NULL, NULL);
 }
-
-#elif defined(__aarch64__)
-
-/*
- * The instructions do not show whether the return address is in the register or in a
- * frame record. x29 points to the record of the caller's caller.
- */
-void without_hint(void *arg);
-ASM_LABEL(without_hint_at);
-
-asm(".pushsection .text\n"
-	"without_hint:\n"
-	"	mov	x9, x30\n"
-	"	mov	x8, #173\n"
-	"	svc	#0\n"
-	"without_hint_at:\n"
-	"	ret	x9\n"
-	"	nop\n"
-	".popsection\n");
-
-TEST_F(stop_reason, link_register_or_frame_record)
-{
-	expect_end("link register or frame record", 1, without_hint_at, without_hint,
-		   NULL, NULL);
-}
-
-#endif
 
 /* A frame record that leads to data is not accepted either */
 TEST_F(stop_reason, no_frame_record)
@@ -350,7 +341,10 @@ ASM_FUNCTION(bad_frame,
 	     "	mov	x8, #173\n"
 	     "	svc	#0\n"
 	     "bad_frame_at:\n"
-	     "	ldp	x29, x30, [sp], #16\n"
+	     /* The instructions up to a call do not show where the return address is */
+	     "	cbnz	x0, 1f\n"
+	     "	bl	bad_frame\n"
+	     "1:	ldp	x29, x30, [sp], #16\n"
 	     "	.cfi_restore 29\n"
 	     "	.cfi_restore 30\n"
 	     "	.cfi_def_cfa sp, 0\n");

@@ -785,17 +785,65 @@ TEST_F(shared, and_moved_is_known)
 	EXPECT_ONE_LOAD(env, env->fd);
 }
 
-/* Code without a file, and then a file in its place */
-TEST_F(shared, in_place_of_anonymous_memory_has_its_table)
+/* As programs do that want their text in huge pages */
+static int copy_text(char *text)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
+
+	if (mmap(text, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		 -1, 0) != text)
+		return -1;
+	code_write(text, CODE_FRAME);
+	return mprotect(text, page, PROT_READ | PROT_EXEC);
+}
+
+/* The file's headers, where they are if its text is not its first part */
+static int map_headers(const struct file_env *env)
+{
+	return mmap(env->image.base, sysconf(_SC_PAGESIZE), PROT_READ, MAP_PRIVATE | MAP_FIXED,
+		    env->fd, 0) == env->image.base ? 0 : -1;
+}
+
+/* Between what is left of the file's mappings, it is the file's */
+TEST_F(shared, and_copied_to_anonymous_memory_is_known)
+{
 	struct file_env *env = &self->env;
 	char *text = env->image.base + code_file_usual.text[0].vaddr;
 
-	ASSERT_EQ(text, mmap(text, page, PROT_READ | PROT_WRITE, MAP_PRIVATE |
-			     MAP_ANONYMOUS | MAP_FIXED, -1, 0));
-	code_write(text, CODE_FRAME);
-	ASSERT_EQ(0, mprotect(text, page, PROT_READ | PROT_EXEC));
+	ASSERT_EQ(0, map_headers(env));
+	ASSERT_EQ(0, copy_text(text));
+	EXPECT_EQ(THROUGH, await_through(env, &env->image));
+	EXPECT_ONE_LOAD(env, env->fd);
+}
+
+/* It is between two files, or not where the file's text was */
+TEST_F(shared, and_copied_without_its_neighbours_is_not_known)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	struct file_env *env = &self->env;
+	char *text = env->image.base + code_file_usual.text[0].vaddr, *above = text + page;
+
+	ASSERT_EQ(0, map_headers(env));
+	EXPECT_EQ(THROUGH, through(env, &env->image));
+	ASSERT_EQ(0, copy_text(text));
+	EXPECT_EQ(THROUGH, through(env, &env->image));
+	/* The file's, but not as far away as in the file */
+	ASSERT_EQ(above, mmap(above, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, env->fd, 0));
+	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
+	ASSERT_EQ(above, mmap(above, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, env->fd,
+			      code_file_usual.table.offset));
+	EXPECT_EQ(THROUGH, through(env, &env->image));
+	ASSERT_EQ(0, munmap(above, page));
+	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
+}
+
+/* Code without a file, and then a file in its place */
+TEST_F(shared, in_place_of_anonymous_memory_has_its_table)
+{
+	struct file_env *env = &self->env;
+	char *text = env->image.base + code_file_usual.text[0].vaddr;
+
+	ASSERT_EQ(0, copy_text(text));
 	EXPECT_TRUE(never_through(env, &env->image));
 	EXPECT_EQ(0, loads(env, env->fd));
 	ASSERT_EQ(0, code_image_map(&env->image, &code_file_usual, env->fd,
