@@ -146,7 +146,7 @@ options_part()
 	at series
 	for machine in x86 arm64; do
 		for option in NOTHING PERF_EVENTS FTRACE BPF_SYSCALL SMP COMPAT IA32_EMULATION \
-			DEBUG_FS SYSCTL PROC_FS UPROBES MODULES UNWIND_USER_KUNIT_TEST UNWIND_USER_SFRAME; do
+			DEBUG_FS SYSCTL PROC_FS UPROBES MODULES UNWIND_USER_KUNIT_TEST UNWIND_METHOD_SFRAME; do
 			off="CONFIG_$option=n"
 			case $machine-$option in
 			# Selected, another option's, or always on
@@ -154,7 +154,7 @@ options_part()
 				echo "ok $machine without $option # SKIP no such choice"
 				continue ;;
 			# Frame pointers alone are a separate option
-			*-UNWIND_USER_SFRAME) off+=" CONFIG_UNWIND_USER_FP=y CONFIG_UNWIND_USER_KUNIT_TEST=n" ;;
+			*-UNWIND_METHOD_SFRAME) off+=" CONFIG_UNWIND_USER_FP=y CONFIG_UNWIND_USER_KUNIT_TEST=n" ;;
 			# Selected by these
 			*-SYSCTL) off+=" CONFIG_PROC_SYSCTL=n" ;;
 			*-UPROBES) off+=" CONFIG_UPROBE_EVENTS=n" ;;
@@ -172,9 +172,9 @@ options_part()
 # without OPTION ARGUMENT... - build(), with the option off and the feature on
 without()
 {
-	local feature=UNWIND_USER_SFRAME
+	local feature=UNWIND_METHOD_SFRAME
 
-	[ "$1" != $feature ] || feature=UNWIND_USER_FP
+	[ "$1" != $feature ] || feature=UNWIND_METHOD_FP
 	build "${@:2:4}" || return
 	if grep "^CONFIG_$1=" "$BUILDS/$3/.config" || ! grep -q "^CONFIG_$feature=y" "$BUILDS/$3/.config"; then
 		echo "error: the option is on, or the feature went with it"

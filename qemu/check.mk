@@ -18,11 +18,15 @@ USERS := tools tools-all perf demo
 
 CHECK_x86_64 := perf debug demo tools $(GUEST) $(HOST)
 CHECK_arm64 := kunit stacks step
-ALL_x86_64 := $(CHECK_x86_64) tools-all same debug-all stress-long one-insn builds
+ALL_x86_64 := $(CHECK_x86_64) stock tools-all same debug-all stress-long one-insn builds
 ALL_arm64 := $(USERS) $(GUEST) same link unsigned tags big-endian debug debug-all stress-long
 
 ARCHES := x86_64 arm64
-check: $(foreach a,$(ARCHES),$(addsuffix @$a,$(CHECK_$a)))
+CHECK := $(foreach a,$(ARCHES),$(addsuffix @$a,$(CHECK_$a)))
+ifeq ($(BASE),mainline)
+CHECK := stock@x86_64 kunit@x86_64 series@x86_64
+endif
+check: $(CHECK)
 all: $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))
 
 BUILDS := guest-root kernel-normal kernel-debug kernel-be selftests perf-tool libc programs
@@ -43,6 +47,7 @@ host@$1 link@$1: root
 style@$1 series@$1 builds@$1: tree
 kunit@$1: kernel-normal@$1 guest-root@$1
 $(addsuffix @$1,$(FOLDERS) same unsigned tags stress-long one-insn): kernel-normal@$1 selftests@$1
+stock@$1: kernel-normal@$1 programs@$1
 $(addsuffix @$1,$(USERS)): kernel-normal@$1 perf-tool@$1 programs@$1 selftests@$1
 debug@$1 debug-all@$1: kernel-debug@$1 selftests@$1
 big-endian@$1: kernel-be@$1
@@ -61,7 +66,7 @@ ifeq ($(MAKECMDGOALS),check)
 $(addsuffix @x86_64,demo tools $(FOLDERS)): | kernel-debug@x86_64
 endif
 
-print-check: ; @echo $(foreach a,$(ARCHES),$(addsuffix @$a,$(CHECK_$a)))
+print-check: ; @echo $(CHECK)
 print-all: ; @echo $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))
 
 .PHONY: print-check print-all check all root tree $(MADE) $(TESTS)

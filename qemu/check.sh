@@ -24,7 +24,7 @@ esac
 . "$(dirname "$0")/common.sh"
 
 Q=$REPO/qemu
-RESULTS=$REPO/build/check
+RESULTS=$REPO/build/check$OF_BASE
 UNWIND=$REPO/tools/testing/selftests/unwind
 # As the guest sees it
 KSELFTEST=/mnt/cache/out/$ARCH-normal/kselftest/kselftest_install
@@ -258,7 +258,7 @@ test_link()
 test_series()
 {
 	try "round trip" "$Q/tree.sh" check
-	try mails "$Q/series.sh" check
+	[ "$BASE" = mainline ] || try mails "$Q/series.sh" check
 }
 
 # unless_passed COMMAND FLAGS FILE... - run the command with those files that it has not
@@ -405,6 +405,13 @@ test_tools-all()
 	kernel_log tools
 }
 
+# Debian's perf on a kernel whose perf events are its own: mainline's
+test_stock()
+{
+	DEFERRED=1 DMESG=$OUT/stock.dmesg nested stock "$Q/tools.sh"
+	kernel_log stock
+}
+
 test_demo()
 {
 	local demo=$REPO/build/demo
@@ -548,6 +555,8 @@ one|build)
 	big-endian@x86_64|link@x86_64|unsigned@x86_64|tags@x86_64)
 		die "check-$1 is of arm64 only: ARCH=arm64." ;;
 	esac
+	[[ $BASE = 6.12 || $1@$ARCH =~ ^(kunit|series|stock)@x86_64$ ]] ||
+		die "check-$1 has no BASE=mainline: there are kunit, series and stock, of x86_64."
 	need_machine
 	make -k -f "$Q/check.mk" "$1@$ARCH" >&2 || true
 	cat "$RESULTS/$1@$ARCH/parsed" 2>/dev/null || true

@@ -16,6 +16,9 @@ CACHE=$(realpath -m "${CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}}")
 # A script that another one starts inherits its CACHE
 [ "${CACHE##*/}" = unwind ] || CACHE+=/unwind
 ARCH=${ARCH:-x86_64}
+BASE=${BASE:-6.12}
+# What is made of another base has this in its name
+[ "$BASE" = 6.12 ] && OF_BASE= || OF_BASE=-$BASE
 JOBS=${JOBS:-$(nproc)}
 LOGS=$CACHE/log
 SCRIPT="${0##*/}${*:+ $*}"

@@ -126,7 +126,7 @@ bench_sampling()
 	counting "counting instructions of samples" "./sampling none 999 >/dev/null &&
 		for method in none sframe fp in-place dwarf-8192 dwarf-65528; do
 			[ \$method = in-place ]
-			echo \$((! \$?)) >/proc/sys/kernel/unwind_in_place
+			echo \$((! \$?)) >/proc/sys/kernel/unwind_immediate
 			./sampling \$method 99 999 9999 || exit
 		done >/mnt/share/sampling"
 }

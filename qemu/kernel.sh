@@ -11,7 +11,8 @@
 KERNEL=${1:-${KERNEL:-normal}}
 . "$(dirname "$0")/common.sh"
 
-NAME=$ARCH-$KERNEL
+NAME=$ARCH-$KERNEL$OF_BASE
+TREE=tree$OF_BASE
 OUT=/mnt/cache/out/$NAME
 WHAT="the $KERNEL kernel"
 [ "$ARCH" = x86_64 ] || WHAT+=" for $ARCH"
@@ -28,14 +29,14 @@ fragments()
 mapfile -t FRAGMENTS < <(fragments)
 cd "$REPO/qemu/config" || exit
 
-config_key() { { cat "${FRAGMENTS[@]}" "$CACHE/tree.base"; grep Kconfig "$CACHE/tree.sums"; } | sha256sum; }
+config_key() { { cat "${FRAGMENTS[@]}" "$CACHE/$TREE.base"; grep Kconfig "$CACHE/$TREE.sums"; } | sha256sum; }
 
 # tree.sh's checksums cover the files that differ from the base
 kernel_key()
 {
 	{
 		echo "$(config_key) $(stamp root)"
-		grep -vE '  (Documentation|tools/(perf|testing|unwind))/' "$CACHE/tree.sums"
+		grep -vE '  (Documentation|tools/(perf|testing|unwind))/' "$CACHE/$TREE.sums"
 	} | sha256sum
 }
 
@@ -55,12 +56,14 @@ configure()
 {
 	local lost
 
-	step "configuring $WHAT" in_root make -C /mnt/cache/tree O="$OUT" "${TOOLCHAIN[@]}" -s tinyconfig
+	step "configuring $WHAT" in_root make -C /mnt/cache/$TREE O="$OUT" "${TOOLCHAIN[@]}" -s tinyconfig
 	# shellcheck disable=SC2016 # for the inner shell
 	step "configuring $WHAT (options)" in_root env MAKEFLAGS="s -- ${TOOLCHAIN[*]}" sh -ec 'cd "$0"
-		exec /mnt/cache/tree/scripts/kconfig/merge_config.sh .config "$@"' \
-		"$OUT" "${FRAGMENTS[@]/#//mnt/repo/qemu/config/}"
-	lost=$(lost_options "${FRAGMENTS[@]}" "$LOG" | paste -sd ' ')
+		merge=$1; shift
+		exec "$merge" .config "$@"' \
+		"$OUT" "/mnt/cache/$TREE/scripts/kconfig/merge_config.sh" "${FRAGMENTS[@]/#//mnt/repo/qemu/config/}"
+	# Mainline does not have all of them
+	lost=$(lost_options "${FRAGMENTS[@]}" "$LOG" | { grep -vxFf <(cat "$BASE.lost" 2>&-) || true; } | paste -sd ' ')
 	[ -z "$lost" ] || die "the configuration of $WHAT lost options: $lost"
 }
 
@@ -76,6 +79,6 @@ if [ "$(stamp "config-$NAME")" != "$config" ] || [ ! -s "$CACHE/out/$NAME/.confi
 	configure
 	set_stamp "config-$NAME" "$config"
 fi
-step "building $WHAT" in_root make -C /mnt/cache/tree O="$OUT" "${TOOLCHAIN[@]}" -j"$JOBS" \
+step "building $WHAT" in_root make -C /mnt/cache/$TREE O="$OUT" "${TOOLCHAIN[@]}" -j"$JOBS" \
 	"${IMAGE##*/}" modules headers
 set_stamp "kernel-$NAME" "$key"

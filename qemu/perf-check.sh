@@ -10,7 +10,7 @@ PERF=${PERF:-/mnt/cache/out/perf/perf}
 DEBIAN=/usr/bin/perf
 HERE=/mnt/repo/qemu/perf-check
 TREE=/mnt/cache/tree/tools/perf
-SWITCH=/proc/sys/kernel/unwind_in_place
+SWITCH=/proc/sys/kernel/unwind_immediate
 FIELDS=comm,tid,time,ip,sym
 export HOME=/tmp PATH="${PERF%/*}:$PATH" PERF_PAGER=cat
 n=0

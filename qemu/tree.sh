@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The working tree $CACHE/tree: the unpacked base kernel, plus the patches and the new
-# files of this repository.
+# The working tree $CACHE/tree (of BASE=mainline: tree-mainline): the unpacked base kernel,
+# plus the patches and the new files of this repository.
 #
 #   tree.sh sync     bring the tree up to date with the repository
 #   tree.sh carry    carry edits of the kernel's files back into patches/
@@ -22,9 +22,10 @@
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-BASE=${BASE:-6.12}
-TREE=$CACHE/tree
-GIT=$CACHE/git
+TREE=$CACHE/tree$OF_BASE
+GIT=$CACHE/git$OF_BASE
+# Debian's package of the newest mainline kernel, whose name changes every two months
+MAINLINE=$CACHE/sources/mainline
 PATCHES=$REPO/patches/$BASE
 # New files stand below these
 HOMES=("$REPO" "$REPO/bases/$BASE")
@@ -59,14 +60,56 @@ new_worktree()
 	kgit worktree add -q --detach "${@:3}" "$1" "$2"
 }
 
+# apt_mainline PROGRAM ARGUMENT... - with lists and state of its own; nothing is installed
+apt_mainline()
+{
+	"$1" -o Dir::Etc::sourcelist="$MAINLINE/sources.list" -o Dir::Etc::sourceparts=/dev/null \
+		-o Dir::State::Lists="$MAINLINE/lists" -o Dir::Cache="$MAINLINE/cache" \
+		-o APT::Sandbox::User=root -o Acquire::Check-Valid-Until=false "${@:2}"
+}
+
+download_mainline()
+{
+	local name site
+
+	rm -rf "$MAINLINE"
+	mkdir -p "$MAINLINE"/{lists/partial,cache,package}
+	# From where this machine has its own packages
+	# shellcheck disable=SC2016 # for apt
+	site=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Label: Debian' | head -n 1)
+	[ -n "$site" ] || return
+	echo "deb $site trixie-backports main" >"$MAINLINE/sources.list"
+	apt_mainline apt-get update || return
+	name=$(apt_mainline apt-cache search --names-only '^linux-source-[0-9.]+$' | cut -d ' ' -f 1 |
+		sort -V | tail -n 1)
+	[ -n "$name" ] || return
+	(cd "$MAINLINE" && apt_mainline apt-get download "$name" && dpkg-deb -x "$name"_*.deb package) || return
+	dpkg-deb -f "$MAINLINE/$name"_*.deb Version >"$MAINLINE/version"
+}
+
 # base_id - of the packaged source, or of KSRC=
 base_id()
 {
 	if [ -n "${KSRC:-}" ]; then
 		echo "ksrc-$({ realpath "$KSRC"; cat "$KSRC/Makefile"; } | sha256sum | cut -c 1-8)"
+	elif [ "$BASE" = mainline ]; then
+		cat "$MAINLINE/version" 2>&-
 	else
 		dpkg-query -W -f='${Version}' "linux-source-$BASE" 2>&-
 	fi
+}
+
+# Get the package of the base
+get_package()
+{
+	if [ "$BASE" != mainline ]; then
+		host_packages "linux-source-$BASE" xz-utils git
+		SOURCE=/usr/src/linux-source-$BASE.tar.xz
+		return
+	fi
+	host_packages xz-utils git
+	[ -e "$MAINLINE/version" ] || step "downloading the newest mainline kernel" download_mainline
+	SOURCE=$(echo "$MAINLINE"/package/usr/src/linux-source-*.tar.xz)
 }
 
 # make_base - where the tree is not of that yet
@@ -76,18 +119,18 @@ make_base()
 
 	[ -e "$PATCHES/series" ] || die "there is no series for BASE=$BASE yet."
 	[ -z "${KSRC:-}" ] || [ -f "$KSRC/Kconfig" ] || die "KSRC=$KSRC is not a kernel source tree."
-	[ -n "${KSRC:-}" ] || host_packages "linux-source-$BASE" xz-utils git
+	[ -n "${KSRC:-}" ] || get_package
 	id=$(base_id)
 	[ "$(cat "$TREE.base" 2>/dev/null)" != "$id" ] || [ ! -d "$GIT" ] || return 0
 
-	rm -rf "$TREE" "$TREE".* "$GIT" "$CACHE"/base-*
+	rm -rf "$TREE" "$TREE".* "$GIT"
 	mkdir -p "$TREE"
 	if [ -n "${KSRC:-}" ]; then
 		# shellcheck disable=SC2016 # for the inner shell
 		step "copying $KSRC" sh -c 'tar -C "$1" --exclude=./.git -c . | tar -C "$2" -x' sh "$KSRC" "$TREE"
 	else
 		step "unpacking linux-source-$BASE $id" \
-			tar -C "$TREE" --strip-components=1 -xf "/usr/src/linux-source-$BASE.tar.xz"
+			tar -C "$TREE" --strip-components=1 -xf "$SOURCE"
 	fi
 	git init -q --bare "$GIT"
 	# In the background, it would keep our lock
@@ -111,7 +154,7 @@ new_files()
 }
 
 # owners - for each file on standard input: its patch, or "-"; the file; and the name
-# in the series by which that is
+# in the series by which that is.  What "none" owns is no part of this series
 owners()
 {
 	awk 'NR == FNR && /^[^#[:space:]]/ { patch = $1 }
@@ -193,7 +236,7 @@ commits()
 	key=$(series_key)
 	[ "$(cat "$GIT/$1.key" 2>/dev/null)" != "$key" ] || return 0
 
-	for home in "${HOMES[@]}"; do owned[$home]=$(new_files "$home" | owners); done
+	for home in "${HOMES[@]}"; do owned[$home]=$(new_files "$home" | owners | grep -v '^none ' || true); done
 	bad=$(printf '%s\n' "${owned[@]}" | sed -n 's/^- \([^ ]*\).*/\1/p')
 	none "patches/$BASE/series gives these files to no patch, or to two" "$bad"
 	bad=$(cat "$PATCHES"/*.patch | sed -n 's,^+++ b/,,p' | sort | uniq -d)
@@ -260,8 +303,8 @@ carry()
 		say "patches/$BASE/$p renewed"
 	done
 	commits series
-	# The files are there already
-	kgit read-tree --reset series
+	# The edits are there already, but new files may have gone or come
+	kgit read-tree --reset -u series
 }
 
 # added [PATTERN] - the new files
@@ -283,7 +326,9 @@ check()
 	bad=$(kgit diff --name-only series; kgit ls-files -o | grep -v '^\.checkpatch-camelcase\.' || true)
 	none "the working tree is not base + patches + new files" "$bad"
 	bad=$(kgit diff --name-only base series | owners | cut -d ' ' -f 3 | sort -u |
-		comm -13 - <(sed '/^[^[:space:]]/d' "$PATCHES/series" | xargs -n 1 | sort))
+		comm -13 - <(awk '/^[^#[:space:]]/ { patch = $1 }
+			/^[[:space:]]/ && patch != "none" { for (i = 1; i <= NF; i++) print $i }' \
+			"$PATCHES/series" | sort))
 	none "patches/$BASE/series has names that fit no file" "$bad"
 	say "round trip: base $(cat "$TREE.base") + $(patches | wc -l) patches + $(added | wc -l) new files == working tree"
 }

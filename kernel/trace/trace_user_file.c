@@ -8,7 +8,7 @@
  * Each file with a frame has a number, by which stacks name it.  An event,
  * user_unwind_file, announces the number: it has the build-id, and the path that the
  * task saw when the file was first met.  It is written before the first stack with that
- * number.  Text that is in no file has the number of its kind (&enum unwind_user_text),
+ * number.  Text that is in no file has the number of its kind (&enum unwind_text_kind),
  * which is announced in the same way.
  *
  * The kernel itself identifies a file by device, inode number and generation.  These

@@ -28,6 +28,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/unwind_stack.h>
 
 #include "trace_user_unwind.h"
 
@@ -52,7 +53,7 @@ static void place_frame(struct trace_user_files *files, unsigned long ip,
 			struct vm_area_struct *vma,
 			struct trace_user_frame *frame)
 {
-	enum unwind_user_text kind = unwind_user_text(vma, ip, &frame->offset);
+	enum unwind_text_kind kind = unwind_find_text(vma, ip, &frame->offset);
 
 	frame->id = kind == UNWIND_TEXT_FILE ? trace_user_file_id(files, vma) : kind;
 }

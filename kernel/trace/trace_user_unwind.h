@@ -15,6 +15,7 @@
 #include <linux/seq_file.h>
 #include <linux/types.h>
 #include <linux/unwind_deferred.h>
+#include <linux/unwind_stack_types.h>
 #include <linux/xarray.h>
 
 #include "trace.h"
@@ -45,7 +46,7 @@ struct trace_user_announcement {
  * @generation: see @dev; distinguishes files that had the same number one after
  *	the other
  * @id: its number in the trace; never used again for another
- * @kind: one of &enum unwind_user_text
+ * @kind: one of &enum unwind_text_kind
  * @build_id_size: bytes of @build_id, 0 if it has none
  * @build_id: identifies the build
  * @announced: its last announcement in the trace

@@ -34,6 +34,7 @@
 #include <linux/slab.h>
 #include <linux/stat.h>
 #include <linux/uaccess.h>
+#include <linux/unwind_base.h>
 #include <linux/wait.h>
 #include <trace/events/unwind.h>
 #include <uapi/linux/unwind.h>
@@ -84,8 +85,9 @@ static int hand_over(const struct unwind_request_item *item, char __user *buf)
 	if (is_leased(request_inode(item)))
 		file = ERR_PTR(-EWOULDBLOCK);
 	else
-		file = dentry_open(&item->path, O_RDONLY | O_LARGEFILE | O_NONBLOCK |
-				   O_NOATIME | __FMODE_NONOTIFY, current_cred());
+		file = dentry_open_nonotify(&item->path,
+					    O_RDONLY | O_LARGEFILE | O_NONBLOCK | O_NOATIME,
+					    current_cred());
 	if (IS_ERR(file)) {
 		put_unused_fd(request.fd);
 		return is_passing(PTR_ERR(file)) ? PTR_ERR(file) : 1;

@@ -16,7 +16,7 @@
  * takes ip - 1, except for interrupted frames, whose addresses are exact.
  *
  * Nothing here waits.  A step that needs a page, a table or a lock notes that in the state
- * (unwind_user_need()) and is not taken; it can be tried again.
+ * (unwind_walk_need()) and is not taken; it can be tried again.
  *
  * The stack is hostile.  Documentation/core-api/unwind-user.rst describes each method,
  * and lists the guarantees that hold all the same.
@@ -24,8 +24,8 @@
 
 #include <linux/minmax.h>
 #include <linux/sched.h>
-#include <linux/unwind_user.h>
-#include <asm/unwind_user.h>
+#include <linux/unwind_stack.h>
+#include <asm/unwind_arch.h>
 #include <trace/events/unwind.h>
 
 #include "mapping.h"
@@ -33,32 +33,32 @@
 #include "sframe_table.h"
 #include "unwind_mem.h"
 #include "uprobe.h"
-#include "user.h"
+#include "walk.h"
 
 /**
- * struct unwind_user_frame - a caller's frame, as a method finds it
+ * struct unwind_walk_frame - a caller's frame, as a method finds it
  * @ip: its return address, or the interrupted instruction
  * @sp: its stack pointer
  * @fp: its frame pointer
- * @saved_regs: as in &struct unwind_user_state
- * @word_size: as in &struct unwind_user_state
+ * @saved_regs: as in &struct unwind_walk_state
+ * @word_size: as in &struct unwind_walk_state
  * @method: how it was found
  * @interrupted: @ip is exact
  * @sp_is_bound: the stack pointer is not known; it is @sp or further out
  */
-struct unwind_user_frame {
+struct unwind_walk_frame {
 	unsigned long			ip;
 	unsigned long			sp;
 	unsigned long			fp;
 	unsigned long			saved_regs;
 	unsigned int			word_size;
-	enum unwind_user_method		method;
+	enum unwind_method		method;
 	bool				interrupted;
 	bool				sp_is_bound;
 };
 
 /* Read an address; its tag is removed */
-static int read_word(const struct unwind_user_state *state, unsigned long addr,
+static int read_word(const struct unwind_walk_state *state, unsigned long addr,
 		     unsigned long *word)
 {
 	u64 val64 = 0;
@@ -70,15 +70,15 @@ static int read_word(const struct unwind_user_state *state, unsigned long addr,
 		*word = val32;
 	} else {
 		ret = unwind_read_u64(&val64, addr);
-		*word = unwind_user_untag(val64);
+		*word = unwind_arch_untag(val64);
 	}
 	return ret;
 }
 
 /* Is @sp the current frame's stack pointer, not only a bound of it? */
-static bool sp_known(const struct unwind_user_state *state)
+static bool sp_known(const struct unwind_walk_state *state)
 {
-	return UNWIND_USER_FP_CFA_EXACT || !state->sp_is_bound;
+	return UNWIND_ARCH_FP_CFA_EXACT || !state->sp_is_bound;
 }
 
 /*
@@ -91,13 +91,13 @@ static bool sp_known(const struct unwind_user_state *state)
  * CFA is further in.  It has to be below all frames so far: the unwind cannot go round in a
  * circle.  check_frame() asks for more.
  */
-static bool cfa_valid(const struct unwind_user_state *state, unsigned long cfa,
+static bool cfa_valid(const struct unwind_walk_state *state, unsigned long cfa,
 		      bool ra_in_reg)
 {
 	unsigned long min = 1;
 
 	if (state->exact_ip)
-		min = ra_in_reg ? 0 : UNWIND_USER_CFA_MIN_WORDS;
+		min = ra_in_reg ? 0 : UNWIND_ARCH_CFA_MIN_WORDS;
 
 	if (!IS_ALIGNED(cfa, state->word_size))
 		return false;
@@ -106,13 +106,13 @@ static bool cfa_valid(const struct unwind_user_state *state, unsigned long cfa,
 }
 
 /* Is a return address in text?  If that is not known, it is, and the step is not taken. */
-static bool is_text(struct unwind_user_state *state, unsigned long ip)
+static bool is_text(struct unwind_walk_state *state, unsigned long ip)
 {
 	const struct unwind_mapping *map;
-	int ret = unwind_user_map(state, ip, &map);
+	int ret = unwind_walk_map(state, ip, &map);
 
 	if (ret == -EBUSY)
-		unwind_user_need(state, UNWIND_NEED_LOCK, ip);
+		unwind_walk_need(state, UNWIND_NEED_LOCK, ip);
 	return ret != -EFAULT;
 }
 
@@ -121,7 +121,7 @@ static bool is_text(struct unwind_user_state *state, unsigned long ip)
  * signal frame, a frame record.  If it can be brought in, the step has to wait for that: it
  * would find another stack, or none.  @beside is 0, or an address in the same mapping.
  */
-static void note_unread(struct unwind_user_state *state, unsigned long addr,
+static void note_unread(struct unwind_walk_state *state, unsigned long addr,
 			unsigned long beside)
 {
 	int may;
@@ -131,18 +131,18 @@ static void note_unread(struct unwind_user_state *state, unsigned long addr,
 	may = unwind_may_fault_in(addr, beside, state->locked);
 	if (!may)
 		return;
-	unwind_user_need(state, may < 0 ? UNWIND_NEED_LOCK : UNWIND_NEED_PAGE, addr);
+	unwind_walk_need(state, may < 0 ? UNWIND_NEED_LOCK : UNWIND_NEED_PAGE, addr);
 	state->need_beside = beside;
 }
 
 /* Replace the return address by the true one, if a uretprobe has changed it */
-static bool undo_uretprobe(struct unwind_user_frame *frame)
+static bool undo_uretprobe(struct unwind_walk_frame *frame)
 {
-	if (UNWIND_USER_FP_CFA_EXACT || !frame->sp_is_bound)
+	if (UNWIND_ARCH_FP_CFA_EXACT || !frame->sp_is_bound)
 		return unwind_uretprobe_ra(&frame->ip, frame->sp,
 					   frame->word_size);
 	return unwind_uretprobe_record_ra(&frame->ip, &frame->sp,
-					  unwind_user_untag(frame->fp));
+					  unwind_arch_untag(frame->fp));
 }
 
 /*
@@ -150,24 +150,24 @@ static bool undo_uretprobe(struct unwind_user_frame *frame)
  * function returns to, for example: the address was made up, and the frame pointer is
  * somebody else's.
  */
-static bool follows_call(struct unwind_user_state *state, unsigned long ra)
+static bool follows_call(struct unwind_walk_state *state, unsigned long ra)
 {
 	const unsigned long before = ra - sizeof(u64);
 	u64 code;
 
 	if (!unwind_read_u64(&code, before))
-		return unwind_user_follows_call(code);
+		return unwind_arch_follows_call(code);
 	note_unread(state, before, 0);
 	return true;
 }
 
 /* Can this be the caller's frame? */
-static enum unwind_user_stop check_frame(struct unwind_user_state *state,
-					 struct unwind_user_frame *frame)
+static enum unwind_stop_reason check_frame(struct unwind_walk_state *state,
+					 struct unwind_walk_frame *frame)
 {
 	const bool further_in = frame->sp < state->sp;
 
-	frame->ip = unwind_user_strip_ra(frame->ip);
+	frame->ip = unwind_arch_strip_ra(frame->ip);
 	if (state->task && !undo_uretprobe(frame))
 		return UNWIND_STOP_BAD_FRAME;
 	if (!frame->ip)
@@ -175,7 +175,7 @@ static enum unwind_user_stop check_frame(struct unwind_user_state *state,
 	if (frame->ip >= TASK_SIZE_MAX)
 		return UNWIND_STOP_BAD_FRAME;
 	if (!is_text(state, frame->ip - 1))
-		return UNWIND_STOP_NOT_TEXT;
+		return further_in ? UNWIND_STOP_BAD_FRAME : UNWIND_STOP_NOT_TEXT;
 	/* It is on another stack, then, or a word of any memory */
 	if (further_in && !follows_call(state, frame->ip))
 		return UNWIND_STOP_BAD_FRAME;
@@ -186,11 +186,11 @@ static enum unwind_user_stop check_frame(struct unwind_user_state *state,
  * Can this be the frame that a signal interrupted?  Its address need not be text: a jump
  * to nowhere may be what caused the signal.
  */
-static enum unwind_user_stop check_interrupted(struct unwind_user_state *state,
-					       struct unwind_user_frame *frame)
+static enum unwind_stop_reason check_interrupted(struct unwind_walk_state *state,
+					       struct unwind_walk_frame *frame)
 {
 	/* The address may be the rest of a signed one that failed authentication */
-	frame->ip = unwind_user_strip_ra(frame->ip);
+	frame->ip = unwind_arch_strip_ra(frame->ip);
 	/* A uretprobe's trampoline can be interrupted anywhere */
 	if (state->task) {
 		unsigned long unread = unwind_uretprobe_leave(&frame->ip, &frame->sp,
@@ -203,7 +203,7 @@ static enum unwind_user_stop check_interrupted(struct unwind_user_state *state,
 					   UNWIND_STOP_BAD_FRAME;
 }
 
-static int read_stack(struct unwind_user_state *state, unsigned long addr,
+static int read_stack(struct unwind_walk_state *state, unsigned long addr,
 		      unsigned long *word)
 {
 	int ret = read_word(state, addr, word);
@@ -218,14 +218,14 @@ static int read_stack(struct unwind_user_state *state, unsigned long addr,
  */
 
 /* A register of an interrupted frame */
-static bool known_reg(struct unwind_user_state *state, unsigned int reg,
+static bool known_reg(struct unwind_walk_state *state, unsigned int reg,
 		      unsigned long *val)
 {
 	if (state->topmost)
-		return unwind_user_reg(state->regs, reg, val);
+		return unwind_arch_reg(state->regs, reg, val);
 	if (!state->saved_regs)
 		return false;
-	switch (unwind_user_saved_reg(state->saved_regs, reg, val)) {
+	switch (unwind_arch_saved_reg(state->saved_regs, reg, val)) {
 	case 0:
 		return true;
 	case -EFAULT:
@@ -236,7 +236,7 @@ static bool known_reg(struct unwind_user_state *state, unsigned int reg,
 	}
 }
 
-static enum unwind_user_stop rule_base(struct unwind_user_state *state,
+static enum unwind_stop_reason rule_base(struct unwind_walk_state *state,
 				       const struct unwind_rule *rule,
 				       unsigned long cfa, unsigned long *base)
 {
@@ -254,18 +254,18 @@ static enum unwind_user_stop rule_base(struct unwind_user_state *state,
 	case UNWIND_RULE_REG:
 		if (!known_reg(state, rule->reg, base))
 			return UNWIND_STOP_NO_REGISTER;
-		*base = unwind_user_untag(*base);
+		*base = unwind_arch_untag(*base);
 		return UNWIND_STOP_NONE;
 	default:
 		return UNWIND_STOP_BAD_TABLE;
 	}
 }
 
-static enum unwind_user_stop apply_rule(struct unwind_user_state *state,
+static enum unwind_stop_reason apply_rule(struct unwind_walk_state *state,
 					const struct unwind_rule *rule,
 					unsigned long cfa, unsigned long *val)
 {
-	enum unwind_user_stop stop;
+	enum unwind_stop_reason stop;
 	unsigned long base, addr;
 
 	stop = rule_base(state, rule, cfa, &base);
@@ -282,17 +282,17 @@ static enum unwind_user_stop apply_rule(struct unwind_user_state *state,
 }
 
 /* Does the row place RA and FP as a frame record does? */
-static bool row_has_record(const struct unwind_user_state *state,
+static bool row_has_record(const struct unwind_walk_state *state,
 			   const struct unwind_row *row)
 {
-	const s64 words = UNWIND_USER_FP_RA_WORDS - UNWIND_USER_FP_FP_WORDS;
+	const s64 words = UNWIND_ARCH_FP_RA_WORDS - UNWIND_ARCH_FP_FP_WORDS;
 
 	return row->ra.base == UNWIND_RULE_CFA && row->ra.deref &&
 	       row->fp.base == UNWIND_RULE_CFA && row->fp.deref &&
 	       (s64)row->ra.offset - row->fp.offset == words * state->word_size;
 }
 
-static enum unwind_user_stop apply_cfa(struct unwind_user_state *state,
+static enum unwind_stop_reason apply_cfa(struct unwind_walk_state *state,
 				       const struct unwind_row *row,
 				       unsigned long *cfa)
 {
@@ -303,31 +303,31 @@ static enum unwind_user_stop apply_cfa(struct unwind_user_state *state,
 	 */
 	if (!sp_known(state) && row->cfa.base == UNWIND_RULE_SP &&
 	    !row->cfa.deref && row_has_record(state, row)) {
-		*cfa = state->fp - UNWIND_USER_FP_FP_WORDS * state->word_size -
+		*cfa = state->fp - UNWIND_ARCH_FP_FP_WORDS * state->word_size -
 		       row->fp.offset;
 		return UNWIND_STOP_NONE;
 	}
 	return apply_rule(state, &row->cfa, 0, cfa);
 }
 
-static enum unwind_user_stop apply_ra(struct unwind_user_state *state,
+static enum unwind_stop_reason apply_ra(struct unwind_walk_state *state,
 				      const struct unwind_rule *rule,
 				      unsigned long cfa, unsigned long *ra)
 {
 	if (rule->base != UNWIND_RULE_SAME)
 		return apply_rule(state, rule, cfa, ra);
 	/* Still in the link register */
-	if (UNWIND_USER_LINK_REG >= 0 &&
-	    known_reg(state, UNWIND_USER_LINK_REG, ra))
+	if (UNWIND_ARCH_LINK_REG >= 0 &&
+	    known_reg(state, UNWIND_ARCH_LINK_REG, ra))
 		return UNWIND_STOP_NONE;
 	return UNWIND_STOP_NO_REGISTER;
 }
 
-static enum unwind_user_stop apply_row(struct unwind_user_state *state,
+static enum unwind_stop_reason apply_row(struct unwind_walk_state *state,
 				       const struct unwind_row *row,
-				       struct unwind_user_frame *next)
+				       struct unwind_walk_frame *next)
 {
-	enum unwind_user_stop stop;
+	enum unwind_stop_reason stop;
 
 	if (row->outermost)
 		return UNWIND_STOP_END;
@@ -378,9 +378,9 @@ static void correct_cfa(struct unwind_row *row)
  * The row from the table of the address; @row->at_end is set if it may end there.  -ENXIO:
  * the table has none; -ENOENT: there is no table.
  */
-static int lookup_row(struct unwind_user_state *state, struct unwind_row *row)
+static int lookup_row(struct unwind_walk_state *state, struct unwind_row *row)
 {
-	const unsigned long ip = unwind_user_lookup_ip(state);
+	const unsigned long ip = unwind_walk_lookup_ip(state);
 	const struct unwind_mapping *map;
 	bool edge;
 	u64 rule;
@@ -390,19 +390,19 @@ static int lookup_row(struct unwind_user_state *state, struct unwind_row *row)
 	if (state->word_size != sizeof(u64))
 		return -ENOENT;
 
-	ret = unwind_user_map(state, ip, &map);
+	ret = unwind_walk_map(state, ip, &map);
 	switch (ret) {
 	case 0:
 		break;
 	case -ENODATA:
-		unwind_user_need(state, UNWIND_NEED_TABLE, ip);
+		unwind_walk_need(state, UNWIND_NEED_TABLE, ip);
 		return ret;
 	case -EBUSY:
-		unwind_user_need(state, UNWIND_NEED_LOCK, ip);
+		unwind_walk_need(state, UNWIND_NEED_LOCK, ip);
 		return ret;
 	case -EREMOTE:
 		if (!state->has_row)
-			unwind_user_need(state, UNWIND_NEED_ROW, ip);
+			unwind_walk_need(state, UNWIND_NEED_ROW, ip);
 		*row = state->row;
 		return state->has_row ? state->row_error : ret;
 	default:
@@ -416,7 +416,7 @@ static int lookup_row(struct unwind_user_state *state, struct unwind_row *row)
 	return ret == -ENOENT ? -ENXIO : ret;
 }
 
-static enum unwind_user_stop find_row(struct unwind_user_state *state,
+static enum unwind_stop_reason find_row(struct unwind_walk_state *state,
 				      struct unwind_row *row)
 {
 	int ret;
@@ -427,7 +427,7 @@ static enum unwind_user_stop find_row(struct unwind_user_state *state,
 	ret = lookup_row(state, row);
 	switch (ret) {
 	case 0:
-		if (UNWIND_USER_LINK_REG >= 0)
+		if (UNWIND_ARCH_LINK_REG >= 0)
 			correct_cfa(row);
 		return UNWIND_STOP_NONE;
 	case -ENOENT:
@@ -438,23 +438,26 @@ static enum unwind_user_stop find_row(struct unwind_user_state *state,
 		return UNWIND_STOP_NOT_LOADED;
 	default:
 		if (!state->need)
-			trace_unwind_entry_invalid(unwind_user_lookup_ip(state), ret);
+			trace_unwind_entry_invalid(unwind_walk_lookup_ip(state), ret);
 		return ret == -EFAULT ? UNWIND_STOP_UNREADABLE : UNWIND_STOP_BAD_TABLE;
 	}
 }
 
-static enum unwind_user_stop next_by_row(struct unwind_user_state *state,
+static enum unwind_stop_reason next_by_row(struct unwind_walk_state *state,
 					 const struct unwind_row *row,
-					 struct unwind_user_frame *next)
+					 struct unwind_walk_frame *next)
 {
-	enum unwind_user_stop stop;
+	enum unwind_stop_reason stop;
 
-	*next = (struct unwind_user_frame){
+	*next = (struct unwind_walk_frame){
 		.word_size = state->word_size,
-		.method = UNWIND_USER_SFRAME,
+		.method = UNWIND_METHOD_SFRAME,
 		.interrupted = row->signal,
 	};
 	stop = apply_row(state, row, next);
+	/* What cannot be read further in was no stack */
+	if (stop == UNWIND_STOP_UNREADABLE && next->sp && next->sp < state->sp)
+		return UNWIND_STOP_BAD_FRAME;
 	if (stop)
 		return stop;
 	return row->signal ? check_interrupted(state, next) :
@@ -465,17 +468,17 @@ static enum unwind_user_stop next_by_row(struct unwind_user_state *state,
  * By signal frame
  */
 
-static enum unwind_user_stop next_by_signal(struct unwind_user_state *state,
-					    struct unwind_user_frame *next)
+static enum unwind_stop_reason next_by_signal(struct unwind_walk_state *state,
+					    struct unwind_walk_frame *next)
 {
 	const struct pt_regs *topmost = state->topmost ? state->regs : NULL;
-	struct unwind_user_interrupted to;
+	struct unwind_arch_interrupted to;
 	unsigned long sp = state->sp;
 	bool found;
 
-	if (UNWIND_USER_SIGNAL_RECORD && !sp_known(state))
-		sp = state->fp - UNWIND_USER_SIGNAL_RECORD;
-	found = unwind_user_signal_frame(state->ip, sp, topmost,
+	if (UNWIND_ARCH_SIGNAL_RECORD && !sp_known(state))
+		sp = state->fp - UNWIND_ARCH_SIGNAL_RECORD;
+	found = unwind_arch_signal_frame(state->ip, sp, topmost,
 					 state->saved_regs, state->word_size, &to);
 	if (to.unread)
 		note_unread(state, to.unread, 0);
@@ -483,13 +486,13 @@ static enum unwind_user_stop next_by_signal(struct unwind_user_state *state,
 		return UNWIND_STOP_NO_FRAME;
 	if (!to.word_size)
 		return UNWIND_STOP_UNREADABLE;
-	*next = (struct unwind_user_frame){
+	*next = (struct unwind_walk_frame){
 		.ip = to.ip,
 		.sp = to.sp,
 		.fp = to.fp,
 		.saved_regs = to.regs,
 		.word_size = to.word_size,
-		.method = UNWIND_USER_SIGNAL,
+		.method = UNWIND_METHOD_SIGNAL,
 		.interrupted = true,
 	};
 	return check_interrupted(state, next);
@@ -503,26 +506,26 @@ static enum unwind_user_stop next_by_signal(struct unwind_user_state *state,
  * @described: other functions of the object have rules.  Then this one is no compiler's,
  * and has no frame record unless its instructions show it.
  */
-static enum unwind_user_stop next_by_insns(struct unwind_user_state *state, bool described,
-					   struct unwind_user_frame *next)
+static enum unwind_stop_reason next_by_insns(struct unwind_walk_state *state, bool described,
+					   struct unwind_walk_frame *next)
 {
-	const enum unwind_user_stop unknown = described ? UNWIND_STOP_NO_RULE :
+	const enum unwind_stop_reason unknown = described ? UNWIND_STOP_NO_RULE :
 							  UNWIND_STOP_NO_FRAME;
 	/* By a mistaken call, to where no instruction is: nothing has happened since */
-	struct unwind_user_caller at = {
-		.cfa = UNWIND_USER_CFA_MIN_WORDS * sizeof(u64),
-		.ra_in_link = UNWIND_USER_LINK_REG >= 0,
+	struct unwind_arch_caller at = {
+		.cfa = UNWIND_ARCH_CFA_MIN_WORDS * sizeof(u64),
+		.ra_in_link = UNWIND_ARCH_LINK_REG >= 0,
 		.sp_known = true,
 	};
-	enum unwind_user_stop stop;
+	enum unwind_stop_reason stop;
 	bool stray;
 	int ret = 0;
 
 	if (state->word_size != sizeof(u64))
 		return UNWIND_STOP_NO_FRAME;
-	stray = !IS_ALIGNED(state->ip, UNWIND_USER_INSN_ALIGN) || !is_text(state, state->ip);
+	stray = !IS_ALIGNED(state->ip, UNWIND_ARCH_INSN_ALIGN) || !is_text(state, state->ip);
 	if (!stray)
-		ret = unwind_user_find_caller(state->ip, &at);
+		ret = unwind_arch_find_caller(state->ip, &at);
 	/* To decode an instruction takes about two ordinary frames */
 	state->budget -= min(state->budget, 2 * at.looked);
 	if (at.unread)
@@ -530,17 +533,17 @@ static enum unwind_user_stop next_by_insns(struct unwind_user_state *state, bool
 	if (ret)
 		return ret == -EEXIST ? UNWIND_STOP_NO_FRAME : unknown;
 
-	*next = (struct unwind_user_frame){
+	*next = (struct unwind_walk_frame){
 		.sp = state->sp + at.cfa,
 		.fp = state->fp,
 		.word_size = state->word_size,
 		/* Counts as FP, which is the next method and has found no frame yet */
-		.method = UNWIND_USER_FP,
+		.method = UNWIND_METHOD_FP,
 		.sp_is_bound = !at.sp_known,
 	};
 	if (!cfa_valid(state, next->sp, at.ra_in_link))
 		return UNWIND_STOP_BAD_FRAME;
-	if (at.ra_in_link && !known_reg(state, UNWIND_USER_LINK_REG, &next->ip))
+	if (at.ra_in_link && !known_reg(state, UNWIND_ARCH_LINK_REG, &next->ip))
 		return UNWIND_STOP_NO_REGISTER;
 	if ((!at.ra_in_link && read_stack(state, state->sp + at.ra, &next->ip)) ||
 	    (at.fp_saved && read_stack(state, state->sp + at.fp, &next->fp)))
@@ -557,7 +560,7 @@ static enum unwind_user_stop next_by_insns(struct unwind_user_state *state, bool
  */
 
 /* The frame pointer is a guess: no memory but the stack is brought in for it */
-static int read_record(struct unwind_user_state *state, unsigned long addr,
+static int read_record(struct unwind_walk_state *state, unsigned long addr,
 		       unsigned long *word)
 {
 	int ret = read_word(state, addr, word);
@@ -572,7 +575,7 @@ static int read_record(struct unwind_user_state *state, unsigned long addr,
  * another stack?  Below the stack pointer of the same mapping are functions that have
  * returned.
  */
-static bool leads_out(struct unwind_user_state *state, unsigned long fp)
+static bool leads_out(struct unwind_walk_state *state, unsigned long fp)
 {
 	int same;
 
@@ -582,21 +585,21 @@ static bool leads_out(struct unwind_user_state *state, unsigned long fp)
 		return false;
 	same = unwind_same_mapping(fp, state->sp, state->locked);
 	if (same < 0)
-		unwind_user_need(state, UNWIND_NEED_LOCK, fp);
+		unwind_walk_need(state, UNWIND_NEED_LOCK, fp);
 	return !same;
 }
 
-static enum unwind_user_stop next_by_fp(struct unwind_user_state *state,
-					struct unwind_user_frame *next)
+static enum unwind_stop_reason next_by_fp(struct unwind_walk_state *state,
+					struct unwind_walk_frame *next)
 {
 	const unsigned int word = state->word_size;
 	unsigned long fp = state->fp;
-	enum unwind_user_stop stop;
+	enum unwind_stop_reason stop;
 
-	*next = (struct unwind_user_frame){
+	*next = (struct unwind_walk_frame){
 		.word_size = word,
-		.method = UNWIND_USER_FP,
-		.sp_is_bound = !UNWIND_USER_FP_CFA_EXACT,
+		.method = UNWIND_METHOD_FP,
+		.sp_is_bound = !UNWIND_ARCH_FP_CFA_EXACT,
 	};
 	if (!fp)
 		return UNWIND_STOP_END_FP;
@@ -605,11 +608,11 @@ static enum unwind_user_stop next_by_fp(struct unwind_user_state *state,
 	if (fp >= TASK_SIZE_MAX || !IS_ALIGNED(fp, word) || !leads_out(state, fp))
 		return UNWIND_STOP_NO_FRAME;
 
-	next->sp = fp + UNWIND_USER_FP_CFA_WORDS * word;
+	next->sp = fp + UNWIND_ARCH_FP_CFA_WORDS * word;
 	if (!cfa_valid(state, next->sp, false))
 		return UNWIND_STOP_NO_FRAME;
-	if (read_record(state, fp + UNWIND_USER_FP_RA_WORDS * word, &next->ip) ||
-	    read_record(state, fp + UNWIND_USER_FP_FP_WORDS * word, &next->fp))
+	if (read_record(state, fp + UNWIND_ARCH_FP_RA_WORDS * word, &next->ip) ||
+	    read_record(state, fp + UNWIND_ARCH_FP_FP_WORDS * word, &next->fp))
 		return UNWIND_STOP_UNREADABLE;
 	stop = check_frame(state, next);
 	/* Then it is no frame record: the register had some other use */
@@ -625,7 +628,7 @@ static enum unwind_user_stop next_by_fp(struct unwind_user_state *state,
  * Does the function return to code that begins like a signal's trampoline?  A trampoline
  * right after a function gets the function's last row, because the lookup takes ip - 1.
  */
-static bool may_be_trampoline(struct unwind_user_state *state,
+static bool may_be_trampoline(struct unwind_walk_state *state,
 			      const struct unwind_row *row)
 {
 	u32 insns;
@@ -633,17 +636,17 @@ static bool may_be_trampoline(struct unwind_user_state *state,
 	if (!row->at_end || state->exact_ip)
 		return false;
 	if (!unwind_read_u32(&insns, state->ip))
-		return unwind_user_maybe_trampoline(insns);
+		return unwind_arch_maybe_trampoline(insns);
 	note_unread(state, state->ip, 0);
 	return false;
 }
 
 /* Try a signal's frame if there can be one; UNWIND_STOP_NO_FRAME if there is none */
-static enum unwind_user_stop try_signal(struct unwind_user_state *state,
+static enum unwind_stop_reason try_signal(struct unwind_walk_state *state,
 					const struct unwind_row *row,
-					struct unwind_user_frame *next)
+					struct unwind_walk_frame *next)
 {
-	enum unwind_user_stop stop;
+	enum unwind_stop_reason stop;
 
 	if (row && !row->signal && !may_be_trampoline(state, row))
 		return UNWIND_STOP_NO_FRAME;
@@ -652,13 +655,13 @@ static enum unwind_user_stop try_signal(struct unwind_user_state *state,
 	if (row && !row->signal)
 		return stop == UNWIND_STOP_UNREADABLE ? UNWIND_STOP_NO_FRAME : stop;
 	/* If a signal frame has a frame record, that record skips the interrupted frame */
-	return UNWIND_USER_SIGNAL_RECORD || !stop ? stop : UNWIND_STOP_NO_FRAME;
+	return UNWIND_ARCH_SIGNAL_RECORD || !stop ? stop : UNWIND_STOP_NO_FRAME;
 }
 
-static enum unwind_user_stop next_frame(struct unwind_user_state *state,
-					struct unwind_user_frame *next)
+static enum unwind_stop_reason next_frame(struct unwind_walk_state *state,
+					struct unwind_walk_frame *next)
 {
-	enum unwind_user_stop stop, other;
+	enum unwind_stop_reason stop, other;
 	struct unwind_row row;
 	bool described;
 
@@ -703,17 +706,17 @@ static enum unwind_user_stop next_frame(struct unwind_user_state *state,
 }
 
 /**
- * unwind_user_next - move to the caller's frame
+ * unwind_walk_next - move to the caller's frame
  * @state: the current frame
  *
- * Context: as unwind_user_frames().
+ * Context: as unwind_walk_frames().
  * Return: 0, or -ENOENT if there is no further frame: @state->stop has the reason; or if
  * something is needed first: @state->need.
  */
-int unwind_user_next(struct unwind_user_state *state)
+int unwind_walk_next(struct unwind_walk_state *state)
 {
-	struct unwind_user_frame next;
-	enum unwind_user_stop stop;
+	struct unwind_walk_frame next;
+	enum unwind_stop_reason stop;
 
 	if (state->stop)
 		return -ENOENT;
@@ -732,12 +735,12 @@ int unwind_user_next(struct unwind_user_state *state)
 	state->saved_regs = next.saved_regs;
 	state->word_size = next.word_size;
 	state->method = next.method;
-	state->by_table |= next.method == UNWIND_USER_SFRAME;
+	state->by_table |= next.method == UNWIND_METHOD_SFRAME;
 	state->topmost = false;
 	state->exact_ip = next.interrupted;
 	state->has_row = false;
 	state->no_pages = false;
-	if (!UNWIND_USER_FP_CFA_EXACT)
+	if (!UNWIND_ARCH_FP_CFA_EXACT)
 		state->sp_is_bound = next.sp_is_bound;
 	return 0;
 }

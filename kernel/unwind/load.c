@@ -36,7 +36,7 @@
 #include <linux/string.h>
 #include <linux/user_namespace.h>
 #include <linux/workqueue.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 #include <trace/events/unwind.h>
 
 #include "file.h"
@@ -233,7 +233,7 @@ static struct sframe_table *build(const struct elf_source *src,
 		return ERR_PTR(-EAGAIN);
 	ret = read_source(src, section, image.size, sframe->p_offset);
 	image.section = section;
-	table = ret ? ERR_PTR(ret) : sframe_table_build(&image, UNWIND_USER_SFRAME_ABI);
+	table = ret ? ERR_PTR(ret) : sframe_table_build(&image, UNWIND_ARCH_SFRAME_ABI);
 	kvfree(section);
 	return table == ERR_PTR(-ENOMEM) ? ERR_PTR(-EAGAIN) : table;
 }
@@ -292,7 +292,7 @@ struct sframe_table *unwind_file_build(struct file *file, const void *section,
 	image.segments = text.segments;
 	image.nr_segments = text.nr;
 	if (!ret)
-		table = sframe_table_build(&image, UNWIND_USER_SFRAME_ABI);
+		table = sframe_table_build(&image, UNWIND_ARCH_SFRAME_ABI);
 	else
 		table = ERR_PTR(src.is_elf || ret == -EAGAIN ? ret : -ENOEXEC);
 	kfree(text.segments);

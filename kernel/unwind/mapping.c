@@ -29,7 +29,7 @@
 #include <linux/sched.h>
 #include <linux/sprintf.h>
 #include <linux/string.h>
-#include <linux/unwind_user.h>
+#include <linux/unwind_stack.h>
 #include <linux/userfaultfd_k.h>
 
 #include "file.h"
@@ -347,7 +347,7 @@ u64 unwind_text_name(unsigned long ip, char *name, size_t size)
 	return offset;
 }
 
-static enum unwind_user_text text_kind(const struct vm_area_struct *vma,
+static enum unwind_text_kind text_kind(const struct vm_area_struct *vma,
 				       unsigned long ip)
 {
 	if (unwind_is_vdso(vma))
@@ -368,7 +368,7 @@ static enum unwind_user_text text_kind(const struct vm_area_struct *vma,
 }
 
 /**
- * unwind_user_text - find the kind of text at an address of the current task
+ * unwind_find_text - find the kind of text at an address of the current task
  * @vma: the mapping at @ip, or NULL; it is locked, or the mmap lock is held
  * @ip: the address
  * @offset: of @ip in the file, or in the mapping if it is of no file
@@ -376,10 +376,10 @@ static enum unwind_user_text text_kind(const struct vm_area_struct *vma,
  * Context: task.
  * Return: its kind.
  */
-enum unwind_user_text unwind_user_text(const struct vm_area_struct *vma,
+enum unwind_text_kind unwind_find_text(const struct vm_area_struct *vma,
 				       unsigned long ip, u64 *offset)
 {
-	enum unwind_user_text kind;
+	enum unwind_text_kind kind;
 
 	*offset = 0;
 	if (!vma)

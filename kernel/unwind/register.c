@@ -17,8 +17,8 @@
 #include <linux/slab.h>
 #include <linux/sysctl.h>
 #include <linux/uaccess.h>
-#include <linux/unwind_user.h>
-#include <asm/unwind_user.h>
+#include <linux/unwind_stack.h>
+#include <asm/unwind_arch.h>
 #include <trace/events/unwind.h>
 #include <uapi/linux/unwind.h>
 
@@ -56,7 +56,7 @@ static int check_range(__u64 *start, u64 size)
 	u64 end;
 
 	if (access_ok(u64_to_user_ptr(*start), size))
-		*start = unwind_user_untag(*start);
+		*start = unwind_arch_untag(*start);
 	if (!size || check_add_overflow(*start, size, &end))
 		return -EINVAL;
 	return end <= TASK_SIZE ? 0 : -EFAULT;
@@ -82,7 +82,7 @@ static int add_table(const struct unwind_table_attr *attr)
 	int ret;
 
 	ret = sframe_read_header(&section, attr->table_start, attr->table_size,
-				 UNWIND_USER_SFRAME_ABI);
+				 UNWIND_ARCH_SFRAME_ABI);
 	if (ret)
 		return ret;
 	section.changes = attr->flags & UNWIND_TABLE_JIT;

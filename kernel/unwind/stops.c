@@ -5,7 +5,7 @@
  * Each line is a count and a reason, under the name that the tracepoint
  * unwind:unwind_stop has for it.  If a reason is too frequent, the tracepoint shows where
  * it occurs.  It counts all stacks since boot, or since somebody wrote to the file, but
- * not immediate ones (in_place.c).
+ * not immediate ones (immediate.c).
  */
 
 #include <linux/array_size.h>
@@ -26,7 +26,7 @@ DEFINE_PER_CPU(unsigned long [UNWIND_NR_STOPS], unwind_stop_count);
 #define EMe(reason, name)	{ reason, name }
 
 static const struct {
-	enum unwind_user_stop	reason;
+	enum unwind_stop_reason	reason;
 	const char		*name;
 } stops[] = { UNWIND_STOPS };
 
@@ -35,7 +35,7 @@ static int stops_show(struct seq_file *m, void *unused)
 	unsigned int i, cpu;
 
 	for (i = 0; i < ARRAY_SIZE(stops); i++) {
-		enum unwind_user_stop reason = stops[i].reason;
+		enum unwind_stop_reason reason = stops[i].reason;
 		unsigned long sum = 0;
 
 		if (reason == UNWIND_STOP_NONE)

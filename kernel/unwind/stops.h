@@ -4,7 +4,7 @@
 #define _KERNEL_UNWIND_STOPS_H
 
 #include <linux/percpu.h>
-#include <linux/unwind_user_types.h>
+#include <linux/unwind_stack_types.h>
 
 #define UNWIND_NR_STOPS		(UNWIND_STOP_LIMIT + 1)
 
@@ -18,14 +18,14 @@ DECLARE_PER_CPU(unsigned long [UNWIND_NR_STOPS], unwind_stop_count);
  *
  * Context: any.
  */
-static inline void unwind_count_stop(enum unwind_user_stop stop)
+static inline void unwind_count_stop(enum unwind_stop_reason stop)
 {
 	this_cpu_inc(unwind_stop_count[stop]);
 }
 
 #else
 
-static inline void unwind_count_stop(enum unwind_user_stop stop) { }
+static inline void unwind_count_stop(enum unwind_stop_reason stop) { }
 
 #endif /* CONFIG_DEBUG_FS */
 

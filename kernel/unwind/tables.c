@@ -32,9 +32,9 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/unwind_user.h>
+#include <linux/unwind_stack.h>
 #include <linux/workqueue.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 #include <trace/events/unwind.h>
 
 #include "ranges.h"
@@ -455,11 +455,11 @@ static struct sframe_table *build(const struct unwind_range *range)
 	if (!section)
 		return ERR_PTR(-ENOMEM);
 	image.section = section;
-	unwind_user_tags_off();
+	unwind_arch_tags_off();
 	left = copy_from_user(section, (const void __user *)range->section.start, image.size);
-	unwind_user_tags_on();
+	unwind_arch_tags_on();
 	if (!left)
-		table = sframe_table_build(&image, UNWIND_USER_SFRAME_ABI);
+		table = sframe_table_build(&image, UNWIND_ARCH_SFRAME_ABI);
 	kvfree(section);
 	return table;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Reads of user memory, for the steps of frame.c and the decoder (sframe.c).  The loop
- * over ordinary frames (user.c) opens user memory by itself; architecture code and
+ * over ordinary frames (walk.c) opens user memory by itself; architecture code and
  * uprobe.c use get_user().
  *
  * The frame loop has disabled page faults: then get_user() fails at once instead of
@@ -22,15 +22,15 @@
 #include <linux/errno.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 
 static __always_inline int unwind_read_u32(u32 *val, unsigned long addr)
 {
 	int ret;
 
-	unwind_user_tags_off();
+	unwind_arch_tags_off();
 	ret = get_user(*val, (const u32 __user *)addr);
-	unwind_user_tags_on();
+	unwind_arch_tags_on();
 	return ret;
 }
 
@@ -38,9 +38,9 @@ static __always_inline int unwind_read_u64(u64 *val, unsigned long addr)
 {
 	int ret;
 
-	unwind_user_tags_off();
+	unwind_arch_tags_off();
 	ret = get_user(*val, (const u64 __user *)addr);
-	unwind_user_tags_on();
+	unwind_arch_tags_on();
 	return ret;
 }
 
@@ -70,13 +70,13 @@ static __always_inline bool unwind_read_begin(unsigned long start,
 	might_fault();
 	if (!user_read_access_begin((const void __user *)start, size))
 		return false;
-	unwind_user_tags_off();
+	unwind_arch_tags_off();
 	return true;
 }
 
 static __always_inline void unwind_read_end(void)
 {
-	unwind_user_tags_on();
+	unwind_arch_tags_on();
 	user_read_access_end();
 }
 

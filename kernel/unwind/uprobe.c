@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Undo the changes that uprobes made to the stack and the instruction pointer, for the
- * frame loop (user.c).
+ * frame loop (walk.c).
  *
  * While a function with a uretprobe runs, the address of a trampoline replaces its
  * return address; a list of the task holds the true address.  The changed place on the
@@ -21,8 +21,9 @@
 #include <linux/limits.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
+#include <linux/unwind_base.h>
 #include <linux/uprobes.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 
 #include "uprobe.h"
 
@@ -65,11 +66,11 @@ bool unwind_uretprobe_ra(unsigned long *ra, unsigned long cfa,
 		return true;
 
 	/* @stack is the stack pointer at the function's first instruction */
-	cfa -= UNWIND_USER_CFA_MIN_WORDS * word_size;
+	cfa -= UNWIND_ARCH_CFA_MIN_WORDS * word_size;
 	for (ri = utask->return_instances; ri; ri = ri->next) {
-		if (unwind_user_untag(ri->stack) != cfa)
+		if (unwind_arch_untag(ri->stack) != cfa)
 			continue;
-		*ra = unwind_user_strip_ra(ri->orig_ret_vaddr);
+		*ra = unwind_arch_strip_ra(ri->orig_ret_vaddr);
 		return true;
 	}
 	return false;
@@ -79,7 +80,7 @@ static const struct return_instance *
 first_between(const struct return_instance *ri, unsigned long from, unsigned long to)
 {
 	for (; ri; ri = ri->next) {
-		unsigned long stack = unwind_user_untag(ri->stack);
+		unsigned long stack = unwind_arch_untag(ri->stack);
 
 		if (stack >= from && stack <= to)
 			return ri;
@@ -118,8 +119,8 @@ bool unwind_uretprobe_record_ra(unsigned long *ra, unsigned long *sp,
 		ri = first_between(utask->return_instances, *sp, ULONG_MAX);
 	if (!ri)
 		return false;
-	*ra = unwind_user_strip_ra(ri->orig_ret_vaddr);
-	*sp = unwind_user_untag(ri->stack);
+	*ra = unwind_arch_strip_ra(ri->orig_ret_vaddr);
+	*sp = unwind_arch_untag(ri->stack);
 	return true;
 }
 
@@ -142,9 +143,9 @@ unsigned long unwind_uretprobe_leave(unsigned long *ip, unsigned long *sp,
 	if (likely(!current->utask))
 		return 0;
 	start = uprobe_get_trampoline_vaddr();
-	arch_uprobe_trampoline(&size);
+	arch_uretprobe_trampoline(&size);
 	if (*ip < start || *ip - start >= size ||
-	    !unwind_user_uretprobe_pushed(*ip - start, &words, &called))
+	    !unwind_arch_uretprobe_pushed(*ip - start, &words, &called))
 		return 0;
 
 	cfa = *sp + word_size * words;

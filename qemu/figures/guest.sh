@@ -23,7 +23,7 @@ PERF=$BUILT/perf/perf
 BIN=/opt/sframe/bin
 HERE=/mnt/repo/qemu/figures
 PROGRAMS=/mnt/repo/qemu/programs
-SWITCH=/proc/sys/kernel/unwind_in_place
+SWITCH=/proc/sys/kernel/unwind_immediate
 # Frames; perf cuts longer stacks, however they were unwound
 MAX_STACK=1024
 export LC_ALL=C PERF_PAGER=cat HOME=/tmp/figures

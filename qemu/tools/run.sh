@@ -8,9 +8,9 @@
 #     run.sh KERNEL    (where the kernel was built)
 #
 # Each tool watches a running program.  The first second is left out: tables are found
-# meanwhile.  With kernel.unwind_in_place=0 there would be nothing to see, which comes
+# meanwhile.  With kernel.unwind_immediate=0 there would be nothing to see, which comes
 # last.  QUICK=1 is shorter: one program for each tool but trace-cmd, whose stacks are
-# compared with others, and no bcc.
+# compared with others, and no bcc.  DEFERRED=1 is perf's deferred stacks alone.
 
 KERNEL=$1
 HERE=/mnt/repo/qemu
@@ -18,7 +18,7 @@ WATCHED=12
 THREADS='bpftrace perf trace_cmd'
 WITHOUT='bpftrace perf'
 [ -z "$QUICK" ] || { WATCHED=4 THREADS=trace_cmd WITHOUT=perf BCC=no; }
-SWITCH=/proc/sys/kernel/unwind_in_place
+SWITCH=/proc/sys/kernel/unwind_immediate
 SERVICE=$(command -v unwind-tables)
 # The tools of Debian, none of this project's
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C
@@ -87,7 +87,7 @@ judge()
 	result='not ok'
 	! python3 $HERE/tools/judge.py "$1" recorded "$4" ${STRICT:+strict} >judged || result=ok
 	sed 's/^/# /' judged
-	echo "$result $n $1, $2, unwind_in_place=$3: complete stacks${STRICT:+ $4 %}"
+	echo "$result $n $1, $2, unwind_immediate=$3: complete stacks${STRICT:+ $4 %}"
 }
 
 # watch TOOL PROGRAM SWITCH PERCENT
@@ -103,7 +103,24 @@ watch()
 	judge "$@"
 }
 
+# watch_served TOOL... - Debian's python3, while the service runs
+watch_served()
+{
+	"$SERVICE" serve 2>service &
+	service=$!
+	for tool; do watch "$tool" python3 1 95; done
+	kill $service
+	wait $service
+	sed 's/^/# /' service
+}
+
 [ -w $SWITCH ] || { echo "not ok 1 no $SWITCH"; exit 1; }
+if [ -n "$DEFERRED" ]; then
+	watch perf_deferred sqlite 1 99.9
+	watch_served perf_deferred
+	echo "1..$n"
+	exit
+fi
 for tool in bpftrace perf trace_cmd; do watch $tool sqlite 1 95; done
 judge trace_cmd_deferred sqlite 1 99.9
 watch perf_deferred sqlite 1 99.9
@@ -112,13 +129,8 @@ for tool in $THREADS; do watch $tool mixed 1 95; done
 # wrong table for it, and 1 % of the stacks end there
 judge trace_cmd_deferred mixed 1 98
 [ "$BCC" = no ] || for tool in bcc bcc_off_cpu; do watch $tool mixed 1 95; done
-"$SERVICE" serve 2>service &
-service=$!
-for tool in bpftrace perf perf_deferred; do watch $tool python3 1 95; done
-kill $service
-wait $service
-sed 's/^/# /' service
+watch_served bpftrace perf perf_deferred
 for tool in $WITHOUT; do watch $tool sqlite 0 -50; done
 echo 1 >$SWITCH
-sed 's/^/# /' /sys/kernel/debug/unwind/in_place
+sed 's/^/# /' /sys/kernel/debug/unwind/immediate
 echo "1..$n"

@@ -31,7 +31,7 @@
 #include <asm/byteorder.h>
 #include <asm/debug-monitors.h>
 #include <asm/insn.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 
 #define MAX_PATH	64
 #define MAX_PROLOGUE	16
@@ -121,15 +121,15 @@ static const struct pattern sets_sp[] = {
 	{ 0xbe8003e0, 0x0c8003e0 },	/* ld1 [sp], #, and the like */
 };
 
-static u32 read_insn(struct unwind_user_caller *to, unsigned long ip)
+static u32 read_insn(struct unwind_arch_caller *to, unsigned long ip)
 {
 	__le32 insn;
 	int ret;
 
 	to->looked++;
-	unwind_user_tags_off();
+	unwind_arch_tags_off();
 	ret = get_user(insn, (const __le32 __user *)ip);
-	unwind_user_tags_on();
+	unwind_arch_tags_on();
 	if (ret)
 		to->unread = ip;
 	return ret ? 0 : le32_to_cpu(insn);
@@ -232,7 +232,7 @@ static enum outcome follow(struct path *path, u32 insn)
 }
 
 /* br x16, br x17: does it leave the function?  A stub may have pushed two registers. */
-static enum outcome follow_leave(struct unwind_user_caller *to, struct path *path,
+static enum outcome follow_leave(struct unwind_arch_caller *to, struct path *path,
 				 unsigned long ip)
 {
 	unsigned int i;
@@ -245,7 +245,7 @@ static enum outcome follow_leave(struct unwind_user_caller *to, struct path *pat
 	return RETURNS;
 }
 
-static enum outcome follow_branch(struct unwind_user_caller *to, struct path *path, u32 insn,
+static enum outcome follow_branch(struct unwind_arch_caller *to, struct path *path, u32 insn,
 				  unsigned long ip)
 {
 	if (is_any(insn, returns))
@@ -260,7 +260,7 @@ static enum outcome follow_branch(struct unwind_user_caller *to, struct path *pa
 	return (insn & 0xffc00000) == 0xd5000000 && !has_fp_or_lr(insn) ? GO_ON : UNKNOWN;
 }
 
-static enum outcome follow_path(struct unwind_user_caller *to, struct path *path,
+static enum outcome follow_path(struct unwind_arch_caller *to, struct path *path,
 				unsigned long ip)
 {
 	enum outcome outcome = GO_ON;
@@ -276,7 +276,7 @@ static enum outcome follow_path(struct unwind_user_caller *to, struct path *path
 }
 
 /* Will the function have a frame record at once, and was nothing called before? */
-static bool in_prologue(struct unwind_user_caller *to, unsigned long ip)
+static bool in_prologue(struct unwind_arch_caller *to, unsigned long ip)
 {
 	bool saved = false;
 	unsigned int i;
@@ -303,7 +303,7 @@ static bool in_prologue(struct unwind_user_caller *to, unsigned long ip)
 }
 
 /**
- * unwind_user_find_caller - find an interrupted function's caller by its instructions
+ * unwind_arch_find_caller - find an interrupted function's caller by its instructions
  * @ip: the interrupted instruction, of a 64-bit program
  * @to: set
  *
@@ -311,13 +311,13 @@ static bool in_prologue(struct unwind_user_caller *to, unsigned long ip)
  * Return: 0; -EEXIST there is a frame record, and the frame pointer points to it; -ENOENT
  * the instructions do not show it.
  */
-int unwind_user_find_caller(unsigned long ip, struct unwind_user_caller *to)
+int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to)
 {
 	struct path path = { .saved = { IN_REGISTER, IN_REGISTER } };
 	enum outcome outcome;
 	u32 insn;
 
-	*to = (struct unwind_user_caller){ .ra_in_link = true };
+	*to = (struct unwind_arch_caller){ .ra_in_link = true };
 	if (!IS_ALIGNED(ip, AARCH64_INSN_SIZE))
 		return -ENOENT;
 	if (in_prologue(to, ip))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Signal frames: from a signal's trampoline to the frame that the signal interrupted, for
- * the frame loop (kernel/unwind/user.c).
+ * the frame loop (kernel/unwind/walk.c).
  *
  * A handler returns to two instructions, of the vDSO or of a C library that has its own,
  * that only call rt_sigreturn.  At the stack pointer there lies the frame that the kernel
@@ -33,9 +33,9 @@
 #include <linux/uaccess.h>
 #include <asm/ucontext.h>
 #include <asm/unistd.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 
-/* svc #0, after UNWIND_USER_TRAMPOLINE */
+/* svc #0, after UNWIND_ARCH_TRAMPOLINE */
 #define SVC			0xd4000001
 
 #define DWARF_X8		8
@@ -58,15 +58,15 @@ struct signal_frame {
 #define SAVED_PC		(DWARF_SP + 1)
 
 /**
- * unwind_user_saved_reg - a register of the program that a signal interrupted
- * @regs: as unwind_user_signal_frame() found it; not 0
+ * unwind_arch_saved_reg - a register of the program that a signal interrupted
+ * @regs: as unwind_arch_signal_frame() found it; not 0
  * @reg: number as in "DWARF for the Arm 64-bit Architecture"
  * @val: its value
  *
- * Context: as unwind_user_start().
+ * Context: as unwind_walk_start().
  * Return: 0; -ENOENT there is no such register; -EFAULT it cannot be read.
  */
-int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
+int unwind_arch_saved_reg(unsigned long regs, unsigned int reg,
 			  unsigned long *val)
 {
 	u64 saved;
@@ -76,9 +76,9 @@ int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
 		return -ENOENT;
 	/* @reg comes from a table, thus from the program */
 	reg = array_index_nospec(reg, DWARF_SP + 1);
-	unwind_user_tags_off();
+	unwind_arch_tags_off();
 	ret = get_user(saved, SAVED(regs, reg));
-	unwind_user_tags_on();
+	unwind_arch_tags_on();
 	if (ret)
 		return -EFAULT;
 	*val = saved;
@@ -87,7 +87,7 @@ int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
 
 /* The number of the system call that an interrupted frame is about to make */
 static bool syscall_nr(const struct pt_regs *topmost, unsigned long saved,
-		       unsigned long *nr, struct unwind_user_interrupted *to)
+		       unsigned long *nr, struct unwind_arch_interrupted *to)
 {
 	if (topmost) {
 		*nr = topmost->regs[DWARF_X8];
@@ -95,18 +95,18 @@ static bool syscall_nr(const struct pt_regs *topmost, unsigned long saved,
 	}
 	if (!saved)
 		return false;
-	if (!unwind_user_saved_reg(saved, DWARF_X8, nr))
+	if (!unwind_arch_saved_reg(saved, DWARF_X8, nr))
 		return true;
 	to->unread = saved;
 	return false;
 }
 
 static bool read_insn(unsigned long ip, u32 *insn,
-		      struct unwind_user_interrupted *to)
+		      struct unwind_arch_interrupted *to)
 {
 	__le32 val;
 
-	if (!unwind_user_read(val, (const __le32 __user *)ip, to))
+	if (!unwind_arch_read(val, (const __le32 __user *)ip, to))
 		return false;
 	*insn = le32_to_cpu(val);
 	return true;
@@ -114,32 +114,32 @@ static bool read_insn(unsigned long ip, u32 *insn,
 
 static bool at_rt_sigreturn(unsigned long ip, const struct pt_regs *topmost,
 			    unsigned long saved,
-			    struct unwind_user_interrupted *to)
+			    struct unwind_arch_interrupted *to)
 {
 	unsigned long nr;
 	u32 insn;
 
 	if (!read_insn(ip, &insn, to))
 		return false;
-	if (insn == UNWIND_USER_TRAMPOLINE)
+	if (insn == UNWIND_ARCH_TRAMPOLINE)
 		return read_insn(ip + sizeof(insn), &insn, to) && insn == SVC;
 	return insn == SVC && syscall_nr(topmost, saved, &nr, to) &&
 	       nr == __NR_rt_sigreturn;
 }
 
 /* A frame's list of further registers begins with FP and SIMD registers */
-static bool has_frame(unsigned long further, struct unwind_user_interrupted *to)
+static bool has_frame(unsigned long further, struct unwind_arch_interrupted *to)
 {
 	const struct _aarch64_ctx __user *head = (void __user *)further;
 	u32 magic, size;
 
-	return unwind_user_read(magic, &head->magic, to) &&
-	       unwind_user_read(size, &head->size, to) &&
+	return unwind_arch_read(magic, &head->magic, to) &&
+	       unwind_arch_read(size, &head->size, to) &&
 	       magic == FPSIMD_MAGIC && size == sizeof(struct fpsimd_context);
 }
 
 /**
- * unwind_user_signal_frame - from a signal's trampoline to the interrupted frame
+ * unwind_arch_signal_frame - from a signal's trampoline to the interrupted frame
  * @ip: the address to which a function, perhaps a handler, returns
  * @sp: the stack pointer there
  * @topmost: the registers, if @ip is the topmost frame's; else NULL
@@ -148,37 +148,37 @@ static bool has_frame(unsigned long further, struct unwind_user_interrupted *to)
  * @word_size: bytes in a stack word there
  * @to: filled in; its word_size is 0 if there is no trampoline, or no frame at @sp
  *
- * Context: as unwind_user_start().
+ * Context: as unwind_walk_start().
  * Return: whether this is a signal's trampoline.
  */
-bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
+bool unwind_arch_signal_frame(unsigned long ip, unsigned long sp,
 			      const struct pt_regs *topmost,
 			      unsigned long saved, unsigned int word_size,
-			      struct unwind_user_interrupted *to)
+			      struct unwind_arch_interrupted *to)
 {
 	unsigned long regs = SAVED_REGS(sp);
 	u64 pc, stack, fp;
 
-	BUILD_BUG_ON(UNWIND_USER_SIGNAL_RECORD !=
+	BUILD_BUG_ON(UNWIND_ARCH_SIGNAL_RECORD !=
 		     round_up(sizeof(struct signal_frame), 16));
 	BUILD_BUG_ON(offsetof(struct sigcontext, sp) !=
 		     offsetofend(struct sigcontext, regs));
 	BUILD_BUG_ON(offsetof(struct sigcontext, pc) !=
 		     offsetofend(struct sigcontext, sp));
 
-	*to = (struct unwind_user_interrupted){};
+	*to = (struct unwind_arch_interrupted){};
 	if (!at_rt_sigreturn(ip, topmost, saved, to))
 		return false;
 	if (!has_frame(FURTHER_REGS(sp), to))
 		return true;
-	if (!unwind_user_read(pc, SAVED(regs, SAVED_PC), to) ||
-	    !unwind_user_read(stack, SAVED(regs, DWARF_SP), to) ||
-	    !unwind_user_read(fp, SAVED(regs, DWARF_X29), to))
+	if (!unwind_arch_read(pc, SAVED(regs, SAVED_PC), to) ||
+	    !unwind_arch_read(stack, SAVED(regs, DWARF_SP), to) ||
+	    !unwind_arch_read(fp, SAVED(regs, DWARF_X29), to))
 		return true;
 	to->regs = regs;
 	to->ip = pc;
-	to->sp = unwind_user_untag(stack);
-	to->fp = unwind_user_untag(fp);
+	to->sp = unwind_arch_untag(stack);
+	to->fp = unwind_arch_untag(fp);
 	to->word_size = word_size;
 	return true;
 }

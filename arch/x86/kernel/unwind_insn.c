@@ -28,7 +28,7 @@
 #include <linux/overflow.h>
 #include <linux/uaccess.h>
 #include <asm/insn.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 
 #define MAX_INSNS	64
 /* Jumps within a function go no further */
@@ -71,7 +71,7 @@ struct way {
  * @no_page: a page that cannot be read, or 0
  */
 struct walk {
-	struct unwind_user_caller	*to;
+	struct unwind_arch_caller	*to;
 	unsigned long			no_page;
 };
 
@@ -103,6 +103,11 @@ static bool read_insn(struct walk *walk, unsigned long ip, struct insn *insn)
 	if (size < sizeof(bytes))
 		walk->to->unread = ip + sizeof(u64);
 	return false;
+}
+
+static bool has_vex(const struct insn *insn)
+{
+	return insn->vex_prefix.value;
 }
 
 static unsigned int modrm_reg(const struct insn *insn)
@@ -357,7 +362,7 @@ static enum outcome follow(struct way *way, struct insn *insn)
 	const unsigned int low = (insn->opcode.bytes[0] & 7) |
 				 (X86_REX_B(insn->rex_prefix.value) ? 8 : 0);
 
-	if (insn_is_avx(insn))
+	if (has_vex(insn))
 		return follow_vex(way, insn);
 	switch (insn->opcode.bytes[0]) {
 	case 0xc2 ... 0xc3:
@@ -419,7 +424,7 @@ static bool is_conditional(struct insn *insn)
 {
 	const u8 *opcode = insn->opcode.bytes;
 
-	if (insn_is_avx(insn))
+	if (has_vex(insn))
 		return false;
 	return (opcode[0] & 0xf0) == 0x70 || (opcode[0] == 0x0f && (opcode[1] & 0xf0) == 0x80);
 }
@@ -519,7 +524,7 @@ static bool sets_up_record(struct walk *walk, unsigned long ip)
 }
 
 /**
- * unwind_user_find_caller - find an interrupted function's caller by its instructions
+ * unwind_arch_find_caller - find an interrupted function's caller by its instructions
  * @ip: the interrupted instruction, of a 64-bit program
  * @to: set
  *
@@ -527,13 +532,13 @@ static bool sets_up_record(struct walk *walk, unsigned long ip)
  * Return: 0; -EEXIST there is a frame record, and the frame pointer points to it; -ENOENT
  * the instructions do not show it.
  */
-int unwind_user_find_caller(unsigned long ip, struct unwind_user_caller *to)
+int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to)
 {
 	struct way way = { .ip = ip, .stored = S32_MIN }, other = {};
 	struct walk walk = { .to = to };
 	enum outcome outcome;
 
-	*to = (struct unwind_user_caller){ .sp_known = true };
+	*to = (struct unwind_arch_caller){ .sp_known = true };
 	if (sets_up_record(&walk, ip))
 		goto found;
 	outcome = follow_way(&walk, &way, &other);

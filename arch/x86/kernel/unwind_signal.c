@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Signal frames: from a signal's trampoline to the frame that the signal interrupted, for
- * the frame loop (kernel/unwind/user.c).
+ * the frame loop (kernel/unwind/walk.c).
  *
  * A handler returns to a few instructions of the C library, or of the 32-bit vDSO, that
  * only call sigreturn.  Such a trampoline has no caller.  Above its stack pointer lies the
@@ -30,7 +30,7 @@
 #include <asm/sigframe.h>
 #include <asm/ucontext.h>
 #include <asm/unistd.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 
 /* mov $__NR_rt_sigreturn, %rax; syscall; the latter's second byte comes after */
 #define MOVQ_SYSCALL		0x0f0000000fc0c748ULL
@@ -59,9 +59,9 @@
 #define IA32_POPPED		sizeof(u32)
 
 static bool read_text(unsigned long ip, u64 *insns,
-		      struct unwind_user_interrupted *to)
+		      struct unwind_arch_interrupted *to)
 {
-	return unwind_user_read(*insns, (const u64 __user *)ip, to);
+	return unwind_arch_read(*insns, (const u64 __user *)ip, to);
 }
 
 /*
@@ -81,15 +81,15 @@ static const u8 sigcontext_64_regs[] = {
 };
 
 /**
- * unwind_user_saved_reg - a register of the program that a signal interrupted
- * @regs: as unwind_user_signal_frame() found it for a 64-bit frame; not 0
+ * unwind_arch_saved_reg - a register of the program that a signal interrupted
+ * @regs: as unwind_arch_signal_frame() found it for a 64-bit frame; not 0
  * @reg: number as in the psABI's "DWARF Register Number Mapping"
  * @val: its value
  *
- * Context: as unwind_user_start().
+ * Context: as unwind_walk_start().
  * Return: 0; -ENOENT there is no such register; -EFAULT it cannot be read.
  */
-int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
+int unwind_arch_saved_reg(unsigned long regs, unsigned int reg,
 			  unsigned long *val)
 {
 	u64 saved;
@@ -106,7 +106,7 @@ int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
 
 /* The number of the system call that an interrupted frame is about to make */
 static bool syscall_nr_64(const struct pt_regs *topmost, unsigned long saved,
-			  unsigned long *nr, struct unwind_user_interrupted *to)
+			  unsigned long *nr, struct unwind_arch_interrupted *to)
 {
 	if (topmost) {
 		*nr = topmost->ax;
@@ -114,7 +114,7 @@ static bool syscall_nr_64(const struct pt_regs *topmost, unsigned long saved,
 	}
 	if (!saved)
 		return false;
-	if (!unwind_user_saved_reg(saved, DWARF_RAX, nr))
+	if (!unwind_arch_saved_reg(saved, DWARF_RAX, nr))
 		return true;
 	to->unread = saved;
 	return false;
@@ -122,19 +122,19 @@ static bool syscall_nr_64(const struct pt_regs *topmost, unsigned long saved,
 
 static bool at_rt_sigreturn(unsigned long ip, const struct pt_regs *topmost,
 			    unsigned long saved,
-			    struct unwind_user_interrupted *to)
+			    struct unwind_arch_interrupted *to)
 {
 	unsigned long nr;
 	u64 insns;
 	u8 last;
 
-	BUILD_BUG_ON(lower_32_bits(MOVQ_SYSCALL) != UNWIND_USER_TRAMPOLINE_MOVQ ||
-		     lower_32_bits(MOVL_SYSCALL) != UNWIND_USER_TRAMPOLINE_MOVL);
+	BUILD_BUG_ON(lower_32_bits(MOVQ_SYSCALL) != UNWIND_ARCH_TRAMPOLINE_MOVQ ||
+		     lower_32_bits(MOVL_SYSCALL) != UNWIND_ARCH_TRAMPOLINE_MOVL);
 
 	if (!read_text(ip, &insns, to))
 		return false;
 	if (insns == MOVQ_SYSCALL)
-		return unwind_user_read(last, (const u8 __user *)(ip + sizeof(insns)), to) &&
+		return unwind_arch_read(last, (const u8 __user *)(ip + sizeof(insns)), to) &&
 		       last == SYSCALL_LAST;
 	if ((insns & MOVL_SYSCALL_MASK) == MOVL_SYSCALL)
 		return true;
@@ -145,7 +145,7 @@ static bool at_rt_sigreturn(unsigned long ip, const struct pt_regs *topmost,
 static unsigned long find_sigcontext_64(unsigned long ip, unsigned long sp,
 					const struct pt_regs *topmost,
 					unsigned long saved,
-					struct unwind_user_interrupted *to)
+					struct unwind_arch_interrupted *to)
 {
 	/* The handler's return has taken the trampoline's address off the stack */
 	BUILD_BUG_ON(offsetof(struct rt_sigframe, uc) != sizeof(u64));
@@ -156,14 +156,14 @@ static unsigned long find_sigcontext_64(unsigned long ip, unsigned long sp,
 }
 
 static void read_sigcontext_64(unsigned long addr,
-			       struct unwind_user_interrupted *to)
+			       struct unwind_arch_interrupted *to)
 {
 	const struct sigcontext_64 __user *sc = (void __user *)addr;
 	u64 ip, sp, fp;
 	u16 cs;
 
-	if (!unwind_user_read(ip, &sc->ip, to) || !unwind_user_read(sp, &sc->sp, to) ||
-	    !unwind_user_read(fp, &sc->bp, to) || !unwind_user_read(cs, &sc->cs, to))
+	if (!unwind_arch_read(ip, &sc->ip, to) || !unwind_arch_read(sp, &sc->sp, to) ||
+	    !unwind_arch_read(fp, &sc->bp, to) || !unwind_arch_read(cs, &sc->cs, to))
 		return;
 	/* A 64-bit handler may have interrupted 32-bit code */
 	if (cs != __USER_CS && cs != __USER32_CS)
@@ -183,14 +183,14 @@ static void read_sigcontext_64(unsigned long addr,
 #ifdef CONFIG_IA32_EMULATION
 
 static u32 syscall_nr_32(const struct pt_regs *topmost, unsigned long saved,
-			 struct unwind_user_interrupted *to)
+			 struct unwind_arch_interrupted *to)
 {
 	const struct sigcontext_32 __user *sc = (void __user *)saved;
 	u32 nr;
 
 	if (topmost)
 		return topmost->ax;
-	return saved && unwind_user_read(nr, &sc->ax, to) ? nr : 0;
+	return saved && unwind_arch_read(nr, &sc->ax, to) ? nr : 0;
 }
 
 static unsigned long sigcontext_32_of(u32 nr, unsigned long sp)
@@ -209,7 +209,7 @@ static unsigned long sigcontext_32_of(u32 nr, unsigned long sp)
 static unsigned long find_sigcontext_32(unsigned long ip, unsigned long sp,
 					const struct pt_regs *topmost,
 					unsigned long saved,
-					struct unwind_user_interrupted *to)
+					struct unwind_arch_interrupted *to)
 {
 	u64 insns;
 
@@ -232,14 +232,14 @@ static unsigned long find_sigcontext_32(unsigned long ip, unsigned long sp,
 }
 
 static void read_sigcontext_32(unsigned long addr,
-			       struct unwind_user_interrupted *to)
+			       struct unwind_arch_interrupted *to)
 {
 	const struct sigcontext_32 __user *sc = (void __user *)addr;
 	u32 ip, sp, fp;
 	u16 cs;
 
-	if (!unwind_user_read(ip, &sc->ip, to) || !unwind_user_read(sp, &sc->sp, to) ||
-	    !unwind_user_read(fp, &sc->bp, to) || !unwind_user_read(cs, &sc->cs, to))
+	if (!unwind_arch_read(ip, &sc->ip, to) || !unwind_arch_read(sp, &sc->sp, to) ||
+	    !unwind_arch_read(fp, &sc->bp, to) || !unwind_arch_read(cs, &sc->cs, to))
 		return;
 	if (cs != __USER32_CS)
 		return;
@@ -256,20 +256,20 @@ static void read_sigcontext_32(unsigned long addr,
 static unsigned long find_sigcontext_32(unsigned long ip, unsigned long sp,
 					const struct pt_regs *topmost,
 					unsigned long saved,
-					struct unwind_user_interrupted *to)
+					struct unwind_arch_interrupted *to)
 {
 	return 0;
 }
 
 static void read_sigcontext_32(unsigned long addr,
-			       struct unwind_user_interrupted *to)
+			       struct unwind_arch_interrupted *to)
 {
 }
 
 #endif /* CONFIG_IA32_EMULATION */
 
 /**
- * unwind_user_signal_frame - from a signal's trampoline to the interrupted frame
+ * unwind_arch_signal_frame - from a signal's trampoline to the interrupted frame
  * @ip: the address to which a function, perhaps a handler, returns
  * @sp: the stack pointer there
  * @topmost: the registers, if @ip is the topmost frame's; else NULL
@@ -278,17 +278,17 @@ static void read_sigcontext_32(unsigned long addr,
  * @word_size: bytes in a stack word there
  * @to: filled in; its word_size is 0 if there is no trampoline, or no frame at @sp
  *
- * Context: as unwind_user_start().
+ * Context: as unwind_walk_start().
  * Return: whether this is a signal's trampoline.
  */
-bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
+bool unwind_arch_signal_frame(unsigned long ip, unsigned long sp,
 			      const struct pt_regs *topmost,
 			      unsigned long saved, unsigned int word_size,
-			      struct unwind_user_interrupted *to)
+			      struct unwind_arch_interrupted *to)
 {
 	unsigned long sc;
 
-	*to = (struct unwind_user_interrupted){};
+	*to = (struct unwind_arch_interrupted){};
 	if (word_size == sizeof(u32)) {
 		sc = find_sigcontext_32(ip, sp, topmost, saved, to);
 		if (sc)

@@ -10,7 +10,7 @@
 
 #include <linux/array_size.h>
 #include <linux/types.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 
 #ifdef CONFIG_UPROBES
 
@@ -30,7 +30,7 @@ static const struct {
 };
 
 /**
- * unwind_user_uretprobe_pushed - words on the stack of a uretprobe's trampoline
+ * unwind_arch_uretprobe_pushed - words on the stack of a uretprobe's trampoline
  * @offset: of an instruction in the trampoline
  * @words: set to the number of words that it has pushed, and not popped again
  * @called: set to whether it has called the kernel; then the first word that it
@@ -39,7 +39,7 @@ static const struct {
  * Context: any.
  * Return: whether that is known.
  */
-bool unwind_user_uretprobe_pushed(unsigned long offset, unsigned int *words,
+bool unwind_arch_uretprobe_pushed(unsigned long offset, unsigned int *words,
 				  bool *called)
 {
 	const u8 *insn = uretprobe_trampoline_entry + offset;

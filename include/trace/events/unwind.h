@@ -6,13 +6,13 @@
 #define _TRACE_UNWIND_H
 
 #include <linux/tracepoint.h>
-#include <linux/unwind_user_types.h>
+#include <linux/unwind_stack_types.h>
 
 #define UNWIND_METHODS							\
-	EM(UNWIND_USER_NONE,		"none")				\
-	EM(UNWIND_USER_FP,		"fp")				\
-	EM(UNWIND_USER_SFRAME,		"sframe")			\
-	EMe(UNWIND_USER_SIGNAL,		"signal")
+	EM(UNWIND_METHOD_NONE,		"none")				\
+	EM(UNWIND_METHOD_FP,		"fp")				\
+	EM(UNWIND_METHOD_SFRAME,		"sframe")			\
+	EMe(UNWIND_METHOD_SIGNAL,		"signal")
 
 #define UNWIND_STOPS							\
 	EM(UNWIND_STOP_NONE,		"none")				\
@@ -194,8 +194,8 @@ TRACE_EVENT(unwind_entry_invalid,
  * unwind_stop - an unwind ended
  * @ip: address of the last frame
  * @nr: frames found, that one included
- * @method: one of &enum unwind_user_method: how the last frame was found
- * @reason: one of &enum unwind_user_stop
+ * @method: one of &enum unwind_method: how the last frame was found
+ * @reason: one of &enum unwind_stop_reason
  * @object: name of the file that is mapped at @ip, without its directory; other kinds
  *	of mapping are in brackets; empty if it could not be looked up
  * @offset: of @ip in that file

@@ -10,6 +10,7 @@
 #include <kunit/test.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
+#include <linux/unwind_base.h>
 
 #include "row_compare.h"
 #include "sframe_cases.h"
@@ -134,7 +135,7 @@ static const void *next_case(const struct sframe_case_set *set,
 
 /* As KUNIT_ARRAY_PARAM(), for an array whose size is known where it is defined */
 #define CASE_SET_PARAM(name)						\
-static const void *name##_gen_params(const void *prev, char *desc)	\
+static const void *UNWIND_GEN_PARAMS(name)				\
 {									\
 	return next_case(&sframe_##name##_set, prev, desc);		\
 }

@@ -11,7 +11,7 @@
 #include <linux/mm.h>
 #include <linux/uaccess.h>
 #include <asm/ucontext.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 
 #include "sframe_build.h"
 #include "sframe_data.h"
@@ -26,7 +26,7 @@
 
 /* Words of the stack: the signal's frame, the record above, the interrupted frame */
 #define FRAME		64
-#define RECORD		(FRAME + UNWIND_USER_SIGNAL_RECORD / sizeof(u64))
+#define RECORD		(FRAME + UNWIND_ARCH_SIGNAL_RECORD / sizeof(u64))
 #define OUTSIDE		(RECORD + 40)
 
 /* Instructions of the trampoline */
@@ -203,7 +203,7 @@ static void signal_nested(struct kunit *test)
 static void use_funcs(struct kunit *test, const struct sfb_func *funcs, unsigned int nr)
 {
 	const struct sfb_table table = {
-		.version = 3, .flags = SFB_SORTED, .abi = UNWIND_USER_SFRAME_ABI,
+		.version = 3, .flags = SFB_SORTED, .abi = UNWIND_ARCH_SFRAME_ABI,
 		.funcs = funcs, .num_funcs = nr,
 	};
 	struct user_test *t = test->priv;

@@ -296,7 +296,7 @@ static void signal_marked_row(struct kunit *test)
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_SIG_FUNC,
 		     t->text + TEST_END_FUNC + 8);
-	KUNIT_EXPECT_EQ(test, t->state.method, UNWIND_USER_SFRAME);
+	KUNIT_EXPECT_EQ(test, t->state.method, UNWIND_METHOD_SFRAME);
 
 	put_text(test, TEST_SIG_FUNC, movq.insns, movq.len);
 	put_frame(test, FRAME, &sc);
@@ -304,7 +304,7 @@ static void signal_marked_row(struct kunit *test)
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_SIG_FUNC,
 		     t->text + TEST_END_FUNC);
-	KUNIT_EXPECT_EQ(test, t->state.method, UNWIND_USER_SIGNAL);
+	KUNIT_EXPECT_EQ(test, t->state.method, UNWIND_METHOD_SIGNAL);
 }
 
 /* Right after a function that has a table: the lookup gives that function's last rule */

@@ -18,7 +18,7 @@
 
 #include <linux/mm.h>
 #include <asm/pointer_auth.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 
 #include "sframe_build.h"
 #include "user_fixture.h"
@@ -321,7 +321,7 @@ static void arm64_record_then_table(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
 		     t->text + MID + BODY, t->text + MID + BODY,
 		     t->text + OUTER + BODY);
-	KUNIT_EXPECT_EQ(test, t->state.method, UNWIND_USER_SFRAME);
+	KUNIT_EXPECT_EQ(test, t->state.method, UNWIND_METHOD_SFRAME);
 	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 20 + FRAME_WORDS));
 	KUNIT_EXPECT_EQ(test, t->state.fp, word_addr(t, 30));
 }

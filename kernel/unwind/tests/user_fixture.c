@@ -109,7 +109,7 @@ int user_test_init(struct kunit *test)
 
 	/* An x86-64 section, whose rules are as good as any */
 	test_sframe_init(&sframe, PAGE_SIZE);
-	sframe.hdr.abi_arch = UNWIND_USER_SFRAME_ABI;
+	sframe.hdr.abi_arch = UNWIND_ARCH_SFRAME_ABI;
 	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)t->section, &sframe,
 					   sizeof(sframe)), 0);
 	KUNIT_ASSERT_EQ(test, fill_text(t), 0);
@@ -121,7 +121,7 @@ void start(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, unwind_user_start(&t->state, &t->regs), 0);
+	KUNIT_ASSERT_EQ(test, unwind_walk_start(&t->state, &t->regs), 0);
 }
 
 void take_stack(struct kunit *test)
@@ -129,7 +129,7 @@ void take_stack(struct kunit *test)
 	struct user_test *t = test->priv;
 
 	t->trace.nr = 0;
-	unwind_user_all_frames(&t->state, &t->trace, MAX_FRAMES);
+	unwind_walk_all_frames(&t->state, &t->trace, MAX_FRAMES);
 }
 
 void take_stack_nofault(struct kunit *test)
@@ -139,16 +139,16 @@ void take_stack_nofault(struct kunit *test)
 	t->trace.nr = 0;
 	rcu_read_lock();
 	pagefault_disable();
-	unwind_user_frames(&t->state, &t->trace, MAX_FRAMES);
+	unwind_walk_frames(&t->state, &t->trace, MAX_FRAMES);
 	pagefault_enable();
-	unwind_user_forget(&t->state);
+	unwind_walk_forget(&t->state);
 	rcu_read_unlock();
 }
 
 void expect_steps(struct kunit *test)
 {
 	struct user_test *t = test->priv;
-	struct unwind_user_state *steps = &t->steps;
+	struct unwind_walk_state *steps = &t->steps;
 	struct unwind_stacktrace trace = {};
 	unsigned int i;
 
@@ -156,7 +156,7 @@ void expect_steps(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, trace.entries);
 	/* As if uprobes had changed the stack: no frame is ordinary then */
 	steps->probed = true;
-	unwind_user_all_frames(steps, &trace, MAX_FRAMES);
+	unwind_walk_all_frames(steps, &trace, MAX_FRAMES);
 	KUNIT_ASSERT_EQ(test, trace.nr, t->trace.nr);
 	for (i = 0; i < trace.nr; i++)
 		KUNIT_EXPECT_EQ(test, trace.entries[i], t->entries[i]);
@@ -178,7 +178,7 @@ void use_table_of(struct kunit *test, size_t size)
 	struct unwind_range *range;
 
 	KUNIT_ASSERT_EQ(test, sframe_read_header(&section, t->section, size,
-						 UNWIND_USER_SFRAME_ABI), 0);
+						 UNWIND_ARCH_SFRAME_ABI), 0);
 	range = unwind_range_alloc(t->text, t->text + PAGE_SIZE, &section, TEST_KEY);
 	KUNIT_ASSERT_NOT_NULL(test, range);
 	/* Another table of the same test */

@@ -12,7 +12,7 @@
 #include <kunit/test.h>
 #include <linux/ptrace.h>
 
-#include "../user.h"
+#include "../walk.h"
 
 #define MAX_FRAMES	64
 
@@ -39,8 +39,8 @@ struct user_test {
 	unsigned long			section;
 	unsigned long			stack;
 	struct pt_regs			regs;
-	struct unwind_user_state	state;
-	struct unwind_user_state	steps;
+	struct unwind_walk_state	state;
+	struct unwind_walk_state	steps;
 	struct unwind_stacktrace	trace;
 	unsigned long			entries[MAX_FRAMES];
 };

@@ -8,7 +8,7 @@
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/uaccess.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 
 #include "sframe_data.h"
 #include "user_fixture.h"
@@ -183,7 +183,7 @@ static void user_compat(struct kunit *test)
 
 	/* A segment of the program's own: addresses are not what they seem */
 	t->regs.cs = 0x7;
-	KUNIT_EXPECT_EQ(test, unwind_user_start(&t->state, &t->regs), -EINVAL);
+	KUNIT_EXPECT_EQ(test, unwind_walk_start(&t->state, &t->regs), -EINVAL);
 }
 
 #endif /* CONFIG_X86_64 */
@@ -193,7 +193,7 @@ static void user_kernel_regs(struct kunit *test)
 	struct user_test *t = test->priv;
 
 	set_kernel_regs(t);
-	KUNIT_EXPECT_EQ(test, unwind_user_start(&t->state, &t->regs), -EINVAL);
+	KUNIT_EXPECT_EQ(test, unwind_walk_start(&t->state, &t->regs), -EINVAL);
 }
 
 /* A full stack by table: leaf, caller with FP saved, outermost frame */
@@ -215,7 +215,7 @@ static void user_sframe_stack(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_SP_FUNC,
 		     t->text + TEST_SP_FUNC + 9, t->text + TEST_FP_FUNC + 4,
 		     t->text + TEST_END_FUNC + 1);
-	KUNIT_EXPECT_EQ(test, t->state.method, UNWIND_USER_SFRAME);
+	KUNIT_EXPECT_EQ(test, t->state.method, UNWIND_METHOD_SFRAME);
 	KUNIT_EXPECT_EQ(test, t->state.fp, 0x5555);
 }
 
@@ -358,7 +358,7 @@ static void user_sframe_backwards(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_FLEX_FUNC);
 
 	/* A call without a link register takes at least a word */
-	put_word(test, 30, word_addr(t, UNWIND_USER_CFA_MIN_WORDS ? 10 : 9));
+	put_word(test, 30, word_addr(t, UNWIND_ARCH_CFA_MIN_WORDS ? 10 : 9));
 	start(test);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_FLEX_FUNC);

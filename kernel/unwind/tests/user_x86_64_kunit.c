@@ -5,7 +5,7 @@
  */
 
 #include <linux/uaccess.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 
 #include "sframe_data.h"
 #include "user_fixture.h"
@@ -19,7 +19,7 @@
  * struct insn_case - instructions, and what they show
  * @name: what they are
  * @insns: from the interrupted one on
- * @ret: result of unwind_user_find_caller()
+ * @ret: result of unwind_arch_find_caller()
  * @ra: where the return address is, in bytes above the stack pointer
  * @fp: where the caller's frame pointer is, as @ra; -1: in its register
  * @skip: bytes of @insns before the interrupted one
@@ -139,10 +139,10 @@ static void x86_insns(struct kunit *test)
 {
 	const struct insn_case *c = test->param_value;
 	struct user_test *t = test->priv;
-	struct unwind_user_caller at;
+	struct unwind_arch_caller at;
 
 	put_code(test, FUNC, c->insns, sizeof(c->insns));
-	KUNIT_EXPECT_EQ(test, unwind_user_find_caller(t->text + FUNC + c->skip, &at), c->ret);
+	KUNIT_EXPECT_EQ(test, unwind_arch_find_caller(t->text + FUNC + c->skip, &at), c->ret);
 	KUNIT_EXPECT_GE(test, 65, at.looked);
 	KUNIT_EXPECT_EQ(test, at.unread, 0);
 	if (c->ret)
@@ -161,22 +161,22 @@ static void x86_insns_at_the_end(struct kunit *test)
 	static const u8 nops_ret[] = { 0x90, 0x90, 0x90, 0xc3 };
 	static const u8 record[] = { 0x55, 0x48, 0x89, 0xe5 };
 	struct user_test *t = test->priv;
-	struct unwind_user_caller at;
+	struct unwind_arch_caller at;
 	unsigned long end = t->stack + 2 * PAGE_SIZE;
 
 	put_code(test, end - sizeof(nops_ret) - t->text, nops_ret, sizeof(nops_ret));
-	KUNIT_EXPECT_EQ(test, unwind_user_find_caller(end - 8, &at), -ENOENT);
-	KUNIT_EXPECT_EQ(test, unwind_user_find_caller(end - 2, &at), -ENOENT);
+	KUNIT_EXPECT_EQ(test, unwind_arch_find_caller(end - 8, &at), -ENOENT);
+	KUNIT_EXPECT_EQ(test, unwind_arch_find_caller(end - 2, &at), -ENOENT);
 	KUNIT_EXPECT_EQ(test, at.unread, end - 2);
 	/* And at its start: nothing is before it */
 	KUNIT_ASSERT_EQ(test, vm_munmap(t->section, PAGE_SIZE), 0);
 	put_code(test, 0, record, sizeof(record));
-	KUNIT_EXPECT_EQ(test, unwind_user_find_caller(t->text, &at), 0);
+	KUNIT_EXPECT_EQ(test, unwind_arch_find_caller(t->text, &at), 0);
 	put_code(test, 0, record + 1, sizeof(record) - 1);
-	KUNIT_EXPECT_EQ(test, unwind_user_find_caller(t->text, &at), -ENOENT);
+	KUNIT_EXPECT_EQ(test, unwind_arch_find_caller(t->text, &at), -ENOENT);
 	KUNIT_EXPECT_EQ(test, at.unread, t->text - 1);
-	KUNIT_EXPECT_EQ(test, unwind_user_find_caller(TASK_SIZE_MAX - 4, &at), -ENOENT);
-	KUNIT_EXPECT_EQ(test, unwind_user_find_caller(-4UL, &at), -ENOENT);
+	KUNIT_EXPECT_EQ(test, unwind_arch_find_caller(TASK_SIZE_MAX - 4, &at), -ENOENT);
+	KUNIT_EXPECT_EQ(test, unwind_arch_find_caller(-4UL, &at), -ENOENT);
 }
 
 /* The caller that a frame pointer would skip, of an object with and without a table */

@@ -15,7 +15,7 @@
  * Before the task returns, task work unwinds once, where user memory may be faulted in,
  * and calls each client that asked: perf (kernel/events/core.c), BPF
  * (kernel/bpf/unwind.c), trace instances (kernel/trace/trace_user_unwind.c) and
- * in_place.c.  If the task stays in the kernel, later requests get a new cookie.
+ * immediate.c.  If the task stays in the kernel, later requests get a new cookie.
  *
  * Only the task changes its struct unwind_task_info, in any context, by single atomic
  * operations; cancelling a client clears that client's bits from outside.  A nested
@@ -50,7 +50,7 @@
 #include <linux/unwind_deferred.h>
 
 #include "deferred.h"
-#include "user.h"
+#include "walk.h"
 
 /* Bits of a cookie that hold the CPU's number; the count has the rest */
 #define COOKIE_CPU_BITS		14
@@ -245,7 +245,7 @@ int unwind_deferred_request(struct unwind_work *work, u64 *cookie)
 	int bit, ret;
 
 	*cookie = 0;
-	if (!unwind_user_has_stack(current))
+	if (!unwind_has_stack(current))
 		return -EINVAL;
 
 	guard(preempt_notrace)();

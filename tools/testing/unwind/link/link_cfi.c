@@ -5,10 +5,10 @@
  *	link_cfi FILE...
  *
  * A program may be interrupted at each instruction of each file. Call frame information
- * locates the return address, the caller's frame pointer, and its stack pointer. What the
- * kernel's code says of them must be the same, with few exceptions: otherwise a stack
- * would be wrong. If a register is saved, it may also be in its register, until that is
- * written; then that result is right, too.
+ * locates the return address, the caller's frame pointer, and its stack pointer. The
+ * kernel's code must say the same, with few exceptions: otherwise a stack would be wrong.
+ * If a register is saved, it may also be in its register, until that is written; then that
+ * result is right, too.
  *
  * Where the code says nothing, the stack ends. How often is printed, and not judged: only
  * a table knows all cases.
@@ -22,7 +22,7 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 #include <asm/insn.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 
 #include "text.h"
 
@@ -158,7 +158,7 @@ static bool is_right(const struct text *text, size_t at, unsigned int reg, bool 
 }
 
 static bool caller_is_right(const struct text *text, size_t at,
-			    const struct unwind_user_caller *caller)
+			    const struct unwind_arch_caller *caller)
 {
 	const struct truth *truth = &text->truths[at];
 
@@ -169,7 +169,7 @@ static bool caller_is_right(const struct text *text, size_t at,
 }
 
 static void print_wrong(const struct text *text, size_t at, int ret,
-			const struct unwind_user_caller *caller)
+			const struct unwind_arch_caller *caller)
 {
 	const struct truth *truth = &text->truths[at];
 
@@ -190,7 +190,7 @@ static void judge(const struct text *text, size_t at, struct counts *counts)
 {
 	const struct truth *truth = &text->truths[at];
 	const bool leaf = truth->link == IN_REGISTER && truth->fp == IN_REGISTER;
-	struct unwind_user_caller caller;
+	struct unwind_arch_caller caller;
 	bool right;
 	int ret;
 
@@ -198,7 +198,7 @@ static void judge(const struct text *text, size_t at, struct counts *counts)
 		return;
 	counts->described++;
 	counts->leaves += leaf;
-	ret = unwind_user_find_caller(text->addr + at * INSN_BYTES, &caller);
+	ret = unwind_arch_find_caller(text->addr + at * INSN_BYTES, &caller);
 	if (ret == -ENOENT)
 		return;
 	counts->told++;

@@ -8,7 +8,7 @@
  *
  *	deferred	by perf, from the system call to the complete record
  *	faultable	by unwind_user() alone, which may fault (no page is absent)
- *	inplace		by unwind_user_in_place(), which may not, as in an NMI
+ *	inplace		by unwind_immediate(), which may not, as in an NMI
  *
  * Pages are resident, and the kernel has made its own form of the table. A module
  * (kernel/unwind/tests/deferred_bench.c) measures the last two.

@@ -118,7 +118,7 @@ static bool parse_record(const char *line, struct ftrace_record *rec)
 		[FTRACE_COOKIE]	= "<user stack is to come> cookie=",
 		[FTRACE_STACK]	= "<user stack> cookie=",
 		[FTRACE_FILE]	= "<file of user stacks> file=",
-		[FTRACE_IN_PLACE_STACK] = "<user stack trace>",
+		[FTRACE_IMMEDIATE_STACK] = "<user stack trace>",
 	};
 	unsigned int type;
 

@@ -45,7 +45,7 @@ enum ftrace_type {
 	FTRACE_STACK,
 	FTRACE_FILE,
 	/* The option userstacktrace: no cookie, and frames have @ip only */
-	FTRACE_IN_PLACE_STACK,
+	FTRACE_IMMEDIATE_STACK,
 	FTRACE_TYPES
 };
 

@@ -29,17 +29,17 @@ int subject_open(struct subject *subject)
 	long counts[NR_COUNTS];
 
 	*subject = (struct subject){ .now.fd = -1, .later.fd = -1 };
-	subject->was_on = read_number(IN_PLACE_SYSCTL);
+	subject->was_on = read_number(IMMEDIATE_SYSCTL);
 	read_counts(counts);
 	if (subject->was_on < 0 || counts[TAKEN] < 0)
 		return -1;
-	return write_text(IN_PLACE_SYSCTL, "1") || open_now(&subject->now) ? -1 : 0;
+	return write_text(IMMEDIATE_SYSCTL, "1") || open_now(&subject->now) ? -1 : 0;
 }
 
 void subject_close(struct subject *subject)
 {
 	if (subject->was_on >= 0)
-		write_text(IN_PLACE_SYSCTL, subject->was_on ? "1" : "0");
+		write_text(IMMEDIATE_SYSCTL, subject->was_on ? "1" : "0");
 	records_free(&subject->now_recs);
 	records_free(&subject->later_recs);
 	sampler_close(&subject->now);
@@ -83,7 +83,7 @@ int shoot(struct subject *subject, chain_fn fn, const char *modes,
 		struct notes notes = { .nr_next = 1, .next = { fn, sampled_call } };
 		const char mode[] = { modes[i], 0 };
 
-		if (write_text(IN_PLACE_SYSCTL, mode))
+		if (write_text(IMMEDIATE_SYSCTL, mode))
 			return -1;
 		read_counts(before);
 		fn(&notes);

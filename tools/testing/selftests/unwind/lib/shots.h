@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 #include "image.h"
-#include "in_place_counts.h"
+#include "immediate_counts.h"
 #include "sampled.h"
 
-#define CANNOT	"no kernel.unwind_in_place, no debugfs, no events, or not root"
+#define CANNOT	"no kernel.unwind_immediate, no debugfs, no events, or not root"
 
 /*
  * Samples: @now from an event that defers nothing, @later from one that defers. Records

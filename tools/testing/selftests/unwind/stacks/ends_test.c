@@ -11,7 +11,7 @@
 
 #include "breakpoint.h"
 #include "image.h"
-#include "in_place_counts.h"
+#include "immediate_counts.h"
 #include "trace.h"
 #include "whole.h"
 #include "../../kselftest_harness.h"

@@ -242,6 +242,14 @@ static void print_verdicts(const struct run *run, const struct stepper *stepper,
 	printf(" seconds=%.1f\n", seconds);
 }
 
+/* Is it one object, and has that a table? */
+static bool has_one_table(const struct program *program, const struct verdicts *v)
+{
+	const char name[] = "step_calls_";
+
+	return v->tabled && !strncmp(program->name, name, strlen(name));
+}
+
 static bool is_good(const struct program *program, const struct stepper *stepper,
 		    const struct verdicts *v)
 {
@@ -252,7 +260,7 @@ static bool is_good(const struct program *program, const struct stepper *stepper
 		return false;
 	if (program->lies)
 		return v->unlisted;
-	if (FIRST_IS_KNOWN && v->other.first_skips)
+	if (has_one_table(program, v) && v->other.first_skips)
 		return false;
 	/* The tampering was detected, and the program came to its end */
 	return v->right + v->other.right && !v->unlisted &&

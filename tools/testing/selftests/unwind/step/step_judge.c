@@ -242,7 +242,7 @@ static void judge_other(struct verdicts *verdicts, struct code *code,
 	if (only_skips(task, stack)) {
 		verdicts->other.skips++;
 		if (same == 1 && !is_excused(code, task->regs.ip) &&
-		    verdicts->other.first_skips++ < PRINT_MAX && FIRST_IS_KNOWN)
+		    verdicts->other.first_skips++ < PRINT_MAX)
 			print_stacks(code, task, stack, "caller skipped");
 		return;
 	}

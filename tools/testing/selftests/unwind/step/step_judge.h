@@ -12,9 +12,9 @@
  * kernel.
  *
  * Other stacks may stop early. Frame pointers may skip a frame where a function has not
- * yet or no longer set up its own. But where a link register has the first caller's
- * address (FIRST_IS_KNOWN), that caller must not be skipped. All frames must be true,
- * unless a table that covers part of the stack is wrong, as above.
+ * yet or no longer set up its own; but not the first caller, if the interrupted function's
+ * object has a table. All frames must be true, unless a table that covers part of the
+ * stack is wrong, as above.
  */
 #ifndef SELFTEST_UNWIND_STEP_JUDGE_H
 #define SELFTEST_UNWIND_STEP_JUDGE_H
@@ -25,12 +25,6 @@
 #include "step_task.h"
 
 #define JUDGE_CAUSES	256
-
-#ifdef __aarch64__
-#define FIRST_IS_KNOWN	true
-#else
-#define FIRST_IS_KNOWN	false
-#endif
 
 /* A function whose table is wrong; both names are patterns */
 struct exception {

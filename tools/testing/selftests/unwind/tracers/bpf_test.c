@@ -32,7 +32,7 @@
  * in a map that is mapped here.
  */
 
-#define SYSCTL		"/proc/sys/kernel/unwind_in_place"
+#define SYSCTL		"/proc/sys/kernel/unwind_immediate"
 #define IPS_MAX		62
 
 /* The map's only value */
@@ -219,7 +219,7 @@ FIXTURE_SETUP(immediate)
 	self->prog = -1;
 	self->link = -1;
 	if (write_sysctl("1") || self->map < 0)
-		SKIP(return, "no kernel.unwind_in_place, no BPF, or not root");
+		SKIP(return, "no kernel.unwind_immediate, no BPF, or not root");
 	self->result = mmap(NULL, sizeof(*self->result), PROT_READ | PROT_WRITE,
 			    MAP_SHARED, self->map, 0);
 	ASSERT_NE(MAP_FAILED, self->result);
@@ -535,7 +535,7 @@ TEST(sleepable_fentry_has_whole_stack)
 
 	if (bpf_ring_open(&ring, RING_SIZE) ||
 	    bpf_asker_open(&attached, &asker, &ring) || write_sysctl("1"))
-		SKIP(return, "no BPF, no kernel.unwind_in_place, or not root");
+		SKIP(return, "no BPF, no kernel.unwind_immediate, or not root");
 	memset(&run_attr, 0, sizeof(run_attr));
 	run_attr.test.prog_fd = attached.prog;
 	fn = image_load(&image, "chain_table.so");

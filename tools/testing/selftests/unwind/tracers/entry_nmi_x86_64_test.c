@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "client_events.h"
-#include "in_place_counts.h"
+#include "immediate_counts.h"
 #include "sampled.h"
 #include "../../kselftest_harness.h"
 

@@ -76,7 +76,7 @@ FIXTURE(missing)
 
 FIXTURE_SETUP(missing)
 {
-	ASSERT_FALSE(in_place_missing());
+	ASSERT_FALSE(immediate_missing());
 	self->fd = -1;
 	if (subject_open(&self->subject))
 		SKIP(return, CANNOT);
@@ -386,7 +386,7 @@ static int shoot_at_lock(struct _test_data_missing *self, chain_fn fn, const cha
 	int i, ret;
 
 	if (tracepoint_attr(&attr, "mmap_lock/mmap_lock_acquire_returned") ||
-	    write_text(IN_PLACE_SYSCTL, mode) ||
+	    write_text(IMMEDIATE_SYSCTL, mode) ||
 	    mprotect(protected, page_size(), PROT_READ | PROT_WRITE))
 		return -1;
 	attr.defer_callchain = 0;

@@ -21,7 +21,7 @@
 #include "bpf.h"
 #include "call.h"
 #include "ftrace.h"
-#include "in_place_counts.h"
+#include "immediate_counts.h"
 #include "random_chains.h"
 #include "sampled.h"
 #include "shots.h"
@@ -50,7 +50,7 @@ FIXTURE(immediate)
 
 FIXTURE_SETUP(immediate)
 {
-	ASSERT_FALSE(in_place_missing());
+	ASSERT_FALSE(immediate_missing());
 	if (subject_open(&self->subject))
 		SKIP(return, CANNOT);
 }
@@ -319,10 +319,10 @@ FIXTURE_SETUP(ftrace)
 {
 	char filter[64];
 
-	self->was_on = read_number(IN_PLACE_SYSCTL);
-	if (self->was_on < 0 || write_text(IN_PLACE_SYSCTL, "1") ||
+	self->was_on = read_number(IMMEDIATE_SYSCTL);
+	if (self->was_on < 0 || write_text(IMMEDIATE_SYSCTL, "1") ||
 	    trace_start(&self->trace))
-		SKIP(return, "no kernel.unwind_in_place, no tracefs, or not root");
+		SKIP(return, "no kernel.unwind_immediate, no tracefs, or not root");
 	snprintf(filter, sizeof(filter), "id == %d && common_pid == %d",
 		 SYS_getppid, getpid());
 	ASSERT_EQ(0, trace_set(&self->trace, "events/unwind/enable", "0"));
@@ -336,7 +336,7 @@ FIXTURE_SETUP(ftrace)
 FIXTURE_TEARDOWN(ftrace)
 {
 	if (self->was_on >= 0)
-		write_text(IN_PLACE_SYSCTL, self->was_on ? "1" : "0");
+		write_text(IMMEDIATE_SYSCTL, self->was_on ? "1" : "0");
 	if (self->trace.dir[0])
 		trace_set(&self->trace, "events/raw_syscalls/enable", "0");
 	trace_stop(&self->trace);
@@ -386,7 +386,7 @@ TEST_F(ftrace, userstacktrace_is_whole)
 	trace_call(&self->trace, fn, &stack, &expected);
 	EXPECT_TRUE(stack_begins_with(&stack, &expected));
 
-	ASSERT_EQ(0, write_text(IN_PLACE_SYSCTL, "0"));
+	ASSERT_EQ(0, write_text(IMMEDIATE_SYSCTL, "0"));
 	trace_call(&self->trace, fn, &stack, &expected);
 	EXPECT_EQ(expected.ip[0], stack.ip[0]);
 	EXPECT_NE(expected.ip[2], stack.ip[2]);
@@ -443,7 +443,7 @@ FIXTURE(traced)
 
 FIXTURE_SETUP(traced)
 {
-	ASSERT_FALSE(in_place_missing());
+	ASSERT_FALSE(immediate_missing());
 	if (subject_open(&self->subject) || ftrace_open(&self->ft, "p"))
 		SKIP(return, CANNOT);
 	ASSERT_EQ(0, ftrace_set(&self->ft, "options/userstacktrace", "1"));
@@ -471,9 +471,9 @@ static int only_stack(const struct ftrace *ft, struct ftrace_log *log,
 	size_t i;
 
 	if (ftrace_read(ft, "trace", log) ||
-	    ftrace_count(log, FTRACE_IN_PLACE_STACK) != 1)
+	    ftrace_count(log, FTRACE_IMMEDIATE_STACK) != 1)
 		return -1;
-	for (i = 0; log->rec[i].type != FTRACE_IN_PLACE_STACK; i++)
+	for (i = 0; log->rec[i].type != FTRACE_IMMEDIATE_STACK; i++)
 		;
 	*rec = &log->rec[i];
 	return ftrace_set(ft, "trace", "");
@@ -494,11 +494,11 @@ TEST_F(traced, cancelled_stack_leaves_nothing)
 	ASSERT_NE(NULL, image_load(&self->unknown, "chain_table_other.so"));
 
 	ASSERT_EQ(0, ftrace_event(&self->ft, FTRACE_ENTER, getpid()));
-	ASSERT_EQ(0, write_text(IN_PLACE_SYSCTL, "0"));
+	ASSERT_EQ(0, write_text(IMMEDIATE_SYSCTL, "0"));
 	call_traced(&self->unknown, &self->known);
 	ASSERT_EQ(0, only_stack(&self->ft, &log[0], &without));
 
-	ASSERT_EQ(0, write_text(IN_PLACE_SYSCTL, "1"));
+	ASSERT_EQ(0, write_text(IMMEDIATE_SYSCTL, "1"));
 	read_counts(before);
 	call_traced(&self->unknown, &self->known);
 	read_counts(after);
@@ -535,13 +535,13 @@ TEST(sigreturn_is_crossed)
 	struct sampler sampler;
 	char filter[32];
 
-	ASSERT_FALSE(in_place_missing());
+	ASSERT_FALSE(immediate_missing());
 	snprintf(filter, sizeof(filter), "id == %d", SYS_rt_sigreturn);
 	if (tracepoint_attr(&attr, "raw_syscalls/sys_enter"))
 		SKIP(return, CANNOT);
 	attr.defer_callchain = 0;
 	attr.defer_output = 0;
-	if (read_number(IN_PLACE_SYSCTL) != 1 ||
+	if (read_number(IMMEDIATE_SYSCTL) != 1 ||
 	    sampler_open_attr(&sampler, &attr, 0, filter))
 		SKIP(return, CANNOT);
 	signal(SIGUSR1, on_signal);
@@ -583,25 +583,25 @@ enum taker {
 	FTRACE_DEFERRED,
 	BPF_DEFERRED,
 	BPF_SLEEPABLE,
-	PERF_IN_PLACE,
-	FTRACE_IN_PLACE,
-	BPF_IN_PLACE,
+	PERF_IMMEDIATE,
+	FTRACE_IMMEDIATE,
+	BPF_IMMEDIATE,
 	NR_TAKERS
 };
 
 /* @depth: maximum number of addresses, if not 0 */
 static const struct {
 	const char	*name;
-	enum { WAITS, IN_PLACE } how;
+	enum { WAITS, IMMEDIATE } how;
 	unsigned int	depth;
 } takers[NR_TAKERS] = {
 	[PERF_DEFERRED]	= { "perf, deferred", WAITS },
 	[FTRACE_DEFERRED] = { "ftrace, deferred", WAITS },
 	[BPF_DEFERRED]	= { "BPF, deferred", WAITS },
-	[BPF_SLEEPABLE]	= { "BPF, sleepable", IN_PLACE },
-	[PERF_IN_PLACE]	= { "perf, in place", IN_PLACE },
-	[FTRACE_IN_PLACE] = { "ftrace, in place", IN_PLACE, 8 },
-	[BPF_IN_PLACE]	= { "BPF, in place", IN_PLACE },
+	[BPF_SLEEPABLE]	= { "BPF, sleepable", IMMEDIATE },
+	[PERF_IMMEDIATE]	= { "perf, immediate", IMMEDIATE },
+	[FTRACE_IMMEDIATE] = { "ftrace, immediate", IMMEDIATE, 8 },
+	[BPF_IMMEDIATE]	= { "BPF, immediate", IMMEDIATE },
 };
 
 /* The moments of a portion, as each tracer has seen them */
@@ -634,7 +634,7 @@ FIXTURE(all_tracers)
 	struct bpf_attached deliver;
 	struct bpf_attached asker;
 	struct bpf_attached sleepable;
-	struct bpf_attached in_place;
+	struct bpf_attached immediate;
 	struct moment *moments;
 	unsigned long same[NR_TAKERS];
 	unsigned long differ[NR_TAKERS];
@@ -687,8 +687,8 @@ static int open_programs(struct _test_data_all_tracers *self)
 		return -1;
 	asker.flags = BPF_F_USER_STACK;
 	asker.take = true;
-	asker.tag = BPF_IN_PLACE;
-	if (bpf_asker_open(&self->in_place, &asker, &self->ring))
+	asker.tag = BPF_IMMEDIATE;
+	if (bpf_asker_open(&self->immediate, &asker, &self->ring))
 		return -1;
 	asker.at = BPF_AT_FENTRY_SLEEPABLE;
 	asker.tag = BPF_SLEEPABLE;
@@ -705,11 +705,11 @@ FIXTURE_SETUP(all_tracers)
 	self->deliver = none;
 	self->asker = none;
 	self->sleepable = none;
-	self->in_place = none;
+	self->immediate = none;
 	read_counts(counts);
-	if (counts[TAKEN] < 0 || write_text(IN_PLACE_SYSCTL, "1") ||
+	if (counts[TAKEN] < 0 || write_text(IMMEDIATE_SYSCTL, "1") ||
 	    open_programs(self) || open_samplers(self) || open_instances(self))
-		SKIP(return, "no stacks in place or deferred for BPF and ftrace, or not root");
+		SKIP(return, "no immediate or deferred stacks for BPF and ftrace, or not root");
 	run_attr.test.prog_fd = self->asker.prog;
 	self->moments = calloc(PORTION, sizeof(*self->moments));
 	ASSERT_NE(NULL, self->moments);
@@ -724,7 +724,7 @@ FIXTURE_TEARDOWN(all_tracers)
 		EXPECT_EQ(0, ftrace_close(&self->trace_later));
 	sampler_close(&self->now);
 	sampler_close(&self->later);
-	bpf_attached_close(&self->in_place);
+	bpf_attached_close(&self->immediate);
 	bpf_attached_close(&self->sleepable);
 	bpf_attached_close(&self->asker);
 	bpf_attached_close(&self->deliver);
@@ -772,7 +772,7 @@ static int collect_perf(struct _test_data_all_tracers *self)
 			goto out;
 		moment->cookie = later->cookie;
 		/* Without the context */
-		took(moment, PERF_IN_PLACE, now->ips + 1, now->nr - 1);
+		took(moment, PERF_IMMEDIATE, now->ips + 1, now->nr - 1);
 		took(moment, PERF_DEFERRED, stack->ips, stack->nr);
 	}
 	if (!records_get(&recs, PERF_RECORD_SAMPLE, PORTION) &&
@@ -835,7 +835,7 @@ static int collect_trace(struct _test_data_all_tracers *self, struct ftrace *ft,
 			ret = took_frames(find_moment(self, rec->cookie),
 					  FTRACE_DEFERRED, rec);
 		else if (nr < PORTION)
-			ret = took_frames(&self->moments[nr], FTRACE_IN_PLACE, rec);
+			ret = took_frames(&self->moments[nr], FTRACE_IMMEDIATE, rec);
 		nr++;
 	}
 	if (nr != PORTION || (type == FTRACE_STACK && !ftrace_pairs(&log, NULL)))
@@ -885,7 +885,7 @@ static int take_portion(struct _test_data_all_tracers *self)
 		self->moments[i].by_table = random_chains_call(call_bpf);
 	if (collect_perf(self) || collect_bpf(self) ||
 	    collect_trace(self, &self->trace_later, FTRACE_STACK) ||
-	    collect_trace(self, &self->trace_now, FTRACE_IN_PLACE_STACK))
+	    collect_trace(self, &self->trace_now, FTRACE_IMMEDIATE_STACK))
 		return -1;
 	for (i = 0; i < PORTION; i++)
 		if (compare(self, &self->moments[i]))
@@ -919,12 +919,12 @@ TEST_F_TIMEOUT(all_tracers, take_the_same_stack, 600)
 		       self->unlike[i]);
 		EXPECT_EQ(takers[i].how == WAITS ? nr : self->tables,
 			  self->same[i] + self->differ[i]);
-		if (takers[i].how == IN_PLACE)
+		if (takers[i].how == IMMEDIATE)
 			differ += self->differ[i];
 		else
 			EXPECT_EQ(0, self->differ[i]);
 	}
-	TH_LOG("missing in place: %ld times", missing);
+	TH_LOG("missing immediate ones: %ld times", missing);
 	EXPECT_LE(differ, missing);
 	EXPECT_GT(self->tables / 100, missing);
 	EXPECT_LT(nr / 2, self->tables);

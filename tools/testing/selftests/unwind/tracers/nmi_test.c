@@ -19,7 +19,7 @@
 #include "bpf.h"
 #include "client_events.h"
 #include "image.h"
-#include "in_place_counts.h"
+#include "immediate_counts.h"
 #include "sampled.h"
 #include "spin.h"
 #include "../../kselftest_harness.h"
@@ -197,7 +197,7 @@ TEST_F_TIMEOUT(bpf_in_nmi, each_cookie_is_delivered_once, 600)
  * Immediate stacks in NMI: of the process that spins, and of one that maps and unmaps text,
  * each time of another file, so that mappings and tables come and go.
  *
- * $UNWIND_IN_PLACE_SAMPLES is the number of samples, $UNWIND_STRESS_RATE the number of
+ * $UNWIND_IMMEDIATE_SAMPLES is the number of samples, $UNWIND_STRESS_RATE the number of
  * NMIs per second and CPU: fewer where a machine is too slow to write them all.
  */
 
@@ -273,8 +273,8 @@ FIXTURE_SETUP(immediate_in_nmi)
 	for (i = 0; i < CHILDREN; i++)
 		self->sampler[i].fd = -1;
 	read_counts(counts);
-	if (counts[TAKEN] < 0 || write_text(IN_PLACE_SYSCTL, "1"))
-		SKIP(return, "no stacks in place, or not root");
+	if (counts[TAKEN] < 0 || write_text(IMMEDIATE_SYSCTL, "1"))
+		SKIP(return, "no immediate stacks, or not root");
 	/* Another test may have left it loaded */
 	client_unload();
 	if (client_load(rate > 0 ? rate : IMMEDIATE_RATE)) {
@@ -344,7 +344,7 @@ static long drain(struct _test_data_immediate_in_nmi *self, int i)
 
 TEST_F_TIMEOUT(immediate_in_nmi, stacks_are_right_or_not_taken, 3600)
 {
-	const char *samples = getenv("UNWIND_IN_PLACE_SAMPLES");
+	const char *samples = getenv("UNWIND_IMMEDIATE_SAMPLES");
 	long want = samples ? atol(samples) : SAMPLES, all = 0;
 	long before[NR_COUNTS], after[NR_COUNTS];
 	struct pollfd polled[CHILDREN];

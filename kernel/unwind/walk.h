@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The state of an unwind.  user.c has the frame loop, frame.c the step from one frame to
- * the next, immediate stacks are in in_place.c.
+ * The state of an unwind.  walk.c has the frame loop, frame.c the step from one frame to
+ * the next, immediate stacks are in immediate.c.
  */
-#ifndef _KERNEL_UNWIND_USER_H
-#define _KERNEL_UNWIND_USER_H
+#ifndef _KERNEL_UNWIND_WALK_H
+#define _KERNEL_UNWIND_WALK_H
 
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/unwind_stack_types.h>
 #include <linux/unwind_user_types.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 
 #include "mapping.h"
 #include "row.h"
@@ -35,7 +36,7 @@ enum unwind_need {
 #define UNWIND_MAPPINGS		4
 
 /**
- * struct unwind_user_state - the current frame of an unwind
+ * struct unwind_walk_state - the current frame of an unwind
  * @regs: registers with which the program entered the kernel
  * @saved_regs: address of the registers that a signal saved, if the signal interrupted
  *	the current frame; else 0
@@ -66,7 +67,7 @@ enum unwind_need {
  * @no_tables: tables that are missing stay so, for the rest of the stack
  * @row_error: from the lookup of @row
  */
-struct unwind_user_state {
+struct unwind_walk_state {
 	struct pt_regs			*regs;
 	unsigned long			saved_regs;
 	unsigned long			ip;
@@ -80,8 +81,8 @@ struct unwind_user_state {
 	u32				budget;
 	int				row_error;
 	enum unwind_need		need;
-	enum unwind_user_method		method;
-	enum unwind_user_stop		stop;
+	enum unwind_method		method;
+	enum unwind_stop_reason		stop;
 	u8				word_size;
 	u8				map;
 	u8				next_map;
@@ -97,24 +98,24 @@ struct unwind_user_state {
 	bool				no_tables;
 };
 
-int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs);
-int unwind_user_map(struct unwind_user_state *state, unsigned long addr,
+int unwind_walk_start(struct unwind_walk_state *state, struct pt_regs *regs);
+int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
 		    const struct unwind_mapping **map);
-void unwind_user_forget(struct unwind_user_state *state);
-int unwind_user_next(struct unwind_user_state *state);
-void unwind_user_frames(struct unwind_user_state *state,
+void unwind_walk_forget(struct unwind_walk_state *state);
+int unwind_walk_next(struct unwind_walk_state *state);
+void unwind_walk_frames(struct unwind_walk_state *state,
 			struct unwind_stacktrace *trace, unsigned int max);
-void unwind_user_all_frames(struct unwind_user_state *state,
+void unwind_walk_all_frames(struct unwind_walk_state *state,
 			    struct unwind_stacktrace *trace, unsigned int max);
 
 /**
- * unwind_user_has_stack - does the task have a user stack to return to?
+ * unwind_has_stack - does the task have a user stack to return to?
  * @task: the task
  *
  * Context: any.
  * Return: whether it has; an exiting task has one until its mm is gone.
  */
-static inline bool unwind_user_has_stack(const struct task_struct *task)
+static inline bool unwind_has_stack(const struct task_struct *task)
 {
 	/* The task may be changing its other flags at this moment */
 	const unsigned int flags = data_race(task->flags);
@@ -123,12 +124,12 @@ static inline bool unwind_user_has_stack(const struct task_struct *task)
 }
 
 /**
- * unwind_user_need - note what the next step needs
+ * unwind_walk_need - note what the next step needs
  * @state: the current frame
  * @need: what
  * @addr: and where
  */
-static inline void unwind_user_need(struct unwind_user_state *state,
+static inline void unwind_walk_need(struct unwind_walk_state *state,
 				    enum unwind_need need, unsigned long addr)
 {
 	if (state->need)
@@ -138,16 +139,16 @@ static inline void unwind_user_need(struct unwind_user_state *state,
 }
 
 /**
- * unwind_user_lookup_ip - the address whose rule describes the current frame
+ * unwind_walk_lookup_ip - the address whose rule describes the current frame
  * @state: the current frame
  *
  * Return: an address within the instruction: within the call, unless the frame was
  * interrupted.
  */
 static inline unsigned long
-unwind_user_lookup_ip(const struct unwind_user_state *state)
+unwind_walk_lookup_ip(const struct unwind_walk_state *state)
 {
 	return state->exact_ip ? state->ip : state->ip - 1;
 }
 
-#endif /* _KERNEL_UNWIND_USER_H */
+#endif /* _KERNEL_UNWIND_WALK_H */

@@ -30,7 +30,7 @@
 #include <linux/task_work.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_deferred.h>
-#include <linux/unwind_user.h>
+#include <linux/unwind_stack.h>
 
 #include "bench.h"
 #include "bench_known.h"
@@ -250,7 +250,7 @@ static void inplace(void)
 	u64 start, end;
 
 	start = bench_insns();
-	nr = unwind_user_in_place(task_pt_regs(current), entries, ARRAY_SIZE(entries));
+	nr = unwind_immediate(task_pt_regs(current), entries, ARRAY_SIZE(entries));
 	end = bench_insns();
 	figure("frames", nr);
 	figure("unwind", end - start);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* x86's part of the unwinder of user stacks: see linux/unwind_user_arch.h. */
-#ifndef _ASM_X86_UNWIND_USER_H
-#define _ASM_X86_UNWIND_USER_H
+/* x86's part of the unwinder of user stacks: see linux/unwind_arch.h. */
+#ifndef _ASM_X86_UNWIND_ARCH_H
+#define _ASM_X86_UNWIND_ARCH_H
 
 #include <linux/errno.h>
 #include <linux/mm_types.h>
@@ -10,7 +10,8 @@
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/types.h>
-#include <linux/unwind_user_arch.h>
+#include <linux/unwind_arch.h>
+#include <linux/unwind_base.h>
 #include <asm/pkru.h>
 #include <asm/ptrace.h>
 #include <asm/segment.h>
@@ -20,37 +21,37 @@
 #include <asm/vdso.h>
 
 /* The SFrame ABI whose tables are used (the value of SFRAME_ABI_AMD64_ENDIAN_LITTLE) */
-#define UNWIND_USER_SFRAME_ABI		3
+#define UNWIND_ARCH_SFRAME_ABI		3
 
 /*
  * The frame that "push %rbp; mov %rsp, %rbp" sets up: the frame pointer points to the
  * saved frame pointer.  Above that is the return address, and above that the CFA.
  */
-#define UNWIND_USER_FP_CFA_WORDS	2
-#define UNWIND_USER_FP_CFA_EXACT	true
-#define UNWIND_USER_FP_RA_WORDS		1
-#define UNWIND_USER_FP_FP_WORDS		0
+#define UNWIND_ARCH_FP_CFA_WORDS	2
+#define UNWIND_ARCH_FP_CFA_EXACT	true
+#define UNWIND_ARCH_FP_RA_WORDS		1
+#define UNWIND_ARCH_FP_FP_WORDS		0
 
 /* A signal frame has no frame record of its own */
-#define UNWIND_USER_SIGNAL_RECORD	0
+#define UNWIND_ARCH_SIGNAL_RECORD	0
 
 /* There is no link register */
-#define UNWIND_USER_LINK_REG		-1
+#define UNWIND_ARCH_LINK_REG		-1
 
 /* An instruction can be at any address */
-#define UNWIND_USER_INSN_ALIGN		1
+#define UNWIND_ARCH_INSN_ALIGN		1
 
 /* The caller's stack pointer lies above the return address that the call pushed */
-#define UNWIND_USER_CFA_MIN_WORDS	1
+#define UNWIND_ARCH_CFA_MIN_WORDS	1
 
 /**
- * unwind_user_word_size - bytes in a stack word of the interrupted program
+ * unwind_arch_word_size - bytes in a stack word of the interrupted program
  * @regs: its registers
  *
  * Return: 8 or 4; or -EINVAL for 32-bit programs with segments of their own: their
  * addresses have no known meaning.
  */
-static inline int unwind_user_word_size(struct pt_regs *regs)
+static inline int unwind_arch_word_size(struct pt_regs *regs)
 {
 	if (user_64bit_mode(regs))
 		return 8;
@@ -59,7 +60,7 @@ static inline int unwind_user_word_size(struct pt_regs *regs)
 }
 
 /**
- * unwind_user_entry_saved - has entry code saved the program's registers?
+ * unwind_arch_entry_saved - has entry code saved the program's registers?
  * @regs: registers of the kernel's code that an NMI interrupted
  *
  * Not as long as the stack pointer is still the program's, on the stack on which an
@@ -68,7 +69,7 @@ static inline int unwind_user_word_size(struct pt_regs *regs)
  *
  * Return: whether it has, for sure.
  */
-static inline bool unwind_user_entry_saved(const struct pt_regs *regs)
+static inline bool unwind_arch_entry_saved(const struct pt_regs *regs)
 {
 	const unsigned long saved = (unsigned long)task_pt_regs(current);
 	struct stack_info info;
@@ -79,12 +80,12 @@ static inline bool unwind_user_entry_saved(const struct pt_regs *regs)
 }
 
 /**
- * unwind_user_uaccess_okay - may user memory be read here, without faults?
+ * unwind_arch_uaccess_okay - may user memory be read here, without faults?
  *
  * Context: any.
  * Return: whether it may.
  */
-static inline bool unwind_user_uaccess_okay(void)
+static inline bool unwind_arch_uaccess_okay(void)
 {
 	return nmi_uaccess_okay();
 }
@@ -97,22 +98,22 @@ static inline bool unwind_user_uaccess_okay(void)
  */
 static inline const void *unwind_vdso_image(u64 *size)
 {
-	*size = vdso_image_64.size;
-	return vdso_image_64.data;
+	*size = vdso64_image.size;
+	return vdso64_image.data;
 }
 
 /**
- * unwind_user_keys_open - before user memory of any protection key is read
+ * unwind_arch_keys_open - before user memory of any protection key is read
  *
  * A program may give keys to its stacks.  A signal's handler begins without the rights to
  * them, even if it has interrupted a function on such a stack.  A debugger reads the stack
  * all the same; so does the unwinder, which tells nobody but the tracer.
  *
- * Context: any, with current->mm; until unwind_user_keys_close(), which must follow in the
+ * Context: any, with current->mm; until unwind_arch_keys_close(), which must follow in the
  * same context.  The task may sleep in between: the rights are its own, and go with it.
- * Return: for unwind_user_keys_close().
+ * Return: for unwind_arch_keys_close().
  */
-static inline u32 unwind_user_keys_open(void)
+static inline u32 unwind_arch_keys_open(void)
 {
 	u32 rights = 0;
 
@@ -127,44 +128,44 @@ static inline u32 unwind_user_keys_open(void)
 }
 
 /**
- * unwind_user_keys_close - after user memory was read
- * @rights: what unwind_user_keys_open() has returned
+ * unwind_arch_keys_close - after user memory was read
+ * @rights: what unwind_arch_keys_open() has returned
  */
-static inline void unwind_user_keys_close(u32 rights)
+static inline void unwind_arch_keys_close(u32 rights)
 {
 	if (rights)
 		write_pkru(rights);
 }
 
 /* Memory has no tags */
-static __always_inline void unwind_user_tags_off(void)
+static __always_inline void unwind_arch_tags_off(void)
 {
 }
 
-static __always_inline void unwind_user_tags_on(void)
+static __always_inline void unwind_arch_tags_on(void)
 {
 }
 
 /* Addresses have neither tag nor authentication code */
-static inline unsigned long unwind_user_untag(unsigned long addr)
+static inline unsigned long unwind_arch_untag(unsigned long addr)
 {
 	return addr;
 }
 
-static inline unsigned long unwind_user_strip_ra(unsigned long ra)
+static inline unsigned long unwind_arch_strip_ra(unsigned long ra)
 {
 	return ra;
 }
 
 /**
- * unwind_user_reg - a register of the topmost frame by its DWARF number
+ * unwind_arch_reg - a register of the topmost frame by its DWARF number
  * @regs: the interrupted program's registers
  * @reg: number as in the psABI's "DWARF Register Number Mapping"
  * @val: its value
  *
  * Return: whether there is such a register.
  */
-static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
+static inline bool unwind_arch_reg(struct pt_regs *regs, unsigned int reg,
 				   unsigned long *val)
 {
 	static const u8 offsets[] = {
@@ -188,7 +189,7 @@ static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
 }
 
 /**
- * unwind_user_restores_regs - may sigreturn be replacing the registers by another frame's?
+ * unwind_arch_restores_regs - may sigreturn be replacing the registers by another frame's?
  * @regs: registers with which the task left user space
  *
  * rt_sigreturn() reads all of them before it writes the first.  So only interrupts can
@@ -197,25 +198,25 @@ static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
  * Context: any.
  * Return: whether @regs may be a mixture of two frames' registers.
  */
-static inline bool unwind_user_restores_regs(const struct pt_regs *regs)
+static inline bool unwind_arch_restores_regs(const struct pt_regs *regs)
 {
 	return !in_task() && regs->orig_ax == __NR_rt_sigreturn;
 }
 
 /* The start of the trampoline to which a signal's handler returns: a mov to %rax, or %eax */
-#define UNWIND_USER_TRAMPOLINE_MOVQ	0x0fc0c748U
-#define UNWIND_USER_TRAMPOLINE_MOVL	0x00000fb8U
+#define UNWIND_ARCH_TRAMPOLINE_MOVQ	0x0fc0c748U
+#define UNWIND_ARCH_TRAMPOLINE_MOVL	0x00000fb8U
 
 /**
- * unwind_user_maybe_trampoline - does a signal's trampoline begin like this?
+ * unwind_arch_maybe_trampoline - does a signal's trampoline begin like this?
  * @insns: the first four bytes of the code to which a 64-bit function returns
  *
- * Return: if false, unwind_user_signal_frame() would not find a trampoline there either.
+ * Return: if false, unwind_arch_signal_frame() would not find a trampoline there either.
  */
-static inline bool unwind_user_maybe_trampoline(u32 insns)
+static inline bool unwind_arch_maybe_trampoline(u32 insns)
 {
-	return insns == UNWIND_USER_TRAMPOLINE_MOVQ ||
-	       insns == UNWIND_USER_TRAMPOLINE_MOVL;
+	return insns == UNWIND_ARCH_TRAMPOLINE_MOVQ ||
+	       insns == UNWIND_ARCH_TRAMPOLINE_MOVL;
 }
 
 /* Labels in arch/x86/kernel/uprobes.c */
@@ -228,24 +229,24 @@ extern u8 uretprobe_popped_r11[];
 extern u8 uretprobe_popped_cx[];
 extern u8 uretprobe_trampoline_end[];
 
-bool unwind_user_uretprobe_pushed(unsigned long offset, unsigned int *words,
+bool unwind_arch_uretprobe_pushed(unsigned long offset, unsigned int *words,
 				  bool *called);
-bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
+bool unwind_arch_signal_frame(unsigned long ip, unsigned long sp,
 			      const struct pt_regs *topmost,
 			      unsigned long saved, unsigned int word_size,
-			      struct unwind_user_interrupted *to);
-int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
+			      struct unwind_arch_interrupted *to);
+int unwind_arch_saved_reg(unsigned long regs, unsigned int reg,
 			  unsigned long *val);
 
-int unwind_user_find_caller(unsigned long ip, struct unwind_user_caller *to);
+int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to);
 
 /**
- * unwind_user_follows_call - is there a call instruction before a return address?
+ * unwind_arch_follows_call - is there a call instruction before a return address?
  * @code: the eight bytes before it
  *
  * Return: whether there may be one: other instructions can end with the same bytes.
  */
-static __always_inline bool unwind_user_follows_call(u64 code)
+static __always_inline bool unwind_arch_follows_call(u64 code)
 {
 	/* Of call *r/m: 0xff, and the register field of the byte after it is 2 */
 	const u64 mask = 0x38ff, call = 0x10ff;
@@ -258,4 +259,4 @@ static __always_inline bool unwind_user_follows_call(u64 code)
 	       (code >> 8 & mask) == call;
 }
 
-#endif /* _ASM_X86_UNWIND_USER_H */
+#endif /* _ASM_X86_UNWIND_ARCH_H */

@@ -2,10 +2,10 @@
 /*
  * The frame loop: the current task's user stack, from the topmost frame outwards.
  *
- *   deferred.c ──> unwind_user() ──────────┐      in_place.c
+ *   unwind_user() ─> unwind_walk() ────────┐      immediate.c
  *                    │  faults, loads,     │          │
  *                    │  then goes on       v          v
- *                    └──────────────── unwind_user_frames()
+ *                    └──────────────── unwind_walk_frames()
  *                                         │        no faults, under RCU
  *                                         ├──> ordinary frames, in a loop of few
  *                                         │    instructions
@@ -14,7 +14,7 @@
  * An ordinary frame has a rule of the usual shape, or a frame record and no rule.  Two
  * words of the stack are to be read, and the rule of the caller looked up in a table of the
  * kernel's own (sframe_table.h).  The loop does that for one frame after another; at any
- * doubt it leaves the frame to unwind_user_next(): a rule of another shape, the stack's
+ * doubt it leaves the frame to unwind_walk_next(): a rule of another shape, the stack's
  * end, a signal's trampoline, a stack that uprobes have changed, memory that cannot be
  * read, a caller that would not lie further out.
  *
@@ -35,9 +35,9 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
 #include <linux/uaccess.h>
-#include <linux/unwind_user.h>
+#include <linux/unwind_stack.h>
 #include <asm/irq_regs.h>
-#include <asm/unwind_user.h>
+#include <asm/unwind_arch.h>
 #include <trace/events/unwind.h>
 
 #include "file.h"
@@ -47,7 +47,7 @@
 #include "tables.h"
 #include "unwind_mem.h"
 #include "uprobe.h"
-#include "user.h"
+#include "walk.h"
 
 /* Room for the name of the file in which an unwind ended */
 #define OBJECT_NAME_MAX		64
@@ -75,13 +75,13 @@ static __always_inline bool words_begin(void)
 		(void)masked_user_access_begin((const void __user *)NULL);
 	else if (!user_read_access_begin((const void __user *)NULL, TASK_SIZE_MAX))
 		return false;
-	unwind_user_tags_off();
+	unwind_arch_tags_off();
 	return true;
 }
 
 static __always_inline void words_end(void)
 {
-	unwind_user_tags_on();
+	unwind_arch_tags_on();
 	user_read_access_end();
 }
 
@@ -119,18 +119,18 @@ fault:
 
 /* A frame record, as a rule */
 #define RULE_RECORD	(SFRAME_RULE_CFA_FP | SFRAME_RULE_FP_SAVED |			\
-			 (u64)(u16)UNWIND_USER_FP_CFA_WORDS << 16 |			\
-			 (u64)(u16)(UNWIND_USER_FP_RA_WORDS - UNWIND_USER_FP_CFA_WORDS) << 32 | \
-			 (u64)(u16)(UNWIND_USER_FP_FP_WORDS - UNWIND_USER_FP_CFA_WORDS) << 48)
+			 (u64)(u16)UNWIND_ARCH_FP_CFA_WORDS << 16 |			\
+			 (u64)(u16)(UNWIND_ARCH_FP_RA_WORDS - UNWIND_ARCH_FP_CFA_WORDS) << 32 | \
+			 (u64)(u16)(UNWIND_ARCH_FP_FP_WORDS - UNWIND_ARCH_FP_CFA_WORDS) << 48)
 
 /**
  * struct ordinary - the loop's current frame
- * @ip: as in &struct unwind_user_state
- * @sp: as in &struct unwind_user_state
- * @fp: as in &struct unwind_user_state
+ * @ip: as in &struct unwind_walk_state
+ * @sp: as in &struct unwind_walk_state
+ * @fp: as in &struct unwind_walk_state
  * @rule: of the frame: ORDINARY, RULE_RECORD if there is none, or one of another kind
- * @exact_ip: as in &struct unwind_user_state
- * @sp_is_bound: as in &struct unwind_user_state
+ * @exact_ip: as in &struct unwind_walk_state
+ * @sp_is_bound: as in &struct unwind_walk_state
  * @edge: the rule may end here: a trampoline may follow
  */
 struct ordinary {
@@ -173,10 +173,10 @@ static __always_inline bool may_apply(const struct ordinary *at)
 			return true;
 	} else if (at->rule != RULE_RECORD || at->exact_ip || at->fp < at->sp) {
 		return false;
-	} else if (!read_word(at->ip - sizeof(code), &code) || !unwind_user_follows_call(code)) {
+	} else if (!read_word(at->ip - sizeof(code), &code) || !unwind_arch_follows_call(code)) {
 		return false;
 	}
-	return read_insns(at->ip, &insns) && !unwind_user_maybe_trampoline(insns);
+	return read_insns(at->ip, &insns) && !unwind_arch_maybe_trampoline(insns);
 }
 
 /*
@@ -190,14 +190,14 @@ static __always_inline bool find_cfa(const struct ordinary *at, unsigned long *c
 
 	if (at->rule & SFRAME_RULE_CFA_FP) {
 		*cfa = at->fp + sframe_rule_cfa(at->rule);
-	} else if (UNWIND_USER_FP_CFA_EXACT || !at->sp_is_bound) {
+	} else if (UNWIND_ARCH_FP_CFA_EXACT || !at->sp_is_bound) {
 		*cfa = at->sp + sframe_rule_cfa(at->rule);
 	} else {
 		if (!(at->rule & SFRAME_RULE_FP_SAVED) ||
 		    sframe_rule_ra(at->rule) - sframe_rule_fp(at->rule) !=
-		    (UNWIND_USER_FP_RA_WORDS - UNWIND_USER_FP_FP_WORDS) * word)
+		    (UNWIND_ARCH_FP_RA_WORDS - UNWIND_ARCH_FP_FP_WORDS) * word)
 			return false;
-		*cfa = at->fp - UNWIND_USER_FP_FP_WORDS * word - sframe_rule_fp(at->rule);
+		*cfa = at->fp - UNWIND_ARCH_FP_FP_WORDS * word - sframe_rule_fp(at->rule);
 	}
 	return true;
 }
@@ -205,13 +205,13 @@ static __always_inline bool find_cfa(const struct ordinary *at, unsigned long *c
 /* A call that pushes the return address leaves no choice */
 static __always_inline long rule_ra(u64 rule)
 {
-	return UNWIND_USER_CFA_MIN_WORDS ? -(long)sizeof(unsigned long) : sframe_rule_ra(rule);
+	return UNWIND_ARCH_CFA_MIN_WORDS ? -(long)sizeof(unsigned long) : sframe_rule_ra(rule);
 }
 
 /* Find the caller's frame, but not its rule */
 static __always_inline bool next_ordinary(const struct ordinary *at, struct ordinary *next)
 {
-	const unsigned int min = at->exact_ip ? UNWIND_USER_CFA_MIN_WORDS : 1;
+	const unsigned int min = at->exact_ip ? UNWIND_ARCH_CFA_MIN_WORDS : 1;
 	const unsigned long word = sizeof(unsigned long);
 	unsigned long cfa;
 
@@ -224,33 +224,33 @@ static __always_inline bool next_ordinary(const struct ordinary *at, struct ordi
 	next->sp = cfa;
 	next->fp = at->fp;
 	next->exact_ip = false;
-	if (!UNWIND_USER_FP_CFA_EXACT)
+	if (!UNWIND_ARCH_FP_CFA_EXACT)
 		next->sp_is_bound = !(at->rule & SFRAME_RULE_ORDINARY);
 	if (!read_word(cfa + rule_ra(at->rule), &next->ip))
 		return false;
-	next->ip = unwind_user_strip_ra(next->ip);
+	next->ip = unwind_arch_strip_ra(next->ip);
 	if (!(at->rule & SFRAME_RULE_FP_SAVED))
 		return true;
 	if (!read_word(cfa + sframe_rule_fp(at->rule), &next->fp))
 		return false;
-	next->fp = unwind_user_untag(next->fp);
+	next->fp = unwind_arch_untag(next->fp);
 	return true;
 }
 
 /* The address may be none of a program: then it is in no mapping */
 static noinline const struct unwind_mapping *
-other_map(struct unwind_user_state *state, unsigned long ip)
+other_map(struct unwind_walk_state *state, unsigned long ip)
 {
 	const struct unwind_mapping *map;
 
-	return ip < TASK_SIZE_MAX && !unwind_user_map(state, ip, &map) ? map : NULL;
+	return ip < TASK_SIZE_MAX && !unwind_walk_map(state, ip, &map) ? map : NULL;
 }
 
 /*
  * Move through frames as long as they are ordinary.  A step is taken only if the caller's
  * mapping is known: that shows that its address is text.
  */
-static __always_inline unsigned int ordinary_frames(struct unwind_user_state *state,
+static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *state,
 						    unsigned long *ips, unsigned int room)
 {
 	struct ordinary at = {
@@ -300,13 +300,13 @@ static __always_inline unsigned int ordinary_frames(struct unwind_user_state *st
 	state->sp = at.sp;
 	state->fp = at.fp;
 	state->saved_regs = 0;
-	state->method = rule & SFRAME_RULE_ORDINARY ? UNWIND_USER_SFRAME : UNWIND_USER_FP;
+	state->method = rule & SFRAME_RULE_ORDINARY ? UNWIND_METHOD_SFRAME : UNWIND_METHOD_FP;
 	state->by_table |= !!(rules & SFRAME_RULE_ORDINARY);
 	state->topmost = false;
 	state->exact_ip = false;
 	state->has_row = false;
 	state->no_pages = false;
-	if (!UNWIND_USER_FP_CFA_EXACT)
+	if (!UNWIND_ARCH_FP_CFA_EXACT)
 		state->sp_is_bound = at.sp_is_bound;
 	return nr;
 }
@@ -316,7 +316,7 @@ static __always_inline unsigned int ordinary_frames(struct unwind_user_state *st
  */
 
 /**
- * unwind_user_map - find the mapping of an address, and its table
+ * unwind_walk_map - find the mapping of an address, and its table
  * @state: the unwind, which remembers the mapping
  * @addr: the address
  * @map: set
@@ -324,7 +324,7 @@ static __always_inline unsigned int ordinary_frames(struct unwind_user_state *st
  * Context: any, in an RCU read-side critical section.
  * Return: as unwind_mapping_find().
  */
-int unwind_user_map(struct unwind_user_state *state, unsigned long addr,
+int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
 		    const struct unwind_mapping **map)
 {
 	struct unwind_mapping *slot;
@@ -356,10 +356,10 @@ found:
 }
 
 /**
- * unwind_user_forget - forget all mappings
+ * unwind_walk_forget - forget all mappings
  * @state: the unwind; its RCU read-side critical section is about to end
  */
-void unwind_user_forget(struct unwind_user_state *state)
+void unwind_walk_forget(struct unwind_walk_state *state)
 {
 	unsigned int i;
 
@@ -368,25 +368,25 @@ void unwind_user_forget(struct unwind_user_state *state)
 }
 
 /* Set instruction and stack pointer to their values without uprobes */
-static void undo_uprobes(struct unwind_user_state *state)
+static void undo_uprobes(struct unwind_walk_state *state)
 {
 	state->ip = unwind_uprobe_ip(state->ip);
 	unwind_uretprobe_leave(&state->ip, &state->sp, state->word_size);
 }
 
 /**
- * unwind_user_start - begin with the topmost frame
+ * unwind_walk_start - begin with the topmost frame
  * @state: initialized
  * @regs: registers with which the current task left user space
  *
  * Context: any with page faults disabled; else task context that may sleep.
  * Return: 0, or -EINVAL if no stack can start with these registers.
  */
-int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs)
+int unwind_walk_start(struct unwind_walk_state *state, struct pt_regs *regs)
 {
 	int word_size;
 
-	*state = (struct unwind_user_state){
+	*state = (struct unwind_walk_state){
 		.regs = regs,
 		/* In other contexts, the list of uretprobes may be halfway changed */
 		.task = in_task(),
@@ -396,14 +396,14 @@ int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs)
 	};
 	if (!user_mode(regs))
 		return -EINVAL;
-	word_size = unwind_user_word_size(regs);
+	word_size = unwind_arch_word_size(regs);
 	if (word_size < 0)
 		return word_size;
 	state->word_size = word_size;
 
-	state->ip = unwind_user_strip_ra(instruction_pointer(regs));
-	state->sp = unwind_user_untag(user_stack_pointer(regs));
-	state->fp = unwind_user_untag(frame_pointer(regs));
+	state->ip = unwind_arch_strip_ra(instruction_pointer(regs));
+	state->sp = unwind_arch_untag(user_stack_pointer(regs));
+	state->fp = unwind_arch_untag(frame_pointer(regs));
 	state->lowest = state->sp;
 	if (state->task && word_size)
 		undo_uprobes(state);
@@ -412,8 +412,8 @@ int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs)
 }
 
 /**
- * unwind_user_frames - move outwards to the end of the stack, or until something is needed
- * @state: the current frame; begun by unwind_user_start()
+ * unwind_walk_frames - move outwards to the end of the stack, or until something is needed
+ * @state: the current frame; begun by unwind_walk_start()
  * @trace: the frames before it; the others are added
  * @max: room in @trace, at least 1
  *
@@ -422,7 +422,7 @@ int unwind_user_start(struct unwind_user_state *state, struct pt_regs *regs)
  *
  * Context: any, in an RCU read-side critical section, page faults disabled.
  */
-void unwind_user_frames(struct unwind_user_state *state,
+void unwind_walk_frames(struct unwind_walk_state *state,
 			struct unwind_stacktrace *trace, unsigned int max)
 {
 	/* Tables describe 64-bit programs only */
@@ -443,7 +443,7 @@ void unwind_user_frames(struct unwind_user_state *state,
 			state->stop = UNWIND_STOP_LIMIT;
 			return;
 		}
-		if (unwind_user_next(state)) {
+		if (unwind_walk_next(state)) {
 			/* Nothing is needed for a frame that there is no room for */
 			if (state->need && trace->nr == max)
 				break;
@@ -470,21 +470,21 @@ static bool may_wait(void)
 }
 
 /* Bring in a word; an instruction may cross the end of its page */
-static void get_page_in(struct unwind_user_state *state)
+static void get_page_in(struct unwind_walk_state *state)
 {
 	const unsigned long addr = state->need_addr, size = sizeof(u64);
 	bool failed = true;
 
 	if (unwind_may_wait_for(addr, state->need_beside) &&
 	    unwind_may_wait_for(addr + size - 1, state->need_beside)) {
-		unwind_user_tags_off();
+		unwind_arch_tags_off();
 		failed = fault_in_readable((const char __user *)addr, size);
-		unwind_user_tags_on();
+		unwind_arch_tags_on();
 	}
 	state->no_pages = failed;
 }
 
-static void get_table(struct unwind_user_state *state)
+static void get_table(struct unwind_walk_state *state)
 {
 	int ret = unwind_tables_build(current->mm, state->need_addr);
 
@@ -494,14 +494,14 @@ static void get_table(struct unwind_user_state *state)
 		state->no_tables = true;
 }
 
-static void get_row(struct unwind_user_state *state)
+static void get_row(struct unwind_walk_state *state)
 {
 	state->row_error = unwind_tables_find_row(current->mm, state->need_addr, &state->row);
 	state->has_row = true;
 }
 
 /* Get what the next step needs; the lock is taken when the unwind goes on */
-static void get_need(struct unwind_user_state *state)
+static void get_need(struct unwind_walk_state *state)
 {
 	if (state->need == UNWIND_NEED_PAGE)
 		get_page_in(state);
@@ -514,7 +514,7 @@ static void get_need(struct unwind_user_state *state)
 }
 
 /* Go on without what the next step needs */
-static void do_without(struct unwind_user_state *state)
+static void do_without(struct unwind_walk_state *state)
 {
 	switch (state->need) {
 	case UNWIND_NEED_PAGE:
@@ -534,7 +534,7 @@ static void do_without(struct unwind_user_state *state)
 }
 
 /* Unwind until the stack ends or something is needed */
-static void frames_without_faults(struct unwind_user_state *state,
+static void frames_without_faults(struct unwind_walk_state *state,
 				  struct unwind_stacktrace *trace, unsigned int max)
 {
 	struct mm_struct *mm = current->mm;
@@ -547,9 +547,9 @@ static void frames_without_faults(struct unwind_user_state *state,
 	state->locked = lock;
 	scoped_guard(rcu) {
 		pagefault_disable();
-		unwind_user_frames(state, trace, max);
+		unwind_walk_frames(state, trace, max);
 		pagefault_enable();
-		unwind_user_forget(state);
+		unwind_walk_forget(state);
 	}
 	state->locked = false;
 	if (lock)
@@ -557,14 +557,14 @@ static void frames_without_faults(struct unwind_user_state *state,
 }
 
 /**
- * unwind_user_all_frames - move outwards to the end of the stack
- * @state: the current frame; begun by unwind_user_start()
+ * unwind_walk_all_frames - move outwards to the end of the stack
+ * @state: the current frame; begun by unwind_walk_start()
  * @trace: the frames before it; the others are added
  * @max: room in @trace, at least 1
  *
  * Context: task context that may sleep, without the mmap lock.
  */
-void unwind_user_all_frames(struct unwind_user_state *state,
+void unwind_walk_all_frames(struct unwind_walk_state *state,
 			    struct unwind_stacktrace *trace, unsigned int max)
 {
 	unsigned int needs = 0;
@@ -585,7 +585,7 @@ void unwind_user_all_frames(struct unwind_user_state *state,
 	}
 }
 
-static noinline void trace_stop(const struct unwind_user_state *state,
+static noinline void trace_stop(const struct unwind_walk_state *state,
 				unsigned int nr)
 {
 	/* A return address may lie after the end of its object: look up the call */
@@ -599,7 +599,7 @@ static noinline void trace_stop(const struct unwind_user_state *state,
 }
 
 /**
- * unwind_user_regs_saved - does task_pt_regs() have the current program's registers?
+ * unwind_regs_saved - does task_pt_regs() have the current program's registers?
  *
  * It does not while an NMI interrupts entry code that has not saved all of them: there are
  * registers of the last entry, or some of each.
@@ -607,15 +607,15 @@ static noinline void trace_stop(const struct unwind_user_state *state,
  * Context: any.
  * Return: whether it does.
  */
-bool unwind_user_regs_saved(void)
+bool unwind_regs_saved(void)
 {
 	struct pt_regs *regs = in_nmi() ? get_irq_regs() : NULL;
 
-	return !regs || user_mode(regs) || unwind_user_entry_saved(regs);
+	return !regs || user_mode(regs) || unwind_arch_entry_saved(regs);
 }
 
 /**
- * unwind_user - take the current task's user stack
+ * unwind_walk - take the current task's user stack, with page faults
  * @trace: @trace->entries has room for @max addresses; @trace->nr is set
  * @max: limit on the number of frames
  *
@@ -629,23 +629,22 @@ bool unwind_user_regs_saved(void)
  * Context: task context that may sleep, without the mmap lock.
  * Return: 0, with at least one frame; -EINVAL if the current task has no user stack.
  */
-int unwind_user(struct unwind_stacktrace *trace, unsigned int max)
+int unwind_walk(struct unwind_stacktrace *trace, unsigned int max)
 {
-	struct unwind_user_state state;
+	struct unwind_walk_state state;
 	u32 rights;
 
 	trace->nr = 0;
-	if (!max || !unwind_user_has_stack(current))
+	if (!max || !unwind_has_stack(current))
 		return -EINVAL;
 	might_fault();
-	if (unwind_user_start(&state, task_pt_regs(current)))
+	if (unwind_walk_start(&state, task_pt_regs(current)))
 		return -EINVAL;
-	rights = unwind_user_keys_open();
-	unwind_user_all_frames(&state, trace, max);
-	unwind_user_keys_close(rights);
+	rights = unwind_arch_keys_open();
+	unwind_walk_all_frames(&state, trace, max);
+	unwind_arch_keys_close(rights);
 	unwind_count_stop(state.stop);
 	if (trace_unwind_stop_enabled())
 		trace_stop(&state, trace->nr);
 	return 0;
 }
-EXPORT_SYMBOL_GPL(unwind_user);

@@ -4,7 +4,7 @@
  *
  * A tool that wants the user stack in the sample (perf record -g, a BPF program's
  * bpf_get_stack(), the trace option userstacktrace) had frame pointers or nothing.  Here
- * the same frame loop as for deferred stacks (user.c) takes it by tables, as far as that
+ * the same frame loop as for deferred stacks (walk.c) takes it by tables, as far as that
  * needs no page fault, no lock and no table that is not loaded.  The result is the stack
  * that a deferred unwind of the same moment would have; or nothing, and the caller follows
  * frame pointers as it always did:
@@ -42,14 +42,14 @@
 #include <linux/sysctl.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_deferred.h>
-#include <linux/unwind_user.h>
-#include <asm/unwind_user.h>
+#include <linux/unwind_stack.h>
+#include <asm/unwind_arch.h>
 
 #include "file.h"
 #include "mapping.h"
 #include "stops.h"
 #include "uprobe.h"
-#include "user.h"
+#include "walk.h"
 
 /*
  * Work for one sample, in ordinary frames of about 100 instructions: a sample takes at
@@ -76,11 +76,11 @@ static unsigned int enabled __read_mostly = 1;
  * The unwind
  */
 
-static enum outcome follow(struct unwind_user_state *state,
+static enum outcome follow(struct unwind_walk_state *state,
 			   struct unwind_stacktrace *trace, unsigned int max)
 {
 	state->budget = max(BUDGET, max);
-	unwind_user_frames(state, trace, max);
+	unwind_walk_frames(state, trace, max);
 	switch (state->need) {
 	case UNWIND_NEED_NOTHING:
 		break;
@@ -96,24 +96,24 @@ static enum outcome follow(struct unwind_user_state *state,
 static enum outcome unwind(struct pt_regs *regs, struct unwind_stacktrace *trace,
 			   unsigned int max)
 {
-	struct unwind_user_state state;
+	struct unwind_walk_state state;
 	enum outcome outcome;
 	u32 rights;
 
 	if (unwind_uretprobes_hidden())
 		return UPROBE;
-	if (!unwind_user_uaccess_okay())
+	if (!unwind_arch_uaccess_okay())
 		return CHANGING;
 	guard(rcu)();
 	pagefault_disable();
-	rights = unwind_user_keys_open();
-	if (unwind_user_start(&state, regs) || state.word_size != sizeof(u64))
+	rights = unwind_arch_keys_open();
+	if (unwind_walk_start(&state, regs) || state.word_size != sizeof(u64))
 		outcome = NO_TABLE;
-	else if (unwind_user_restores_regs(regs))
+	else if (unwind_arch_restores_regs(regs))
 		outcome = SIGRETURN;
 	else
 		outcome = follow(&state, trace, max);
-	unwind_user_keys_close(rights);
+	unwind_arch_keys_close(rights);
 	pagefault_enable();
 	return outcome;
 }
@@ -238,7 +238,7 @@ static void asked(struct unwind_work *work, struct unwind_stacktrace *trace, u64
  */
 
 /**
- * unwind_user_in_place - take the current task's user stack by tables, now
+ * unwind_immediate - take the current task's user stack by tables, now
  * @regs: registers of the program
  * @entries: filled in; undefined if nothing is returned
  * @max: room there
@@ -247,16 +247,16 @@ static void asked(struct unwind_work *work, struct unwind_stacktrace *trace, u64
  *
  * Context: any.
  * Return: the number of entries; 0 if no table describes a frame of the stack, if the stack
- * would not be sure to be right, or if kernel.unwind_in_place is off.
+ * would not be sure to be right, or if kernel.unwind_immediate is off.
  */
-unsigned int unwind_user_in_place(struct pt_regs *regs, unsigned long *entries,
+unsigned int unwind_immediate(struct pt_regs *regs, unsigned long *entries,
 				  unsigned int max)
 {
 	struct unwind_stacktrace trace = { .entries = entries };
 	enum outcome outcome;
 
 	if (!READ_ONCE(enabled) || !max || !user_mode(regs) ||
-	    !unwind_user_has_stack(current) || current->flags & PF_EXITING)
+	    !unwind_has_stack(current) || current->flags & PF_EXITING)
 		return 0;
 
 	outcome = unwind_mm_bare(current->mm) ? NO_TABLE : unwind(regs, &trace, max);
@@ -265,22 +265,22 @@ unsigned int unwind_user_in_place(struct pt_regs *regs, unsigned long *entries,
 		ask();
 	return outcome == TAKEN ? trace.nr : 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(unwind_user_in_place);
+EXPORT_SYMBOL_IF_KUNIT(unwind_immediate);
 
 /*
  * Setting up
  */
 
-static int __init unwind_in_place_init(void)
+static int __init unwind_immediate_init(void)
 {
 	return unwind_deferred_init(&asker, asked);
 }
-core_initcall(unwind_in_place_init);
+core_initcall(unwind_immediate_init);
 
 #ifdef CONFIG_SYSCTL
-static struct ctl_table in_place_sysctls[] = {
+static struct ctl_table immediate_sysctls[] = {
 	{
-		.procname	= "unwind_in_place",
+		.procname	= "unwind_immediate",
 		.data		= &enabled,
 		.maxlen		= sizeof(enabled),
 		.mode		= 0644,
@@ -290,12 +290,12 @@ static struct ctl_table in_place_sysctls[] = {
 	},
 };
 
-static int __init unwind_in_place_sysctl_init(void)
+static int __init unwind_immediate_sysctl_init(void)
 {
-	register_sysctl_init("kernel", in_place_sysctls);
+	register_sysctl_init("kernel", immediate_sysctls);
 	return 0;
 }
-late_initcall(unwind_in_place_sysctl_init);
+late_initcall(unwind_immediate_sysctl_init);
 #endif
 
 #ifdef CONFIG_DEBUG_FS
@@ -309,7 +309,7 @@ static const char * const outcome_names[NR_OUTCOMES] = {
 	[ASKED]		= "asked for",
 };
 
-static int in_place_show(struct seq_file *m, void *unused)
+static int immediate_show(struct seq_file *m, void *unused)
 {
 	unsigned int i, cpu;
 
@@ -324,7 +324,7 @@ static int in_place_show(struct seq_file *m, void *unused)
 }
 
 /* Any write sets the counts to 0; counts of the same moment may survive or be lost */
-static ssize_t in_place_write(struct file *file, const char __user *buf, size_t size,
+static ssize_t immediate_write(struct file *file, const char __user *buf, size_t size,
 			      loff_t *pos)
 {
 	unsigned int cpu;
@@ -333,16 +333,16 @@ static ssize_t in_place_write(struct file *file, const char __user *buf, size_t 
 		memset(per_cpu_ptr(&outcomes, cpu), 0, sizeof(outcomes));
 	return size;
 }
-DEFINE_SHOW_STORE_ATTRIBUTE(in_place);
+DEFINE_SHOW_STORE_ATTRIBUTE(immediate);
 
-/* /sys/kernel/debug/unwind/in_place: what became of stacks that were wanted */
-static int __init unwind_in_place_debugfs_init(void)
+/* /sys/kernel/debug/unwind/immediate: what became of stacks that were wanted */
+static int __init unwind_immediate_debugfs_init(void)
 {
 	struct dentry *dir = debugfs_lookup("unwind", NULL);
 
-	debugfs_create_file("in_place", 0600, dir, NULL, &in_place_fops);
+	debugfs_create_file("immediate", 0600, dir, NULL, &immediate_fops);
 	dput(dir);
 	return 0;
 }
-late_initcall_sync(unwind_in_place_debugfs_init);
+late_initcall_sync(unwind_immediate_debugfs_init);
 #endif

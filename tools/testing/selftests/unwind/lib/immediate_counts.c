@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Immediate stacks: settings and counts, see in_place_counts.h.
+ * Immediate stacks: settings and counts, see immediate_counts.h.
  */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "in_place_counts.h"
+#include "immediate_counts.h"
 
 #define METHODS		"/sys/kernel/unwind/methods"
-#define COUNTS		"/sys/kernel/debug/unwind/in_place"
+#define COUNTS		"/sys/kernel/debug/unwind/immediate"
 
 long read_number(const char *path)
 {
@@ -63,7 +63,7 @@ void read_counts(long counts[NR_COUNTS])
 		fclose(file);
 }
 
-bool in_place_missing(void)
+bool immediate_missing(void)
 {
 	FILE *file = fopen(METHODS, "r");
 	char methods[64] = "";
@@ -73,5 +73,5 @@ bool in_place_missing(void)
 	if (!fgets(methods, sizeof(methods), file))
 		methods[0] = 0;
 	fclose(file);
-	return strstr(methods, "sframe") && access(IN_PLACE_SYSCTL, F_OK);
+	return strstr(methods, "sframe") && access(IMMEDIATE_SYSCTL, F_OK);
 }

@@ -2,12 +2,12 @@
 /*
  * Immediate stacks: the sysctl, and the kernel's counts of their results.
  */
-#ifndef SELFTEST_UNWIND_IN_PLACE_COUNTS_H
-#define SELFTEST_UNWIND_IN_PLACE_COUNTS_H
+#ifndef SELFTEST_UNWIND_IMMEDIATE_COUNTS_H
+#define SELFTEST_UNWIND_IMMEDIATE_COUNTS_H
 
 #include <stdbool.h>
 
-#define IN_PLACE_SYSCTL	"/proc/sys/kernel/unwind_in_place"
+#define IMMEDIATE_SYSCTL	"/proc/sys/kernel/unwind_immediate"
 
 enum count {
 	TAKEN,
@@ -24,10 +24,10 @@ enum count {
 void read_counts(long counts[NR_COUNTS]);
 
 /* Does the kernel unwind by tables, but lack all of this? */
-bool in_place_missing(void);
+bool immediate_missing(void);
 
 /* -1 on failure */
 long read_number(const char *path);
 int write_text(const char *path, const char *text);
 
-#endif /* SELFTEST_UNWIND_IN_PLACE_COUNTS_H */
+#endif /* SELFTEST_UNWIND_IMMEDIATE_COUNTS_H */

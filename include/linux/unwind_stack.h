@@ -1,33 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The current task's user stack: immediate, in any context (kernel/unwind/in_place.c), or
- * with page faults (user.c).  And the hooks of an address space that inherit, drop and free
+ * The current task's user stack: immediate, in any context (kernel/unwind/immediate.c), or
+ * with page faults (walk.c).  And the hooks of an address space that inherit, drop and free
  * the tables that its process registered (tables.c).
  */
-#ifndef _LINUX_UNWIND_USER_H
-#define _LINUX_UNWIND_USER_H
+#ifndef _LINUX_UNWIND_STACK_H
+#define _LINUX_UNWIND_STACK_H
 
 #include <linux/errno.h>
 #include <linux/mm_types.h>
+#include <linux/unwind_stack_types.h>
 #include <linux/unwind_user_types.h>
 
 struct pt_regs;
 
 #ifdef CONFIG_UNWIND_USER
 
-int unwind_user(struct unwind_stacktrace *trace, unsigned int max);
-bool unwind_user_regs_saved(void);
-enum unwind_user_text unwind_user_text(const struct vm_area_struct *vma,
+int unwind_walk(struct unwind_stacktrace *trace, unsigned int max);
+bool unwind_regs_saved(void);
+enum unwind_text_kind unwind_find_text(const struct vm_area_struct *vma,
 				       unsigned long ip, u64 *offset);
 
 #else
 
-static inline int unwind_user(struct unwind_stacktrace *trace, unsigned int max)
-{
-	return -EOPNOTSUPP;
-}
-
-static inline bool unwind_user_regs_saved(void)
+static inline bool unwind_regs_saved(void)
 {
 	return true;
 }
@@ -36,7 +32,7 @@ static inline bool unwind_user_regs_saved(void)
 
 #ifdef CONFIG_UNWIND_USER_SFRAME
 
-unsigned int unwind_user_in_place(struct pt_regs *regs, unsigned long *entries,
+unsigned int unwind_immediate(struct pt_regs *regs, unsigned long *entries,
 				  unsigned int max);
 void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 			  unsigned long end);
@@ -113,7 +109,7 @@ static inline void unwind_tables_free(struct mm_struct *mm)
 #else
 
 static inline unsigned int
-unwind_user_in_place(struct pt_regs *regs, unsigned long *entries, unsigned int max)
+unwind_immediate(struct pt_regs *regs, unsigned long *entries, unsigned int max)
 {
 	return 0;
 }
@@ -139,4 +135,4 @@ static inline int unwind_table_prctl(unsigned long op, unsigned long uattr,
 
 #endif /* CONFIG_UNWIND_USER_SFRAME */
 
-#endif /* _LINUX_UNWIND_USER_H */
+#endif /* _LINUX_UNWIND_STACK_H */

@@ -1,38 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Options and results of an unwind: kernel/unwind/user.c. */
-#ifndef _LINUX_UNWIND_USER_TYPES_H
-#define _LINUX_UNWIND_USER_TYPES_H
-
-#include <linux/types.h>
+/* Options and results of an unwind: kernel/unwind/walk.c. */
+#ifndef _LINUX_UNWIND_STACK_TYPES_H
+#define _LINUX_UNWIND_STACK_TYPES_H
 
 /**
- * struct unwind_stacktrace - addresses of one user stack
- * @nr: number of valid @entries, 0 if nothing could be unwound
- * @entries: the topmost frame's instruction pointer, then return addresses,
- *	innermost first; valid only for the duration of the callback, or until
- *	the current task unwinds again
+ * enum unwind_method - how the caller of a frame was found
+ * @UNWIND_METHOD_NONE: not at all (so far)
+ * @UNWIND_METHOD_FP: by the frame pointer, or by the link register
+ * @UNWIND_METHOD_SFRAME: by a rule of an SFrame table
+ * @UNWIND_METHOD_SIGNAL: by the frame that the kernel laid down for a signal
  */
-struct unwind_stacktrace {
-	unsigned int	nr;
-	unsigned long	*entries;
+enum unwind_method {
+	UNWIND_METHOD_NONE,
+	UNWIND_METHOD_FP,
+	UNWIND_METHOD_SFRAME,
+	UNWIND_METHOD_SIGNAL,
 };
 
 /**
- * enum unwind_user_method - how the caller of a frame was found
- * @UNWIND_USER_NONE: not at all (so far)
- * @UNWIND_USER_FP: by the frame pointer, or by the link register
- * @UNWIND_USER_SFRAME: by a rule of an SFrame table
- * @UNWIND_USER_SIGNAL: by the frame that the kernel laid down for a signal
- */
-enum unwind_user_method {
-	UNWIND_USER_NONE,
-	UNWIND_USER_FP,
-	UNWIND_USER_SFRAME,
-	UNWIND_USER_SIGNAL,
-};
-
-/**
- * enum unwind_user_stop - stop reasons: why an unwind ended
+ * enum unwind_stop_reason - stop reasons: why an unwind ended
  * @UNWIND_STOP_NONE: it has not
  * @UNWIND_STOP_END: the table says that this is the outermost frame
  * @UNWIND_STOP_END_FP: the frame pointer or return address is zero, which marks
@@ -60,7 +46,7 @@ enum unwind_user_method {
  * @UNWIND_STOP_LIMIT: more frames than there is room for; or, in an immediate stack, more work
  *	than a sample may make
  */
-enum unwind_user_stop {
+enum unwind_stop_reason {
 	UNWIND_STOP_NONE,
 	UNWIND_STOP_END,
 	UNWIND_STOP_END_FP,
@@ -78,7 +64,7 @@ enum unwind_user_stop {
 };
 
 /**
- * enum unwind_user_text - the kind of text at an address
+ * enum unwind_text_kind - the kind of text at an address
  * @UNWIND_TEXT_NONE: nothing is mapped there, or it could not be read
  * @UNWIND_TEXT_ANON: memory that comes from no file
  * @UNWIND_TEXT_JIT: code compiled at run time: its process registered it with
@@ -86,7 +72,7 @@ enum unwind_user_stop {
  * @UNWIND_TEXT_VDSO: the vDSO
  * @UNWIND_TEXT_FILE: a mapped file
  */
-enum unwind_user_text {
+enum unwind_text_kind {
 	UNWIND_TEXT_NONE,
 	UNWIND_TEXT_ANON,
 	UNWIND_TEXT_JIT,
@@ -94,4 +80,4 @@ enum unwind_user_text {
 	UNWIND_TEXT_FILE,
 };
 
-#endif /* _LINUX_UNWIND_USER_TYPES_H */
+#endif /* _LINUX_UNWIND_STACK_TYPES_H */

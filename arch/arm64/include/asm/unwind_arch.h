@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* arm64's part of the unwinder of user stacks: see linux/unwind_user_arch.h. */
-#ifndef __ASM_UNWIND_USER_H
-#define __ASM_UNWIND_USER_H
+/* arm64's part of the unwinder of user stacks: see linux/unwind_arch.h. */
+#ifndef __ASM_UNWIND_ARCH_H
+#define __ASM_UNWIND_ARCH_H
 
 #include <linux/array_size.h>
 #include <linux/cpufeature.h>
@@ -11,7 +11,7 @@
 #include <linux/pgtable.h>
 #include <linux/sched.h>
 #include <linux/types.h>
-#include <linux/unwind_user_arch.h>
+#include <linux/unwind_arch.h>
 #include <asm/alternative.h>
 #include <asm/byteorder.h>
 #include <asm/compiler.h>
@@ -24,9 +24,9 @@
 
 /* The SFrame ABI whose tables are used: SFRAME_ABI_AARCH64_ENDIAN_BIG or _LITTLE */
 #ifdef CONFIG_CPU_BIG_ENDIAN
-#define UNWIND_USER_SFRAME_ABI		1
+#define UNWIND_ARCH_SFRAME_ABI		1
 #else
-#define UNWIND_USER_SFRAME_ABI		2
+#define UNWIND_ARCH_SFRAME_ABI		2
 #endif
 
 /*
@@ -34,44 +34,44 @@
  * caller's frame pointer, and the return address is above that.  The compiler chooses
  * where in the frame the record lies, so the CFA is at the record's end or further out.
  */
-#define UNWIND_USER_FP_CFA_WORDS	2
-#define UNWIND_USER_FP_CFA_EXACT	false
-#define UNWIND_USER_FP_RA_WORDS		1
-#define UNWIND_USER_FP_FP_WORDS		0
+#define UNWIND_ARCH_FP_CFA_WORDS	2
+#define UNWIND_ARCH_FP_CFA_EXACT	false
+#define UNWIND_ARCH_FP_RA_WORDS		1
+#define UNWIND_ARCH_FP_FP_WORDS		0
 
 /* A call pushes nothing: the return address is in the link register */
-#define UNWIND_USER_CFA_MIN_WORDS	0
-#define UNWIND_USER_LINK_REG		30
+#define UNWIND_ARCH_CFA_MIN_WORDS	0
+#define UNWIND_ARCH_LINK_REG		30
 
 /* Instructions are at multiples of this number of bytes */
-#define UNWIND_USER_INSN_ALIGN		4
+#define UNWIND_ARCH_INSN_ALIGN		4
 
 /*
  * Bytes from a signal frame without extra space to the frame record above it.  The
  * handler's frame pointer points to this record at its entry.
  */
-#define UNWIND_USER_SIGNAL_RECORD	4688
+#define UNWIND_ARCH_SIGNAL_RECORD	4688
 
 /**
- * unwind_user_word_size - bytes in a stack word of the interrupted program
+ * unwind_arch_word_size - bytes in a stack word of the interrupted program
  * @regs: its registers
  *
  * Return: 8; or 0 for AArch32 programs.  Their stack has the topmost address only: their
  * ABI has no frame record on which ARM and Thumb code agree.
  */
-static inline int unwind_user_word_size(struct pt_regs *regs)
+static inline int unwind_arch_word_size(struct pt_regs *regs)
 {
 	return compat_user_mode(regs) ? 0 : 8;
 }
 
 /* Entry code saves the program's registers with interrupts and NMIs masked */
-static inline bool unwind_user_entry_saved(const struct pt_regs *regs)
+static inline bool unwind_arch_entry_saved(const struct pt_regs *regs)
 {
 	return true;
 }
 
 /**
- * unwind_user_uaccess_okay - may user memory be read here, without faults?
+ * unwind_arch_uaccess_okay - may user memory be read here, without faults?
  *
  * A pseudo-NMI can come in the middle of a switch of tasks, or of a call to firmware.
  * The next task's memory may be in place then, while the previous task is still current.
@@ -81,7 +81,7 @@ static inline bool unwind_user_entry_saved(const struct pt_regs *regs)
  * Context: any.
  * Return: whether it may.
  */
-static inline bool unwind_user_uaccess_okay(void)
+static inline bool unwind_arch_uaccess_okay(void)
 {
 	u64 ttbr0;
 
@@ -106,40 +106,40 @@ static inline const void *unwind_vdso_image(u64 *size)
 }
 
 /* Memory with a protection key (FEAT_S1POE) is read with the program's rights */
-static inline u32 unwind_user_keys_open(void)
+static inline u32 unwind_arch_keys_open(void)
 {
 	return 0;
 }
 
-static inline void unwind_user_keys_close(u32 rights)
+static inline void unwind_arch_keys_close(u32 rights)
 {
 }
 
 /**
- * unwind_user_tags_off - before user memory is read by an address without its tag
+ * unwind_arch_tags_off - before user memory is read by an address without its tag
  *
  * If memory has tags (MTE) and the program has its own reads checked, a read by an
  * address with another tag fails.  The unwinder reads the stack, tables and text, by
  * addresses of any origin that the frame loop or the decoder checks: the memory's tags
  * would add nothing.
  *
- * Context: any; until unwind_user_tags_on(), which must follow in the same context.
+ * Context: any; until unwind_arch_tags_on(), which must follow in the same context.
  * Interrupts and faults come back in between.
  */
-static __always_inline void unwind_user_tags_off(void)
+static __always_inline void unwind_arch_tags_off(void)
 {
 	asm volatile(ALTERNATIVE("nop", SET_PSTATE_TCO(1), ARM64_MTE, CONFIG_ARM64_MTE)
 		     : : : "memory");
 }
 
-static __always_inline void unwind_user_tags_on(void)
+static __always_inline void unwind_arch_tags_on(void)
 {
 	asm volatile(ALTERNATIVE("nop", SET_PSTATE_TCO(0), ARM64_MTE, CONFIG_ARM64_MTE)
 		     : : : "memory");
 }
 
 /**
- * unwind_user_untag - remove the bits of an address that the hardware ignores
+ * unwind_arch_untag - remove the bits of an address that the hardware ignores
  * @addr: a value of a register, or from memory
  *
  * The top byte of an address of data may be a tag (TBI, MTE). The stack's place does not
@@ -148,13 +148,13 @@ static __always_inline void unwind_user_tags_on(void)
  *
  * Return: the address; an address outside of user space stays outside.
  */
-static inline unsigned long unwind_user_untag(unsigned long addr)
+static inline unsigned long unwind_arch_untag(unsigned long addr)
 {
 	return untagged_addr(addr);
 }
 
 /**
- * unwind_user_strip_ra - remove authentication code and tag of a return address
+ * unwind_arch_strip_ra - remove authentication code and tag of a return address
  * @ra: from memory or from a register
  *
  * Only a table says whether a return address is signed, and the table need not be
@@ -162,20 +162,20 @@ static inline unsigned long unwind_user_untag(unsigned long addr)
  *
  * Return: the address; an address outside of user space stays outside.
  */
-static inline unsigned long unwind_user_strip_ra(unsigned long ra)
+static inline unsigned long unwind_arch_strip_ra(unsigned long ra)
 {
 	return untagged_addr(ptrauth_strip_user_insn_pac(ra));
 }
 
 /**
- * unwind_user_reg - a register of the topmost frame by its DWARF number
+ * unwind_arch_reg - a register of the topmost frame by its DWARF number
  * @regs: the interrupted program's registers
  * @reg: number as in "DWARF for the Arm 64-bit Architecture"
  * @val: its value
  *
  * Return: whether there is such a register.
  */
-static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
+static inline bool unwind_arch_reg(struct pt_regs *regs, unsigned int reg,
 				   unsigned long *val)
 {
 	if (reg == 31) {
@@ -191,7 +191,7 @@ static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
 }
 
 /**
- * unwind_user_restores_regs - may sigreturn be replacing the registers by another frame's?
+ * unwind_arch_restores_regs - may sigreturn be replacing the registers by another frame's?
  * @regs: registers with which the task left user space
  *
  * rt_sigreturn() writes them one after the other. Once the program counter has left the
@@ -200,33 +200,33 @@ static inline bool unwind_user_reg(struct pt_regs *regs, unsigned int reg,
  * Context: any.
  * Return: whether @regs may be a mixture of two frames' registers.
  */
-static inline bool unwind_user_restores_regs(const struct pt_regs *regs)
+static inline bool unwind_arch_restores_regs(const struct pt_regs *regs)
 {
 	return regs->syscallno == __NR_rt_sigreturn;
 }
 
 /* The start of the trampoline to which a signal's handler returns: mov x8, #nr */
-#define UNWIND_USER_TRAMPOLINE		(0xd2800008 | __NR_rt_sigreturn << 5)
+#define UNWIND_ARCH_TRAMPOLINE		(0xd2800008 | __NR_rt_sigreturn << 5)
 
 /**
- * unwind_user_maybe_trampoline - does a signal's trampoline begin like this?
+ * unwind_arch_maybe_trampoline - does a signal's trampoline begin like this?
  * @insns: the first four bytes of the code to which a function returns; little endian on
  *	any kernel
  *
- * Return: if false, unwind_user_signal_frame() would not find a trampoline there either.
+ * Return: if false, unwind_arch_signal_frame() would not find a trampoline there either.
  */
-static inline bool unwind_user_maybe_trampoline(u32 insns)
+static inline bool unwind_arch_maybe_trampoline(u32 insns)
 {
-	return insns == (__force u32)cpu_to_le32(UNWIND_USER_TRAMPOLINE);
+	return insns == (__force u32)cpu_to_le32(UNWIND_ARCH_TRAMPOLINE);
 }
 
 /**
- * unwind_user_follows_call - is there a call instruction before a return address?
+ * unwind_arch_follows_call - is there a call instruction before a return address?
  * @code: the eight bytes before it
  *
  * Return: whether there is one: BL, BLR, or BLR with authentication.
  */
-static __always_inline bool unwind_user_follows_call(u64 code)
+static __always_inline bool unwind_arch_follows_call(u64 code)
 {
 	const u32 insn = le64_to_cpu((__force __le64)code) >> 32;
 
@@ -234,7 +234,7 @@ static __always_inline bool unwind_user_follows_call(u64 code)
 }
 
 /**
- * unwind_user_uretprobe_pushed - words on the stack of a uretprobe's trampoline
+ * unwind_arch_uretprobe_pushed - words on the stack of a uretprobe's trampoline
  * @offset: of an instruction in the trampoline
  * @words: set to the number of words that it has pushed, and not popped again
  * @called: set to whether it has called the kernel
@@ -242,7 +242,7 @@ static __always_inline bool unwind_user_follows_call(u64 code)
  * Context: any.
  * Return: whether that is known. The trampoline is only a breakpoint.
  */
-static inline bool unwind_user_uretprobe_pushed(unsigned long offset,
+static inline bool unwind_arch_uretprobe_pushed(unsigned long offset,
 						unsigned int *words,
 						bool *called)
 {
@@ -251,12 +251,12 @@ static inline bool unwind_user_uretprobe_pushed(unsigned long offset,
 	return !offset;
 }
 
-bool unwind_user_signal_frame(unsigned long ip, unsigned long sp,
+bool unwind_arch_signal_frame(unsigned long ip, unsigned long sp,
 			      const struct pt_regs *topmost,
 			      unsigned long saved, unsigned int word_size,
-			      struct unwind_user_interrupted *to);
-int unwind_user_saved_reg(unsigned long regs, unsigned int reg,
+			      struct unwind_arch_interrupted *to);
+int unwind_arch_saved_reg(unsigned long regs, unsigned int reg,
 			  unsigned long *val);
-int unwind_user_find_caller(unsigned long ip, struct unwind_user_caller *to);
+int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to);
 
-#endif /* __ASM_UNWIND_USER_H */
+#endif /* __ASM_UNWIND_ARCH_H */

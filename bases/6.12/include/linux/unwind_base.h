@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What later kernels have by other names. */
+#ifndef _LINUX_UNWIND_BASE_H
+#define _LINUX_UNWIND_BASE_H
+
+#include <linux/fs.h>
+
+static inline struct file *dentry_open_nonotify(const struct path *path, int flags,
+						const struct cred *cred)
+{
+	return dentry_open(path, flags | __FMODE_NONOTIFY, cred);
+}
+
+#define arch_uretprobe_trampoline	arch_uprobe_trampoline
+#define vdso64_image			vdso_image_64
+
+/* The flag of shmem_file_setup() */
+#define UNWIND_NORESERVE	VM_NORESERVE
+
+/* The arguments of a KUnit test's parameters */
+#define UNWIND_GEN_PARAMS(name)	name##_gen_params(const void *prev, char *desc)
+
+#endif /* _LINUX_UNWIND_BASE_H */

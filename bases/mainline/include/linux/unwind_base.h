@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* In older kernels, this also has what they have by other names. */
+#ifndef _LINUX_UNWIND_BASE_H
+#define _LINUX_UNWIND_BASE_H
+
+/* The flag of shmem_file_setup() */
+#define UNWIND_NORESERVE	mk_vma_flags(VMA_NORESERVE_BIT)
+
+/* The arguments of a KUnit test's parameters */
+#define UNWIND_GEN_PARAMS(name)						\
+	name##_gen_params(struct kunit *test, const void *prev, char *desc)
+
+#endif /* _LINUX_UNWIND_BASE_H */

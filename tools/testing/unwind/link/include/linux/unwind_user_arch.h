@@ -1,2 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-#include "../../../../../../include/linux/unwind_user_arch.h"
