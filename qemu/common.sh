@@ -17,7 +17,7 @@ CACHE=$(realpath -m "${CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}}")
 [ "${CACHE##*/}" = unwind ] || CACHE+=/unwind
 ARCH=${ARCH:-x86_64}
 BASE=${BASE:-6.12}
-# What is made of another base has this in its name
+# Trees and kernels of another base have this in their names
 [ "$BASE" = 6.12 ] && OF_BASE= || OF_BASE=-$BASE
 JOBS=${JOBS:-$(nproc)}
 LOGS=$CACHE/log

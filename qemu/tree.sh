@@ -154,7 +154,7 @@ new_files()
 }
 
 # owners - for each file on standard input: its patch, or "-"; the file; and the name
-# in the series by which that is.  What "none" owns is no part of this series
+# in the series by which that is.  Files of "none" are no part of this series
 owners()
 {
 	awk 'NR == FNR && /^[^#[:space:]]/ { patch = $1 }

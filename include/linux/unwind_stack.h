@@ -33,7 +33,7 @@ static inline bool unwind_regs_saved(void)
 #ifdef CONFIG_UNWIND_USER_SFRAME
 
 unsigned int unwind_immediate(struct pt_regs *regs, unsigned long *entries,
-				  unsigned int max);
+			      unsigned int max);
 void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 			  unsigned long end);
 void __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm);

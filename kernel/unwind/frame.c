@@ -88,8 +88,8 @@ static bool sp_known(const struct unwind_walk_state *state)
  * example, pops it first.
  *
  * A function may also make its call on another stack, which lies above its own.  Then the
- * CFA is further in.  It has to be below all frames so far: the unwind cannot go round in a
- * circle.  check_frame() asks for more.
+ * CFA by its rule is further in.  It has to be below all frames so far: the unwind cannot go
+ * round in a circle.  check_frame() asks for more.
  */
 static bool cfa_valid(const struct unwind_walk_state *state, unsigned long cfa,
 		      bool ra_in_reg)
@@ -148,9 +148,9 @@ static bool undo_uretprobe(struct unwind_walk_frame *frame)
 /*
  * Is there a call before a return address?  There is none where a coroutine's first
  * function returns to, for example: the address was made up, and the frame pointer is
- * somebody else's.
+ * somebody else's.  -EFAULT: it cannot be read.
  */
-static bool follows_call(struct unwind_walk_state *state, unsigned long ra)
+static int call_before(struct unwind_walk_state *state, unsigned long ra)
 {
 	const unsigned long before = ra - sizeof(u64);
 	u64 code;
@@ -158,7 +158,12 @@ static bool follows_call(struct unwind_walk_state *state, unsigned long ra)
 	if (!unwind_read_u64(&code, before))
 		return unwind_arch_follows_call(code);
 	note_unread(state, before, 0);
-	return true;
+	return -EFAULT;
+}
+
+static bool follows_call(struct unwind_walk_state *state, unsigned long ra)
+{
+	return call_before(state, ra);
 }
 
 /* Can this be the caller's frame? */
@@ -177,7 +182,7 @@ static enum unwind_stop_reason check_frame(struct unwind_walk_state *state,
 	if (!is_text(state, frame->ip - 1))
 		return further_in ? UNWIND_STOP_BAD_FRAME : UNWIND_STOP_NOT_TEXT;
 	/* It is on another stack, then, or a word of any memory */
-	if (further_in && !follows_call(state, frame->ip))
+	if (further_in && call_before(state, frame->ip) <= 0)
 		return UNWIND_STOP_BAD_FRAME;
 	return UNWIND_STOP_NONE;
 }
@@ -455,7 +460,7 @@ static enum unwind_stop_reason next_by_row(struct unwind_walk_state *state,
 		.interrupted = row->signal,
 	};
 	stop = apply_row(state, row, next);
-	/* What cannot be read further in was no stack */
+	/* Memory further in that cannot be read is no stack */
 	if (stop == UNWIND_STOP_UNREADABLE && next->sp && next->sp < state->sp)
 		return UNWIND_STOP_BAD_FRAME;
 	if (stop)
@@ -570,25 +575,6 @@ static int read_record(struct unwind_walk_state *state, unsigned long addr,
 	return ret;
 }
 
-/*
- * Does the frame pointer lead to the caller's frame, of an ordinary call or of a call on
- * another stack?  Below the stack pointer of the same mapping are functions that have
- * returned.
- */
-static bool leads_out(struct unwind_walk_state *state, unsigned long fp)
-{
-	int same;
-
-	if (fp >= state->sp)
-		return true;
-	if (state->exact_ip || fp >= state->lowest)
-		return false;
-	same = unwind_same_mapping(fp, state->sp, state->locked);
-	if (same < 0)
-		unwind_walk_need(state, UNWIND_NEED_LOCK, fp);
-	return !same;
-}
-
 static enum unwind_stop_reason next_by_fp(struct unwind_walk_state *state,
 					struct unwind_walk_frame *next)
 {
@@ -605,11 +591,11 @@ static enum unwind_stop_reason next_by_fp(struct unwind_walk_state *state,
 		return UNWIND_STOP_END_FP;
 	if (!state->exact_ip && !follows_call(state, state->ip))
 		return UNWIND_STOP_NO_CALL;
-	if (fp >= TASK_SIZE_MAX || !IS_ALIGNED(fp, word) || !leads_out(state, fp))
+	if (fp < state->sp || !IS_ALIGNED(fp, word))
 		return UNWIND_STOP_NO_FRAME;
 
 	next->sp = fp + UNWIND_ARCH_FP_CFA_WORDS * word;
-	if (!cfa_valid(state, next->sp, false))
+	if (next->sp < fp || !cfa_valid(state, next->sp, false))
 		return UNWIND_STOP_NO_FRAME;
 	if (read_record(state, fp + UNWIND_ARCH_FP_RA_WORDS * word, &next->ip) ||
 	    read_record(state, fp + UNWIND_ARCH_FP_FP_WORDS * word, &next->fp))

@@ -250,7 +250,7 @@ static void asked(struct unwind_work *work, struct unwind_stacktrace *trace, u64
  * would not be sure to be right, or if kernel.unwind_immediate is off.
  */
 unsigned int unwind_immediate(struct pt_regs *regs, unsigned long *entries,
-				  unsigned int max)
+			      unsigned int max)
 {
 	struct unwind_stacktrace trace = { .entries = entries };
 	enum outcome outcome;
@@ -325,7 +325,7 @@ static int immediate_show(struct seq_file *m, void *unused)
 
 /* Any write sets the counts to 0; counts of the same moment may survive or be lost */
 static ssize_t immediate_write(struct file *file, const char __user *buf, size_t size,
-			      loff_t *pos)
+			       loff_t *pos)
 {
 	unsigned int cpu;
 

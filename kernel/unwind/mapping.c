@@ -82,8 +82,8 @@ struct file *unwind_text_file(const struct vm_area_struct *vma, u64 *origin)
 /* The VMA's bounds, where its file starts, and the file's table.  It may change meanwhile. */
 static int map_vma(const struct vm_area_struct *vma, struct unwind_mapping *map)
 {
-	const struct file *file = unwind_text_file(vma, &map->origin);
 	const struct inode *inode;
+	const struct file *file;
 
 	map->start = READ_ONCE(vma->vm_start);
 	map->size = READ_ONCE(vma->vm_end) - map->start;
@@ -91,6 +91,7 @@ static int map_vma(const struct vm_area_struct *vma, struct unwind_mapping *map)
 	map->pending = false;
 	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME))
 		return 0;
+	file = unwind_text_file(vma, &map->origin);
 	if (!file) {
 		if (!unwind_is_vdso(vma))
 			return 0;
@@ -212,34 +213,6 @@ int unwind_may_fault_in(unsigned long addr, unsigned long beside, bool locked)
 	if (!locked && mmap_lock_speculate_retry(mm, seq))
 		return -EBUSY;
 	return may;
-}
-
-/**
- * unwind_same_mapping - do two addresses of the current task lie in one mapping?
- * @addr: one address
- * @other: the other
- * @locked: the mmap lock is held
- *
- * Context: any.
- * Return: 1 if they do; 0 if not, also if there is no mapping; -EBUSY a writer has the mmap
- * lock.
- */
-int unwind_same_mapping(unsigned long addr, unsigned long other, bool locked)
-{
-	MA_STATE(mas, &current->mm->mm_mt, addr, addr);
-	struct mm_struct *mm = current->mm;
-	const struct vm_area_struct *vma;
-	unsigned int seq = 0;
-	bool same;
-
-	guard(rcu)();
-	if (!locked && !mmap_lock_speculate_try_begin(mm, &seq))
-		return -EBUSY;
-	vma = mas_walk(&mas);
-	same = vma && lies_in(other, vma);
-	if (!locked && mmap_lock_speculate_retry(mm, seq))
-		return -EBUSY;
-	return same;
 }
 
 /* Is the page there, apart from the page tables?  Then nobody has to be waited for. */

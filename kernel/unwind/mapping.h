@@ -29,7 +29,7 @@ struct unwind_mapping {
 
 /**
  * unwind_is_vdso - is this mapping the vDSO's text?
- * @vma: the mapping
+ * @vma: the mapping, of the current task
  *
  * Context: any; the mapping is locked, or the caller checks afterwards that it was not
  * changed.
@@ -38,14 +38,13 @@ struct unwind_mapping {
 static inline bool unwind_is_vdso(const struct vm_area_struct *vma)
 {
 	return !vma->vm_file &&
-	       vma->vm_start == (unsigned long)vma->vm_mm->context.vdso;
+	       vma->vm_start == (unsigned long)current->mm->context.vdso;
 }
 
 struct file *unwind_text_file(const struct vm_area_struct *vma, u64 *origin);
 int unwind_mapping_find(unsigned long addr, struct unwind_mapping *map);
 int unwind_mapping_find_locked(unsigned long addr, struct unwind_mapping *map);
 int unwind_may_fault_in(unsigned long addr, unsigned long beside, bool locked);
-int unwind_same_mapping(unsigned long addr, unsigned long other, bool locked);
 bool unwind_may_wait_for(unsigned long addr, unsigned long beside);
 bool unwind_may_read(unsigned long start, unsigned long size);
 u64 unwind_text_name(unsigned long ip, char *name, size_t size);

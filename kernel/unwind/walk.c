@@ -55,9 +55,11 @@
 /* Cost of a step of frame.c, in ordinary frames */
 #define STEP_COST		5
 
-/* Cost of the lookup of a mapping, likewise; a step takes up to three */
+/* Cost of the lookup of a mapping, likewise; of one without a table, which looks around it */
 #define LOOKUP_COST		4
-#define STEP_COST_MAX		(STEP_COST + 3 * LOOKUP_COST)
+#define LOOKUP_COST_MAX		(3 * LOOKUP_COST)
+/* A step takes up to three lookups */
+#define STEP_COST_MAX		(STEP_COST + 3 * LOOKUP_COST_MAX)
 
 /* Pages, tables and locks that are waited for on behalf of one stack */
 #define MAX_NEEDS		128
@@ -339,9 +341,9 @@ int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
 	i = state->next_map;
 	slot = &state->maps[i];
 	slot->size = 0;
-	state->budget -= min(state->budget, LOOKUP_COST);
 	ret = state->locked ? unwind_mapping_find_locked(addr, slot) :
 			      unwind_mapping_find(addr, slot);
+	state->budget -= min(state->budget, !ret && slot->table ? LOOKUP_COST : LOOKUP_COST_MAX);
 	if (ret == -ENODATA && state->no_tables)
 		ret = 0;
 	if (ret) {

@@ -26,14 +26,20 @@
 #include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/limits.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
+#include <linux/uprobes.h>
 #include <asm/byteorder.h>
 #include <asm/debug-monitors.h>
 #include <asm/insn.h>
 #include <asm/unwind_arch.h>
 
 #define MAX_PATH	64
+/* Of a loop on the path; longer ones are not understood */
+#define MAX_LOOP	16
 #define MAX_PROLOGUE	16
 /* From the save of a frame record to where the frame pointer is set */
 #define MAX_SAVED	12
@@ -77,11 +83,9 @@ static bool matches(u32 insn, const struct pattern *patterns, unsigned int nr)
 	return false;
 }
 
-/* A uprobe's breakpoint may stand for one of these */
 static const struct pattern saves_record[] = {
 	{ 0xfec07fff, 0xa8807bfd },	/* stp x29, x30, [sp, #]! */
 	{ 0xffc07fff, 0xa9007bfd },	/* stp x29, x30, [sp, #] */
-	{ ~0U, BRK64_OPCODE_UPROBES },
 };
 
 static const struct pattern returns[] = {
@@ -95,15 +99,6 @@ static const struct pattern begins[] = {
 	{ ~0x40U, 0xd503233f },		/* paciasp; pacibsp */
 };
 
-/* Before another function */
-static const struct pattern ends[] = {
-	{ ~0U, 0xd65f03c0 },		/* ret */
-	{ ~0x400U, 0xd65f0bff },	/* retaa; retab */
-	{ 0xfc000000, 0x14000000 },	/* b */
-	{ ~0x80U, 0xd503245f },		/* bti c; bti jc */
-	{ 0xffff0000, 0 },		/* udf, or not readable */
-};
-
 /* Before the jump of a stub, or of a function's last call */
 static const struct pattern sets_target[] = {
 	{ 0xffc003ff, 0xf9400211 },	/* ldr x17, [x16, #] */
@@ -114,12 +109,33 @@ static const struct pattern sets_target[] = {
 /* The stack pointer is set, and not to a sum with a constant */
 static const struct pattern sets_sp[] = {
 	{ 0x3fe0001f, 0x0b20001f },	/* add sp, x, x; sub sp, x, x */
-	{ 0x1f80001f, 0x1200001f },	/* and sp, x, #; orr, eor */
+	{ 0x5f80001f, 0x1200001f },	/* and sp, x, #; orr sp, x, # */
+	{ 0x7f80001f, 0x5200001f },	/* eor sp, x, # */
 	{ 0xffa0f01f, 0x0420501f },	/* addvl sp, x, #; addpl */
 	{ 0xff2007e0, 0xd92007e0 },	/* stg [sp], #, and the like */
 	{ 0xfec003e0, 0x688003e0 },	/* stgp [sp], #, and the like */
 	{ 0xbe8003e0, 0x0c8003e0 },	/* ld1 [sp], #, and the like */
 };
+
+/*
+ * The instruction that a uprobe's breakpoint has replaced where the program is: at hand
+ * while the uprobe's handlers run, and after them, when it is about to be executed elsewhere.
+ */
+static u32 replaced_insn(unsigned long ip)
+{
+#ifdef CONFIG_UPROBES
+	const struct uprobe_task *utask = current->utask;
+
+	/* It is changed by the task itself, without precautions against interrupts */
+	if (!in_task() || !utask)
+		return 0;
+	if (utask->auprobe && ip == instruction_pointer(task_pt_regs(current)))
+		return le32_to_cpu(utask->auprobe->insn);
+	if (utask->active_uprobe && ip == utask->vaddr)
+		return utask->autask.insn;
+#endif
+	return 0;
+}
 
 static u32 read_insn(struct unwind_arch_caller *to, unsigned long ip)
 {
@@ -130,9 +146,11 @@ static u32 read_insn(struct unwind_arch_caller *to, unsigned long ip)
 	unwind_arch_tags_off();
 	ret = get_user(insn, (const __le32 __user *)ip);
 	unwind_arch_tags_on();
-	if (ret)
+	if (ret) {
 		to->unread = ip;
-	return ret ? 0 : le32_to_cpu(insn);
+		return 0;
+	}
+	return insn == cpu_to_le32(BRK64_OPCODE_UPROBES) ? replaced_insn(ip) : le32_to_cpu(insn);
 }
 
 /* Branches, exceptions, system instructions; and what is no instruction */
@@ -245,6 +263,24 @@ static enum outcome follow_leave(struct unwind_arch_caller *to, struct path *pat
 	return RETURNS;
 }
 
+/* Does a conditional branch end a loop that moves the stack pointer, each time? */
+static bool loop_moves_sp(struct unwind_arch_caller *to, unsigned long ip, u32 insn)
+{
+	const unsigned long start = ip + aarch64_get_branch_offset(insn);
+	s32 by;
+
+	if (start > ip)
+		return false;
+	if (ip - start > MAX_LOOP * AARCH64_INSN_SIZE)
+		return true;
+	for (ip -= AARCH64_INSN_SIZE; ip >= start; ip -= AARCH64_INSN_SIZE) {
+		insn = read_insn(to, ip);
+		if (!insn || !moves_sp(insn, &by) || by)
+			return true;
+	}
+	return false;
+}
+
 static enum outcome follow_branch(struct unwind_arch_caller *to, struct path *path, u32 insn,
 				  unsigned long ip)
 {
@@ -252,10 +288,10 @@ static enum outcome follow_branch(struct unwind_arch_caller *to, struct path *pa
 		return RETURNS;
 	if ((insn & ~0x20U) == 0xd61f0200)
 		return follow_leave(to, path, ip);
-	/* The other path does the same, but a loop may move the stack pointer each time */
+	/* The other path does the same */
 	if (aarch64_insn_is_bcond(insn) || aarch64_insn_is_cbz(insn) ||
 	    aarch64_insn_is_cbnz(insn) || aarch64_insn_is_tbz(insn) || aarch64_insn_is_tbnz(insn))
-		return aarch64_get_branch_offset(insn) < 0 && path->sp ? UNKNOWN : GO_ON;
+		return loop_moves_sp(to, ip, insn) ? UNKNOWN : GO_ON;
 	/* Hints, barriers, system registers; not calls, jumps and exceptions */
 	return (insn & 0xffc00000) == 0xd5000000 && !has_fp_or_lr(insn) ? GO_ON : UNKNOWN;
 }
@@ -315,7 +351,6 @@ int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to)
 {
 	struct path path = { .saved = { IN_REGISTER, IN_REGISTER } };
 	enum outcome outcome;
-	u32 insn;
 
 	*to = (struct unwind_arch_caller){ .ra_in_link = true };
 	if (!IS_ALIGNED(ip, AARCH64_INSN_SIZE))
@@ -323,12 +358,11 @@ int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to)
 	if (in_prologue(to, ip))
 		goto found;
 	to->sp_known = true;
-	insn = read_insn(to, ip);
-	/* Where it begins, also behind a uprobe's breakpoint */
-	if (is_any(insn, begins) || (insn == BRK64_OPCODE_UPROBES &&
-				     is_any(read_insn(to, ip - AARCH64_INSN_SIZE), ends)))
+	if (is_any(read_insn(to, ip), begins))
 		goto found;
 	outcome = follow_path(to, &path, ip);
+	if (outcome == RECORD)
+		return -EEXIST;
 	if (outcome == UNKNOWN || path.sp < 0)
 		return -ENOENT;
 	to->cfa = path.sp;
@@ -336,8 +370,6 @@ int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to)
 	to->ra = to->ra_in_link ? 0 : path.saved[1];
 	to->fp_saved = path.saved[0] != IN_REGISTER;
 	to->fp = to->fp_saved ? path.saved[0] : 0;
-	if (outcome == RECORD)
-		return -EEXIST;
 found:
 	to->unread = 0;
 	return 0;

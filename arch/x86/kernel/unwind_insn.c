@@ -48,6 +48,7 @@ enum outcome { GO_ON, RETURNS, UNKNOWN };
  * @stored: the highest place in which a word was stored, as @sp
  * @fp: where the frame pointer was restored from, as @sp; valid if @restored
  * @pushed: where the frame pointer was saved on this way, as @sp; valid if @saved
+ * @taken: bytes that the return takes from the stack, besides its address
  * @restored: the frame pointer has been restored
  * @saved: it was saved
  * @bp_changed: the register has another value than at the interrupt
@@ -59,6 +60,7 @@ struct way {
 	s64		stored;
 	s32		fp;
 	s32		pushed;
+	u16		taken;
 	bool		restored;
 	bool		saved;
 	bool		bp_changed;
@@ -365,7 +367,10 @@ static enum outcome follow(struct way *way, struct insn *insn)
 	if (has_vex(insn))
 		return follow_vex(way, insn);
 	switch (insn->opcode.bytes[0]) {
-	case 0xc2 ... 0xc3:
+	case 0xc2:
+		way->taken = insn->immediate.value;
+		return RETURNS;
+	case 0xc3:
 		return RETURNS;
 	case 0x50 ... 0x57:
 		return push(way, insn, low);
@@ -557,6 +562,6 @@ int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to)
 	to->fp = way.fp;
 	to->fp_saved = way.restored;
 found:
-	to->cfa = to->ra + sizeof(u64);
+	to->cfa = to->ra + sizeof(u64) + way.taken;
 	return 0;
 }

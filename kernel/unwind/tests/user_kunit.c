@@ -86,46 +86,6 @@ static void user_fp_loop(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000, t->text + 0x110);
 }
 
-/* A call on another stack: the caller's frame lies below, in another mapping */
-static void user_fp_other_stack(struct kunit *test)
-{
-	struct user_test *t = test->priv;
-	u64 __user *low;
-	unsigned long at;
-
-	at = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
-			   MAP_ANONYMOUS | MAP_SHARED, 0);
-	KUNIT_ASSERT_NE(test, at, 0);
-	if (at > t->stack)
-		kunit_skip(test, "mappings are made upwards here");
-	low = (u64 __user *)at;
-	KUNIT_ASSERT_EQ(test, put_user(0ULL, &low[20]), 0);
-	KUNIT_ASSERT_EQ(test, put_user(t->text + 0x220, &low[21]), 0);
-
-	put_word(test, 10, at + 20 * sizeof(u64));
-	put_word(test, 11, t->text + 0x110);
-	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
-	start(test);
-	EXPECT_STACK(test, UNWIND_STOP_END_FP, 0x1000, t->text + 0x110, t->text + 0x220);
-
-	/* Not of an interrupted function, whose frame pointer may have any value */
-	set_regs(t, 0x1000, word_addr(t, 4), at + 20 * sizeof(u64));
-	start(test);
-	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000);
-
-	/* From there it may go back, but not go round */
-	KUNIT_ASSERT_EQ(test, put_user(word_addr(t, 10), &low[20]), 0);
-	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
-	start(test);
-	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000, t->text + 0x110, t->text + 0x220,
-		     t->text + 0x110);
-
-	/* Nor to where nothing was called from */
-	KUNIT_ASSERT_EQ(test, put_user(0ULL, (u64 __user *)(t->text + 0x218)), 0);
-	start(test);
-	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000, t->text + 0x110);
-}
-
 static void user_kernel_address(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -451,7 +411,6 @@ static struct kunit_case user_cases[] = {
 	KUNIT_CASE(user_fp_not_called),
 	KUNIT_CASE(user_fp_not_a_frame),
 	KUNIT_CASE(user_fp_loop),
-	KUNIT_CASE(user_fp_other_stack),
 	KUNIT_CASE(user_kernel_address),
 	KUNIT_CASE(user_limit),
 	KUNIT_CASE(user_kernel_regs),

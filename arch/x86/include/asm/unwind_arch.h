@@ -4,6 +4,7 @@
 #define _ASM_X86_UNWIND_ARCH_H
 
 #include <linux/errno.h>
+#include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/nospec.h>
 #include <linux/preempt.h>
@@ -111,12 +112,19 @@ static inline const void *unwind_vdso_image(u64 *size)
  *
  * Context: any, with current->mm; until unwind_arch_keys_close(), which must follow in the
  * same context.  The task may sleep in between: the rights are its own, and go with it.
+ * KVM's are the exception: it notes them when a task that has a virtual CPU loaded is
+ * scheduled in, so they stay as they are there.
+ *
  * Return: for unwind_arch_keys_close().
  */
 static inline u32 unwind_arch_keys_open(void)
 {
 	u32 rights = 0;
 
+#ifdef CONFIG_PREEMPT_NOTIFIERS
+	if (in_task() && !hlist_empty(&current->preempt_notifiers))
+		return 0;
+#endif
 #ifdef CONFIG_X86_INTEL_MEMORY_PROTECTION_KEYS
 	/* All have key 0, and most no other: to change the rights is not cheap */
 	if (READ_ONCE(current->mm->context.pkey_allocation_map) != BIT(0))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What later kernels have by other names. */
+/* Names that later kernels have changed. */
 #ifndef _LINUX_UNWIND_BASE_H
 #define _LINUX_UNWIND_BASE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* In older kernels, this also has what they have by other names. */
+/* Names that differ between the kernels that this code is made for. */
 #ifndef _LINUX_UNWIND_BASE_H
 #define _LINUX_UNWIND_BASE_H
 

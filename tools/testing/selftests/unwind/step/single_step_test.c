@@ -245,7 +245,7 @@ static void print_verdicts(const struct run *run, const struct stepper *stepper,
 /* Is it one object, and has that a table? */
 static bool has_one_table(const struct program *program, const struct verdicts *v)
 {
-	const char name[] = "step_calls_";
+	static const char name[] = "step_calls_";
 
 	return v->tabled && !strncmp(program->name, name, strlen(name));
 }
