@@ -322,7 +322,7 @@ ignored()
 	# <linux/nmi.h> has <asm/nmi.h> for the sake of watchdogs only
 	kernel/unwind/tests/*_nmi_x86.c) echo "INCLUDE_LINUX" ;;
 	# The arguments of test macros are names
-	kernel/unwind/tests/*) echo "MACRO_ARG_REUSE" ;;
+	*kernel/unwind/tests/*) echo "MACRO_ARG_REUSE" ;;
 	# bpf_trace.c declares what stackmap.c has
 	*/bpf.patch) echo "BIT_MACRO,AVOID_EXTERNS" ;;
 	# The kernel's history is not here

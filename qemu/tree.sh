@@ -267,6 +267,13 @@ up_to_date()
 		[ -z "$(kgit diff --name-only; kgit diff --cached --name-only series)" ]
 }
 
+write_tree()
+{
+	kgit read-tree --reset -u series
+	# The state of each file that is not the base's
+	kgit diff-index --cached base | awk '{ print $4 "  " $6 }' >"$TREE.sums"
+}
+
 sync_tree()
 {
 	local edited changed
@@ -276,9 +283,7 @@ sync_tree()
 	edited=$(edits)
 	none "these files were edited in $TREE and not carried back ('make carry' does it, 'make discard' drops the edits)" "$edited"
 	changed=$(kgit diff --name-only series | wc -l)
-	kgit read-tree --reset -u series
-	# The state of each file that is not the base's
-	kgit diff-index --cached base | awk '{ print $4 "  " $6 }' >"$TREE.sums"
+	write_tree
 	[ "$changed" = 0 ] || say "working tree: $changed files brought up to date"
 }
 
@@ -304,7 +309,7 @@ carry()
 	done
 	commits series
 	# The edits are there already, but new files may have gone or come
-	kgit read-tree --reset -u series
+	write_tree
 }
 
 # added [PATTERN] - the new files

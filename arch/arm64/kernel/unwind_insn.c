@@ -73,11 +73,10 @@ struct pattern {
 	u32	insn;
 };
 
-#define is_any(insn, patterns)	matches(insn, patterns, ARRAY_SIZE(patterns))
-
-static bool matches(u32 insn, const struct pattern *patterns, unsigned int nr)
+/* @patterns end with an empty one */
+static bool is_any(u32 insn, const struct pattern *patterns)
 {
-	for (; nr; nr--, patterns++)
+	for (; patterns->mask; patterns++)
 		if ((insn & patterns->mask) == patterns->insn)
 			return true;
 	return false;
@@ -86,17 +85,20 @@ static bool matches(u32 insn, const struct pattern *patterns, unsigned int nr)
 static const struct pattern saves_record[] = {
 	{ 0xfec07fff, 0xa8807bfd },	/* stp x29, x30, [sp, #]! */
 	{ 0xffc07fff, 0xa9007bfd },	/* stp x29, x30, [sp, #] */
+	{}
 };
 
 static const struct pattern returns[] = {
 	{ ~0U, 0xd65f03c0 },		/* ret */
 	{ ~0x400U, 0xd65f0bff },	/* retaa; retab */
+	{}
 };
 
 /* Where a function begins */
 static const struct pattern begins[] = {
 	{ ~0x80U, 0xd503245f },		/* bti c; bti jc */
 	{ ~0x40U, 0xd503233f },		/* paciasp; pacibsp */
+	{}
 };
 
 /* Before the jump of a stub, or of a function's last call */
@@ -104,6 +106,7 @@ static const struct pattern sets_target[] = {
 	{ 0xffc003ff, 0xf9400211 },	/* ldr x17, [x16, #] */
 	{ 0xff8003ff, 0x91000210 },	/* add x16, x16, # */
 	{ 0xffe0fffe, 0xaa0003f0 },	/* mov x16, x; mov x17, x */
+	{}
 };
 
 /* The stack pointer is set, and not to a sum with a constant */
@@ -115,6 +118,7 @@ static const struct pattern sets_sp[] = {
 	{ 0xff2007e0, 0xd92007e0 },	/* stg [sp], #, and the like */
 	{ 0xfec003e0, 0x688003e0 },	/* stgp [sp], #, and the like */
 	{ 0xbe8003e0, 0x0c8003e0 },	/* ld1 [sp], #, and the like */
+	{}
 };
 
 /*
