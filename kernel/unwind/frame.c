@@ -168,7 +168,7 @@ static bool follows_call(struct unwind_walk_state *state, unsigned long ra)
 
 /* Can this be the caller's frame? */
 static enum unwind_stop_reason check_frame(struct unwind_walk_state *state,
-					 struct unwind_walk_frame *frame)
+					   struct unwind_walk_frame *frame)
 {
 	const bool further_in = frame->sp < state->sp;
 
@@ -192,7 +192,7 @@ static enum unwind_stop_reason check_frame(struct unwind_walk_state *state,
  * to nowhere may be what caused the signal.
  */
 static enum unwind_stop_reason check_interrupted(struct unwind_walk_state *state,
-					       struct unwind_walk_frame *frame)
+						 struct unwind_walk_frame *frame)
 {
 	/* The address may be the rest of a signed one that failed authentication */
 	frame->ip = unwind_arch_strip_ra(frame->ip);
@@ -242,7 +242,7 @@ static bool known_reg(struct unwind_walk_state *state, unsigned int reg,
 }
 
 static enum unwind_stop_reason rule_base(struct unwind_walk_state *state,
-				       const struct unwind_rule *rule,
+					 const struct unwind_rule *rule,
 				       unsigned long cfa, unsigned long *base)
 {
 	switch (rule->base) {
@@ -267,7 +267,7 @@ static enum unwind_stop_reason rule_base(struct unwind_walk_state *state,
 }
 
 static enum unwind_stop_reason apply_rule(struct unwind_walk_state *state,
-					const struct unwind_rule *rule,
+					  const struct unwind_rule *rule,
 					unsigned long cfa, unsigned long *val)
 {
 	enum unwind_stop_reason stop;
@@ -298,7 +298,7 @@ static bool row_has_record(const struct unwind_walk_state *state,
 }
 
 static enum unwind_stop_reason apply_cfa(struct unwind_walk_state *state,
-				       const struct unwind_row *row,
+					 const struct unwind_row *row,
 				       unsigned long *cfa)
 {
 	/*
@@ -316,7 +316,7 @@ static enum unwind_stop_reason apply_cfa(struct unwind_walk_state *state,
 }
 
 static enum unwind_stop_reason apply_ra(struct unwind_walk_state *state,
-				      const struct unwind_rule *rule,
+					const struct unwind_rule *rule,
 				      unsigned long cfa, unsigned long *ra)
 {
 	if (rule->base != UNWIND_RULE_SAME)
@@ -329,7 +329,7 @@ static enum unwind_stop_reason apply_ra(struct unwind_walk_state *state,
 }
 
 static enum unwind_stop_reason apply_row(struct unwind_walk_state *state,
-				       const struct unwind_row *row,
+					 const struct unwind_row *row,
 				       struct unwind_walk_frame *next)
 {
 	enum unwind_stop_reason stop;
@@ -422,7 +422,7 @@ static int lookup_row(struct unwind_walk_state *state, struct unwind_row *row)
 }
 
 static enum unwind_stop_reason find_row(struct unwind_walk_state *state,
-				      struct unwind_row *row)
+					struct unwind_row *row)
 {
 	int ret;
 
@@ -449,7 +449,7 @@ static enum unwind_stop_reason find_row(struct unwind_walk_state *state,
 }
 
 static enum unwind_stop_reason next_by_row(struct unwind_walk_state *state,
-					 const struct unwind_row *row,
+					   const struct unwind_row *row,
 					 struct unwind_walk_frame *next)
 {
 	enum unwind_stop_reason stop;
@@ -474,7 +474,7 @@ static enum unwind_stop_reason next_by_row(struct unwind_walk_state *state,
  */
 
 static enum unwind_stop_reason next_by_signal(struct unwind_walk_state *state,
-					    struct unwind_walk_frame *next)
+					      struct unwind_walk_frame *next)
 {
 	const struct pt_regs *topmost = state->topmost ? state->regs : NULL;
 	struct unwind_arch_interrupted to;
@@ -512,7 +512,7 @@ static enum unwind_stop_reason next_by_signal(struct unwind_walk_state *state,
  * and has no frame record unless its instructions show it.
  */
 static enum unwind_stop_reason next_by_insns(struct unwind_walk_state *state, bool described,
-					   struct unwind_walk_frame *next)
+					     struct unwind_walk_frame *next)
 {
 	const enum unwind_stop_reason unknown = described ? UNWIND_STOP_NO_RULE :
 							  UNWIND_STOP_NO_FRAME;
@@ -576,7 +576,7 @@ static int read_record(struct unwind_walk_state *state, unsigned long addr,
 }
 
 static enum unwind_stop_reason next_by_fp(struct unwind_walk_state *state,
-					struct unwind_walk_frame *next)
+					  struct unwind_walk_frame *next)
 {
 	const unsigned int word = state->word_size;
 	unsigned long fp = state->fp;
@@ -629,7 +629,7 @@ static bool may_be_trampoline(struct unwind_walk_state *state,
 
 /* Try a signal's frame if there can be one; UNWIND_STOP_NO_FRAME if there is none */
 static enum unwind_stop_reason try_signal(struct unwind_walk_state *state,
-					const struct unwind_row *row,
+					  const struct unwind_row *row,
 					struct unwind_walk_frame *next)
 {
 	enum unwind_stop_reason stop;
@@ -645,7 +645,7 @@ static enum unwind_stop_reason try_signal(struct unwind_walk_state *state,
 }
 
 static enum unwind_stop_reason next_frame(struct unwind_walk_state *state,
-					struct unwind_walk_frame *next)
+					  struct unwind_walk_frame *next)
 {
 	enum unwind_stop_reason stop, other;
 	struct unwind_row row;
