@@ -40,6 +40,8 @@
 #define MAX_PATH	64
 /* Of a loop on the path; longer ones are not understood */
 #define MAX_LOOP	16
+/* No further loop is looked at after so many instructions of all kinds */
+#define MAX_READS	128
 #define MAX_PROLOGUE	16
 /* From the save of a frame record to where the frame pointer is set */
 #define MAX_SAVED	12
@@ -275,7 +277,7 @@ static bool loop_moves_sp(struct unwind_arch_caller *to, unsigned long ip, u32 i
 
 	if (start > ip)
 		return false;
-	if (ip - start > MAX_LOOP * AARCH64_INSN_SIZE)
+	if (ip - start > MAX_LOOP * AARCH64_INSN_SIZE || to->looked > MAX_READS)
 		return true;
 	for (ip -= AARCH64_INSN_SIZE; ip >= start; ip -= AARCH64_INSN_SIZE) {
 		insn = read_insn(to, ip);
@@ -365,8 +367,10 @@ int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to)
 	if (is_any(read_insn(to, ip), begins))
 		goto found;
 	outcome = follow_path(to, &path, ip);
-	if (outcome == RECORD)
+	if (outcome == RECORD) {
+		to->unread = 0;
 		return -EEXIST;
+	}
 	if (outcome == UNKNOWN || path.sp < 0)
 		return -ENOENT;
 	to->cfa = path.sp;
