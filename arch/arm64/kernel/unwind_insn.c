@@ -40,7 +40,7 @@
 #define MAX_PATH	64
 /* Of a loop on the path; longer ones are not understood */
 #define MAX_LOOP	16
-/* No further loop is looked at after so many instructions of all kinds */
+/* Instructions of all kinds after which no further loop is looked at */
 #define MAX_READS	128
 #define MAX_PROLOGUE	16
 /* From the save of a frame record to where the frame pointer is set */
