@@ -89,7 +89,8 @@ static bool sp_known(const struct unwind_walk_state *state)
  *
  * A function may also make its call on another stack, which lies above its own.  Then the
  * CFA by its rule is further in.  It has to be below all frames so far: the unwind cannot go
- * round in a circle.  check_frame() asks for more.
+ * round in a circle.  check_frame() asks for more.  Where a function was interrupted, a CFA
+ * further in is more often that of a frame that has ended (__builtin_longjmp()).
  */
 static bool cfa_valid(const struct unwind_walk_state *state, unsigned long cfa,
 		      bool ra_in_reg)
@@ -101,7 +102,7 @@ static bool cfa_valid(const struct unwind_walk_state *state, unsigned long cfa,
 
 	if (!IS_ALIGNED(cfa, state->word_size))
 		return false;
-	return cfa < state->lowest ||
+	return (cfa < state->lowest && !state->exact_ip) ||
 	       (cfa >= state->sp && cfa - state->sp >= min * state->word_size);
 }
 
