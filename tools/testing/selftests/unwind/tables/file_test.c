@@ -942,7 +942,9 @@ TEST_F_TIMEOUT(shared, many_files_have_their_own_tables, 180)
 }
 
 /*
- * Workers: a task does not wait for its table, but goes on without
+ * Workers: a task does not wait for its table, but goes on without.  A worker may still be
+ * ready before the task looks again; that nobody waits is seen where files do not answer
+ * (slow_file_test.c, device_test.c).
  */
 
 FIXTURE(worker)
@@ -976,7 +978,6 @@ TEST_F(worker, loads_a_large_section)
 	struct file_env *env = &self->env;
 
 	ASSERT_EQ(0, map_large_file(env));
-	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
 	EXPECT_EQ(THROUGH, await_through(env, &env->image));
 	EXPECT_ONE_LOAD(env, env->fd);
 }
@@ -1026,7 +1027,6 @@ TEST_F(worker, loads_a_section_that_is_not_resident)
 	ASSERT_EQ(0, mincore(section, page, &resident));
 	if (resident & 1)
 		SKIP(return, "the page cache cannot be dropped");
-	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
 	EXPECT_EQ(THROUGH, await_through(env, &env->image));
 	EXPECT_ONE_LOAD(env, env->fd);
 	unlink(EXT4 "/far.so");
