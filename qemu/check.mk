@@ -43,7 +43,7 @@ selftests@$1: kernel-normal@$1 libc@$1
 # The compiler runs for one kernel at a time
 kernel-debug@$1 kernel-be@$1: | kernel-normal@$1
 perf-tool@$1: | kernel-normal@$1
-host@$1 link@$1: root
+host@$1 link@$1: root tree
 style@$1 series@$1 builds@$1: tree
 kunit@$1: kernel-normal@$1 guest-root@$1
 $(addsuffix @$1,$(FOLDERS) same unsigned tags stress-long one-insn): kernel-normal@$1 selftests@$1
