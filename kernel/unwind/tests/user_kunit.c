@@ -179,6 +179,27 @@ static void user_sframe_stack(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->state.fp, 0x5555);
 }
 
+/* A frame on another stack, below: a caller's is followed, an interrupted function's is not */
+static void user_sframe_further_in(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	/* fp_func: CFA = FP+16 */
+	put_word(test, 12, 0x5555);
+	put_word(test, 13, t->text + TEST_END_FUNC + 4);
+	put_word(test, 30, t->text + TEST_FP_FUNC + 4);
+	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 30), word_addr(t, 12));
+	start(test);
+	use_table(test);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_SP_FUNC,
+		     t->text + TEST_FP_FUNC + 4, t->text + TEST_END_FUNC + 4);
+
+	set_regs(t, t->text + TEST_FP_FUNC + 4, word_addr(t, 30), word_addr(t, 12));
+	start(test);
+	use_table(test);
+	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_FP_FUNC + 4);
+}
+
 /*
  * A call that is the last instruction of a function returns to the first of the next:
  * the caller's rule counts. The topmost address is used as it is.
@@ -415,6 +436,7 @@ static struct kunit_case user_cases[] = {
 	KUNIT_CASE(user_limit),
 	KUNIT_CASE(user_kernel_regs),
 	KUNIT_CASE(user_sframe_stack),
+	KUNIT_CASE(user_sframe_further_in),
 	KUNIT_CASE(user_sframe_ra_minus_one),
 	KUNIT_CASE(user_sframe_signal),
 	KUNIT_CASE(user_sframe_bad_entry),

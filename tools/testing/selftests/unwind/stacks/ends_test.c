@@ -460,9 +460,9 @@ TEST_F(stop_reason, limit)
  * Programs that switch stacks by themselves.
  *
  * A coroutine's stack stops where the coroutine does. After the switch back, the stack
- * that switched to it is as before. The unwinder follows a call onto another stack by its
- * table if that stack lies below, because a caller's frame lies further out. Otherwise
- * the stack stops there, with a reason.
+ * that switched to it is as before. The unwinder follows a call onto another stack by the
+ * caller's table, wherever that stack lies. Without a table the stack ends there, with a
+ * reason.
  */
 
 FIXTURE(coroutine)
