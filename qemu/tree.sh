@@ -5,6 +5,7 @@
 # plus the patches and the new files of this repository.
 #
 #   tree.sh sync     bring the tree up to date with the repository
+#   tree.sh package  get the base's package, or fail
 #   tree.sh carry    carry edits of the kernel's files back into patches/
 #   tree.sh discard  drop edits that were not carried back
 #   tree.sh check    prove: base + patches + new files == tree
@@ -344,7 +345,8 @@ need_machine
 lock
 case ${1:-} in
 sync)	sync_tree ;;
+package) get_package ;;
 carry|discard|check|added) "$1" ;;
 path)	echo "$TREE" ;;
-*)	die "usage: tree.sh sync|carry|discard|check|added|path" ;;
+*)	die "usage: tree.sh sync|package|carry|discard|check|added|path" ;;
 esac
