@@ -169,6 +169,16 @@ size_t loads(struct file_env *env, int fd)
 	return events(env, fd, "table_found");
 }
 
+size_t await_loads(struct file_env *env, int fd)
+{
+	const int64_t end = now_ms() + AWAIT_MS;
+	size_t nr;
+
+	while (!(nr = loads(env, fd)) && now_ms() < end)
+		usleep(1000);
+	return nr;
+}
+
 size_t faults(struct file_env *env, int fd)
 {
 	return events(env, fd, "file_invalid");

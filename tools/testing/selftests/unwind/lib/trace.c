@@ -43,6 +43,14 @@ int trace_of(struct trace *trace, pid_t pid)
 	return trace_write(trace, "events/unwind/filter", filter);
 }
 
+int trace_of_others(struct trace *trace)
+{
+	char filter[48];
+
+	snprintf(filter, sizeof(filter), "common_pid != %d", getpid());
+	return trace_write(trace, "events/unwind/filter", filter);
+}
+
 int trace_all(struct trace *trace)
 {
 	return trace_write(trace, "events/unwind/filter", "0");

@@ -20,6 +20,8 @@ struct trace {
 int trace_start(struct trace *trace);
 /* The task is the current one, unless changed */
 int trace_of(struct trace *trace, pid_t pid);
+/* All but the current task: the kernel's workers */
+int trace_of_others(struct trace *trace);
 /* All tasks, and the kernel's workers */
 int trace_all(struct trace *trace);
 /* Drop all events so far */

@@ -1025,6 +1025,7 @@ TEST_F(worker, loads_a_large_section)
 	struct file_env *env = &self->env;
 
 	ASSERT_EQ(0, map_large_file(env));
+	ASSERT_EQ(0, trace_of_others(&env->trace));
 	EXPECT_EQ(THROUGH, await_through(env, &env->image));
 	EXPECT_ONE_LOAD(env, env->fd);
 }
@@ -1074,6 +1075,7 @@ TEST_F(worker, loads_a_section_that_is_not_resident)
 	ASSERT_EQ(0, mincore(section, page, &resident));
 	if (resident & 1)
 		SKIP(return, "the page cache cannot be dropped");
+	ASSERT_EQ(0, trace_of_others(&env->trace));
 	EXPECT_EQ(THROUGH, await_through(env, &env->image));
 	EXPECT_ONE_LOAD(env, env->fd);
 	unlink(EXT4 "/far.so");
