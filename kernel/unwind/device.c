@@ -39,6 +39,7 @@
 #include <trace/events/unwind.h>
 #include <uapi/linux/unwind.h>
 
+#include "chain.h"
 #include "file.h"
 #include "request.h"
 #include "sframe_table.h"
@@ -179,6 +180,26 @@ static struct sframe_table *build(struct file *file, const struct unwind_answer 
 	return table;
 }
 
+static int add_chain(struct sframe_table *table, const struct unwind_answer *answer)
+{
+	struct unwind_chain_attr attr;
+	struct unwind_chain *chain;
+	int ret;
+
+	if (!answer->chain)
+		return answer->chain_size ? -EINVAL : 0;
+	ret = unwind_chain_copy_attr(&attr, answer->chain, answer->chain_size);
+	if (ret)
+		return ret;
+	if (attr.key)
+		return -EINVAL;
+	chain = unwind_chain_alloc(&attr);
+	if (IS_ERR(chain))
+		return PTR_ERR(chain);
+	unwind_file_set_chain(table, chain);
+	return 0;
+}
+
 static int provide(struct file *file, struct unwind_answer *answer, bool none)
 {
 	struct inode *inode = d_real_inode(file->f_path.dentry);
@@ -195,13 +216,18 @@ static int provide(struct file *file, struct unwind_answer *answer, bool none)
 	table = build(file, answer);
 	if (IS_ERR(table))
 		return PTR_ERR(table);
+	ret = add_chain(table, answer);
+	if (ret) {
+		unwind_file_free_table(table);
+		return ret;
+	}
 	nr = table->nr;
 	bytes = table->bytes;
 	/* On overlayfs, the headers may have been read from a new copy of the file */
 	ret = d_real_inode(file->f_path.dentry) == inode ?
 	      unwind_file_provide(inode, kind, &answer->id, table) : -ESTALE;
 	if (ret)
-		sframe_table_free(table);
+		unwind_file_free_table(table);
 	else
 		trace_unwind_table_found(inode->i_sb->s_dev, inode->i_ino, nr, bytes);
 	return ret;
@@ -219,7 +245,7 @@ static int read_answer(struct unwind_answer *answer, void __user *arg, size_t si
 	if (answer->flags)
 		return -EINVAL;
 	if (none && (!answer->id || answer->table_start || answer->table_size ||
-		     answer->address))
+		     answer->address || answer->chain || answer->chain_size))
 		return -EINVAL;
 	return 0;
 }

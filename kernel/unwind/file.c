@@ -42,6 +42,7 @@
 #include <linux/timekeeping.h>
 #include <uapi/linux/unwind.h>
 
+#include "chain.h"
 #include "file.h"
 #include "request.h"
 
@@ -107,6 +108,7 @@ static DEFINE_SPINLOCK(files_lock);
 static unsigned long nr_files;
 static unsigned long nr_bytes;
 static u64 last_id;
+atomic_t unwind_file_chains = ATOMIC_INIT(0);
 /* Number of files about which something was ever found out */
 static u32 generation;
 
@@ -219,7 +221,7 @@ static void free_file(struct rcu_head *rcu)
 {
 	struct unwind_file *file = container_of(rcu, struct unwind_file, rcu);
 
-	sframe_table_free(file->table);
+	unwind_file_free_table(file->table);
 	kfree(file);
 }
 
@@ -461,6 +463,32 @@ bool unwind_file_finish(struct unwind_file *file, struct inode *inode,
 /*
  * The table service
  */
+
+/**
+ * unwind_file_set_chain - give a table the chain of its file's runtime
+ * @table: the table, which nobody else has so far
+ * @chain: belongs to the table
+ */
+void unwind_file_set_chain(struct sframe_table *table, struct unwind_chain *chain)
+{
+	table->chain = chain;
+	atomic_inc(&unwind_file_chains);
+}
+
+/**
+ * unwind_file_free_table - free a table that nobody reads any more, and its chain
+ * @table: the table, or NULL
+ *
+ * Context: any but NMI.
+ */
+void unwind_file_free_table(struct sframe_table *table)
+{
+	if (table && table->chain) {
+		atomic_dec(&unwind_file_chains);
+		unwind_chain_put(table->chain);
+	}
+	sframe_table_free(table);
+}
 
 /* May the service's answer take the place of @old?  @id is 0 if it was not asked. */
 static int check_answer(const struct unwind_file *old, const struct inode *inode, u64 id)

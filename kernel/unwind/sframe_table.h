@@ -32,6 +32,8 @@
 
 #include "row.h"
 
+struct unwind_chain;
+
 #define SFRAME_BLOCK_SHIFT	7
 #define SFRAME_BLOCK		BIT(SFRAME_BLOCK_SHIFT)
 #define SFRAME_PAGE_SHIFT	16
@@ -63,6 +65,7 @@
  * @nr_rules: number of rules
  * @nr_rows: number of rows
  * @bytes: size of the table in memory
+ * @chain: what the file's runtime has in addition, set by file.c; or NULL
  * @rules: different rules
  * @rows: rules that need more than 64 bits
  * @page: one for each 64 KiB of text
@@ -77,6 +80,7 @@ struct sframe_table {
 	u32			nr_rules;
 	u32			nr_rows;
 	size_t			bytes;
+	struct unwind_chain	*chain;
 	const u64		*rules;
 	const struct unwind_row	*rows;
 	const u32		*page;

@@ -7,7 +7,7 @@
  * A child of fork() inherits the ranges, and shares them with its parent until one of the
  * two adds or removes some, or makes a table of a section.  If it only unmaps some, these
  * are marked as dropped for this process: no range is copied in munmap() or fork(), where
- * the mmap locks are held.
+ * the mmap locks are held.  The few chains (chain.c) are inherited, too.
  *
  * Ranges are removed when their text, or the memory of their section, is unmapped, with
  * the mmap lock held for writing: before anything else is there.  (A range may be
@@ -37,6 +37,7 @@
 #include <asm/unwind_arch.h>
 #include <trace/events/unwind.h>
 
+#include "chain.h"
 #include "ranges.h"
 #include "sframe.h"
 #include "tables.h"
@@ -61,11 +62,13 @@ struct unwind_registry {
  * @lock: held for each change; taken inside the mmap lock
  * @registered: what the process registered; NULL if nothing
  * @dropped: marks of ranges in there that are not this process's any more
+ * @chains: what it registered, in any order, with gaps
  */
 struct unwind_tables {
 	struct mutex			lock;	/* for changes of what is registered */
 	struct unwind_registry __rcu	*registered;
 	struct xarray			dropped;
+	struct unwind_chain __rcu	*chains[UNWIND_CHAIN_MAX];
 };
 
 /* The address space's tables, allocated by the first task that needs them */
@@ -76,11 +79,10 @@ static struct unwind_tables *get_tables(struct mm_struct *mm)
 	if (tables)
 		return tables;
 
-	tables = kmalloc(sizeof(*tables), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	tables = kzalloc(sizeof(*tables), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!tables)
 		return NULL;
 	mutex_init(&tables->lock);
-	RCU_INIT_POINTER(tables->registered, NULL);
 	xa_init_flags(&tables->dropped, XA_FLAGS_ACCOUNT);
 
 	old = cmpxchg(&mm->unwind_tables, NULL, tables);
@@ -242,6 +244,103 @@ int unwind_tables_unregister(struct mm_struct *mm, u64 key)
 }
 
 /*
+ * Chains
+ */
+
+static struct unwind_chain *chain_at(struct unwind_tables *tables, unsigned int i)
+{
+	return rcu_dereference_protected(tables->chains[i], lockdep_is_held(&tables->lock));
+}
+
+/**
+ * unwind_tables_add_chain - add a chain to what the process registered
+ * @mm: the current task's address space
+ * @chain: belongs to the tables on success
+ *
+ * Context: task; may sleep.
+ * Return: 0; -EEXIST its key is in use; -ENOSPC there are UNWIND_CHAIN_MAX; -ENOMEM.
+ */
+int unwind_tables_add_chain(struct mm_struct *mm, struct unwind_chain *chain)
+{
+	struct unwind_tables *tables = get_tables(mm);
+	int i, free = -1;
+
+	if (!tables)
+		return -ENOMEM;
+
+	guard(mutex)(&tables->lock);
+	for (i = 0; i < UNWIND_CHAIN_MAX; i++) {
+		const struct unwind_chain *other = chain_at(tables, i);
+
+		if (!other)
+			free = i;
+		else if (other->attr.key == chain->attr.key)
+			return -EEXIST;
+	}
+	if (free < 0)
+		return -ENOSPC;
+	rcu_assign_pointer(tables->chains[free], chain);
+	return 0;
+}
+
+/**
+ * unwind_tables_del_chain - remove a chain that the process registered
+ * @mm: the current task's address space
+ * @key: its key
+ *
+ * Context: task; may sleep.
+ * Return: 0; -ENOENT there is none.
+ */
+int unwind_tables_del_chain(struct mm_struct *mm, u64 key)
+{
+	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
+	struct unwind_chain *chain;
+	unsigned int i;
+
+	if (!tables)
+		return -ENOENT;
+
+	guard(mutex)(&tables->lock);
+	for (i = 0; i < UNWIND_CHAIN_MAX; i++) {
+		chain = chain_at(tables, i);
+		if (chain && chain->attr.key == key) {
+			RCU_INIT_POINTER(tables->chains[i], NULL);
+			unwind_chain_put(chain);
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+/**
+ * unwind_tables_get_chains - find the chains that the process registered
+ * @mm: the current task's address space
+ * @found: set, with references; has room for UNWIND_CHAIN_MAX
+ *
+ * Context: task.
+ * Return: how many there are.
+ */
+unsigned int unwind_tables_get_chains(struct mm_struct *mm, struct unwind_chain_found *found)
+{
+	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
+	struct unwind_chain *chain;
+	unsigned int i, nr = 0;
+
+	if (!tables)
+		return 0;
+
+	guard(rcu)();
+	for (i = 0; i < UNWIND_CHAIN_MAX; i++) {
+		chain = rcu_dereference(tables->chains[i]);
+		if (!chain || !refcount_inc_not_zero(&chain->users))
+			continue;
+		found[nr].chain = chain;
+		found[nr++].head = chain->attr.head;
+	}
+	return nr;
+}
+
+/*
  * munmap, fork, exit
  */
 
@@ -288,6 +387,31 @@ static int copy_marks(struct xarray *to, struct xarray *from)
 	return ret;
 }
 
+static bool has_chains(struct unwind_tables *tables)
+{
+	unsigned int i;
+
+	for (i = 0; i < UNWIND_CHAIN_MAX; i++) {
+		if (chain_at(tables, i))
+			return true;
+	}
+	return false;
+}
+
+static void share_chains(struct unwind_tables *to, struct unwind_tables *from)
+{
+	struct unwind_chain *chain;
+	unsigned int i;
+
+	for (i = 0; i < UNWIND_CHAIN_MAX; i++) {
+		chain = chain_at(from, i);
+		if (!chain)
+			continue;
+		refcount_inc(&chain->users);
+		RCU_INIT_POINTER(to->chains[i], chain);
+	}
+}
+
 /* If there is no memory, the child has no tables */
 void __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm)
 {
@@ -297,10 +421,16 @@ void __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm)
 	mmap_assert_write_locked(oldmm);
 	guard(mutex)(&old->lock);
 	registry = registry_of(old);
-	if (!registry || !registry->ranges.nr)
+	if (registry && !registry->ranges.nr)
+		registry = NULL;
+	if (!registry && !has_chains(old))
 		return;
 
 	tables = get_tables(mm);
+	if (tables)
+		share_chains(tables, old);
+	if (!registry)
+		return;
 	if (!tables || copy_marks(&tables->dropped, &old->dropped)) {
 		trace_unwind_table_dropped(0, TASK_SIZE);
 		return;
@@ -312,8 +442,11 @@ void __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm)
 void __unwind_tables_free(struct mm_struct *mm)
 {
 	struct unwind_tables *tables = mm->unwind_tables;
+	unsigned int i;
 
 	mm->unwind_tables = NULL;
+	for (i = 0; i < UNWIND_CHAIN_MAX; i++)
+		unwind_chain_put(rcu_dereference_protected(tables->chains[i], true));
 	put_registry(rcu_dereference_protected(tables->registered, true));
 	clear_marks(tables);
 	kfree(tables);

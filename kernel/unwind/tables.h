@@ -9,6 +9,8 @@
 #include "row.h"
 
 struct mm_struct;
+struct unwind_chain;
+struct unwind_chain_found;
 struct unwind_range;
 
 /**
@@ -33,5 +35,10 @@ enum unwind_range_kind unwind_tables_kind(struct mm_struct *mm, unsigned long ad
 int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
 			   unsigned int max);
 int unwind_tables_unregister(struct mm_struct *mm, u64 key);
+
+int unwind_tables_add_chain(struct mm_struct *mm, struct unwind_chain *chain);
+int unwind_tables_del_chain(struct mm_struct *mm, u64 key);
+unsigned int unwind_tables_get_chains(struct mm_struct *mm,
+				      struct unwind_chain_found *found);
 
 #endif /* _KERNEL_UNWIND_TABLES_H */

@@ -248,12 +248,19 @@ other_map(struct unwind_walk_state *state, unsigned long ip)
 	return ip < TASK_SIZE_MAX && !unwind_walk_map(state, ip, &map) ? map : NULL;
 }
 
+static __always_inline unsigned long known_sp(const struct ordinary *at)
+{
+	return UNWIND_ARCH_FP_CFA_EXACT || !at->sp_is_bound ? at->sp : 0;
+}
+
 /*
  * Move through frames as long as they are ordinary.  A step is taken only if the caller's
- * mapping is known: that shows that its address is text.
+ * mapping is known: that shows that its address is text.  If @sps is not NULL, it gets the
+ * frames' stack pointers.
  */
 static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *state,
-						    unsigned long *ips, unsigned int room)
+						    unsigned long *ips, unsigned long *sps,
+						    unsigned int room)
 {
 	struct ordinary at = {
 		.ip = state->ip,
@@ -279,6 +286,8 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 			rule = at.rule;
 			rules |= rule;
 			at = next;
+			if (sps)
+				sps[nr] = known_sp(&at);
 			ips[nr++] = at.ip;
 			if (nr == room)
 				break;
@@ -292,6 +301,8 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 		rule = at.rule;
 		rules |= rule;
 		at = next;
+		if (sps)
+			sps[nr] = known_sp(&at);
 		ips[nr++] = at.ip;
 		/* Each of these frames may have cost a lookup */
 	} while (nr < room && state->budget >= nr + STEP_COST_MAX);
@@ -350,6 +361,8 @@ int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
 		slot->size = 0;
 		return ret;
 	}
+	if (state->notes && slot->table && slot->table->chain)
+		unwind_chain_note(state->notes, slot->table, slot->origin - slot->table->start);
 	state->next_map = (i + 1) % UNWIND_MAPPINGS;
 found:
 	state->map = i;
@@ -429,6 +442,7 @@ void unwind_walk_frames(struct unwind_walk_state *state,
 {
 	/* Tables describe 64-bit programs only */
 	const bool ordinary = state->word_size == sizeof(u64) && !state->probed;
+	unsigned long *sps = state->notes ? state->notes->sps : NULL;
 
 	state->need = UNWIND_NEED_NOTHING;
 	if (!trace->nr)
@@ -437,7 +451,12 @@ void unwind_walk_frames(struct unwind_walk_state *state,
 		unsigned int room = min(max - trace->nr, state->budget), nr;
 
 		if (ordinary && room) {
-			nr = ordinary_frames(state, &trace->entries[trace->nr], room);
+			if (likely(!sps))
+				nr = ordinary_frames(state, &trace->entries[trace->nr], NULL,
+						     room);
+			else
+				nr = ordinary_frames(state, &trace->entries[trace->nr],
+						     &sps[trace->nr], room);
 			trace->nr += nr;
 			state->budget -= min(state->budget, nr);
 		}
@@ -454,6 +473,8 @@ void unwind_walk_frames(struct unwind_walk_state *state,
 		if (trace->nr == max)
 			break;
 		state->budget -= min(state->budget, STEP_COST);
+		if (sps)
+			sps[trace->nr] = state->sp_is_bound ? 0 : state->sp;
 		trace->entries[trace->nr++] = state->ip;
 	}
 	state->need = UNWIND_NEED_NOTHING;
@@ -464,26 +485,26 @@ void unwind_walk_frames(struct unwind_walk_state *state,
  * With faults
  */
 
-/* May the task be kept waiting?  Not from its end, or from its next program. */
-static bool may_wait(void)
+/**
+ * unwind_bring_in - bring in some memory of the current task
+ * @addr: its address
+ * @size: its size, less than a page; it may cross the end of its page
+ * @beside: as for unwind_may_wait_for()
+ *
+ * Context: task; may sleep; without the mmap lock.
+ * Return: whether it was brought in.
+ */
+bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside)
 {
-	return !(current->flags & PF_EXITING) && !current->in_execve &&
-	       !fatal_signal_pending(current);
-}
+	size_t left;
 
-/* Bring in a word; an instruction may cross the end of its page */
-static void get_page_in(struct unwind_walk_state *state)
-{
-	const unsigned long addr = state->need_addr, size = sizeof(u64);
-	bool failed = true;
-
-	if (unwind_may_wait_for(addr, state->need_beside) &&
-	    unwind_may_wait_for(addr + size - 1, state->need_beside)) {
-		unwind_arch_tags_off();
-		failed = fault_in_readable((const char __user *)addr, size);
-		unwind_arch_tags_on();
-	}
-	state->no_pages = failed;
+	if (!unwind_may_wait_for(addr, beside) ||
+	    !unwind_may_wait_for(addr + size - 1, beside))
+		return false;
+	unwind_arch_tags_off();
+	left = fault_in_readable((const char __user *)addr, size);
+	unwind_arch_tags_on();
+	return !left;
 }
 
 static void get_table(struct unwind_walk_state *state)
@@ -506,7 +527,8 @@ static void get_row(struct unwind_walk_state *state)
 static void get_need(struct unwind_walk_state *state)
 {
 	if (state->need == UNWIND_NEED_PAGE)
-		get_page_in(state);
+		state->no_pages = !unwind_bring_in(state->need_addr, sizeof(u64),
+						   state->need_beside);
 	else if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME))
 		return;
 	else if (state->need == UNWIND_NEED_TABLE)
@@ -578,7 +600,7 @@ void unwind_walk_all_frames(struct unwind_walk_state *state,
 		cond_resched();
 		/* One row for each frame in a table that changes: that is no wait */
 		needs += state->need != UNWIND_NEED_ROW;
-		if (needs <= MAX_NEEDS && may_wait())
+		if (needs <= MAX_NEEDS && unwind_may_wait())
 			get_need(state);
 		else
 			do_without(state);

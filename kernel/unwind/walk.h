@@ -9,10 +9,12 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/unwind_chain.h>
 #include <linux/unwind_stack_types.h>
 #include <linux/unwind_user_types.h>
 #include <asm/unwind_arch.h>
 
+#include "chain.h"
 #include "mapping.h"
 #include "row.h"
 
@@ -32,6 +34,18 @@ enum unwind_need {
 	UNWIND_NEED_LOCK,
 };
 
+/**
+ * struct unwind_walk_notes - what is noted on the way, for chain.c
+ * @sps: the stack pointer of each frame but the topmost one; 0 if it is not known
+ * @nr_found: number of chains in @found
+ * @found: the chains of files that were met, with references
+ */
+struct unwind_walk_notes {
+	unsigned long			*sps;
+	unsigned int			nr_found;
+	struct unwind_chain_found	found[UNWIND_CHAINS];
+};
+
 /* Mappings that an unwind remembers: stacks alternate between few objects */
 #define UNWIND_MAPPINGS		4
 
@@ -46,6 +60,7 @@ enum unwind_need {
  * @lowest: the lowest stack pointer of all frames so far
  * @maps: mappings that were looked up; the first @nr_maps of them, then in turn
  * @map: index of the one that was used last
+ * @notes: what is noted on the way; NULL if nothing is
  * @row: the current frame's row, if @has_row
  * @need: what the next step needs
  * @need_addr: the address for @need
@@ -75,6 +90,7 @@ struct unwind_walk_state {
 	unsigned long			fp;
 	unsigned long			lowest;
 	struct unwind_mapping		maps[UNWIND_MAPPINGS];
+	struct unwind_walk_notes	*notes;
 	struct unwind_row		row;
 	unsigned long			need_addr;
 	unsigned long			need_beside;
@@ -107,6 +123,17 @@ void unwind_walk_frames(struct unwind_walk_state *state,
 			struct unwind_stacktrace *trace, unsigned int max);
 void unwind_walk_all_frames(struct unwind_walk_state *state,
 			    struct unwind_stacktrace *trace, unsigned int max);
+bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside);
+
+#ifdef CONFIG_UNWIND_USER_SFRAME
+void unwind_chain_note(struct unwind_walk_notes *notes, const struct sframe_table *table,
+		       unsigned long start);
+#else
+static inline void unwind_chain_note(struct unwind_walk_notes *notes,
+				     const struct sframe_table *table, unsigned long start)
+{
+}
+#endif
 
 /**
  * unwind_has_stack - does the task have a user stack to return to?
@@ -121,6 +148,18 @@ static inline bool unwind_has_stack(const struct task_struct *task)
 	const unsigned int flags = data_race(task->flags);
 
 	return task->mm && !(flags & (PF_KTHREAD | PF_USER_WORKER));
+}
+
+/**
+ * unwind_may_wait - may the current task be kept waiting?
+ *
+ * Context: task.
+ * Return: whether it may: not from its end, or from its next program.
+ */
+static inline bool unwind_may_wait(void)
+{
+	return !(current->flags & PF_EXITING) && !current->in_execve &&
+	       !fatal_signal_pending(current);
 }
 
 /**

@@ -67,6 +67,122 @@ struct unwind_table_attr {
 #define UNWIND_TABLE_ATTR_SIZE_VER0	48
 
 /*
+ * Chains: the frames of a language, as its runtime links them
+ *
+ * An interpreter keeps a frame for each function of its language that is being called.  A
+ * chain says where these frames are, and what the kernel shall copy of them when it takes
+ * the stack of a thread.  A runtime registers one by
+ *
+ *	prctl(PR_UNWIND_CHAIN, op, &attr, sizeof(attr), 0)
+ *
+ * or the table service gives it to a file, see &struct unwind_answer.
+ */
+
+/* The option of prctl(2); 'UNWC' */
+#define PR_UNWIND_CHAIN			0x554e5743
+
+/* Operations: the second argument */
+#define PR_UNWIND_CHAIN_ADD		1	/* register a chain */
+#define PR_UNWIND_CHAIN_DEL		2	/* drop the chain of a key */
+#define PR_UNWIND_CHAIN_VERSION		3	/* the version of this interface */
+
+/* The result of PR_UNWIND_CHAIN_VERSION */
+#define UNWIND_CHAIN_ABI_VERSION	1
+
+/* Bits of @flags: what can be found of a function */
+#define UNWIND_CHAIN_NAME		0x1	/* its name: @name */
+#define UNWIND_CHAIN_FILE		0x2	/* the name of its file: @file */
+#define UNWIND_CHAIN_LINE		0x4	/* its first line: @line */
+
+/* No offset may be larger, no distance longer, in bytes */
+#define UNWIND_CHAIN_MAX_OFFSET		0x100000
+/* How many chains one process may register */
+#define UNWIND_CHAIN_MAX		4
+
+/**
+ * struct unwind_chain_list - a list that leads to the frames of a thread
+ * @next: offset in each node of the pointer to the next node; NULL is the end
+ * @first: offset of the pointer to what the node has: the first node of the next list,
+ *	or the innermost frame
+ */
+struct unwind_chain_list {
+	__u32	next;
+	__u32	first;
+};
+
+/**
+ * struct unwind_chain_string - how the runtime stores a string
+ * @length: offset of the number of its bytes, which has 64 bits
+ * @data: offset of its bytes
+ * @check: offset of 32 bits that say whether it is stored like this
+ * @check_mask: which of these to look at; 0 if all strings are
+ * @check_value: what they have to be
+ */
+struct unwind_chain_string {
+	__u32	length;
+	__u32	data;
+	__u32	check;
+	__u32	check_mask;
+	__u32	check_value;
+};
+
+/**
+ * struct unwind_chain_attr - argument of PR_UNWIND_CHAIN_ADD and _DEL
+ * @flags: UNWIND_CHAIN_*
+ * @nr_lists: how many of @lists there are, 0 to 2
+ * @key: names the registration; non-zero, otherwise free to choose
+ * @head: address of the pointer to the first node of the first list or, if there are
+ *	none, to the innermost frame.  For a file: the distance of this pointer from where
+ *	the file would begin, were all of it mapped as its text is
+ * @lists: the lists: of interpreters and of their threads, for example.  The nodes of
+ *	the last one are threads.
+ * @thread: offset in a thread of its number, as gettid(2) gives it: 32 bits
+ * @next: offset in a frame of the pointer to the caller's frame; NULL is the end
+ * @stride: if it is not 0, the caller's frame is at this distance instead, and a frame
+ *	without a function is the end
+ * @function: offset in a frame of the pointer to its function
+ * @entry: offset in a frame of 32 bits that say whether it is an entry frame, see below
+ * @function_mask: bits of the pointer to the function that are an address
+ * @entry_mask: which of the bits at @entry to look at
+ * @entry_value: what they are in an entry frame
+ * @check: offsets in a function of two words: where these are others, it is another
+ *	function in the same place
+ * @name: offset in a function of the pointer to its name
+ * @file: offset of the pointer to the name of its file
+ * @line: offset of the number of its first line: 32 bits
+ * @string: how these names are stored
+ *
+ * An entry frame is none of the language: the interpreter has it on the thread's stack, in
+ * its own native frame, and lets it be the caller of the first frame that it executes there.
+ * It is not reported.  But where it lies says to which native frame those before it belong.
+ *
+ * The structure may grow, as &struct unwind_table_attr may.
+ */
+struct unwind_chain_attr {
+	__u32				flags;
+	__u32				nr_lists;
+	__u64				key;
+	__u64				head;
+	struct unwind_chain_list	lists[2];
+	__u32				thread;
+	__u32				next;
+	__s64				stride;
+	__u32				function;
+	__u32				entry;
+	__u64				function_mask;
+	__u32				entry_mask;
+	__u32				entry_value;
+	__u32				check[2];
+	__u32				name;
+	__u32				file;
+	__u32				line;
+	struct unwind_chain_string	string;
+};
+
+/* Size of the first published structure */
+#define UNWIND_CHAIN_ATTR_SIZE_VER0	120
+
+/*
  * The table service: /dev/unwind
  *
  * read() gives requests, struct unwind_request: files that a stack has met, and that have
@@ -96,6 +212,9 @@ struct unwind_request {
  * @table_start: address of an SFrame section for the file, of version 2 or 3
  * @table_size: its size in bytes
  * @address: link-time address that the section was made for
+ * @chain: address of a &struct unwind_chain_attr with the key 0, if the file has a
+ *	runtime; else 0
+ * @chain_size: size of that structure
  *
  * UNWIND_IOC_NONE uses only @id and @fd; the others have to be 0.  The structure may
  * grow, as &struct unwind_table_attr may.
@@ -107,10 +226,13 @@ struct unwind_answer {
 	__u64	table_start;
 	__u64	table_size;
 	__u64	address;
+	__u64	chain;
+	__u64	chain_size;
 };
 
 /* Size of the first published structure */
 #define UNWIND_ANSWER_SIZE_VER0		40
+#define UNWIND_ANSWER_SIZE_VER1		56
 
 /* Bits of @flags of &struct unwind_table_info */
 #define UNWIND_TABLE_PROVIDED		0x1	/* by the service; else from the file */

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The frames of a language that the current task's runtime has: kernel/unwind/chain.c. */
+#ifndef _LINUX_UNWIND_CHAIN_H
+#define _LINUX_UNWIND_CHAIN_H
+
+#include <linux/errno.h>
+#include <linux/limits.h>
+#include <linux/types.h>
+
+struct unwind_chain;
+struct unwind_stacktrace;
+
+/* More frames than this are cut off; with them, the structure has less than 16 KiB */
+#define UNWIND_CHAIN_FRAMES	1000
+/* Chains of one stack: registered ones, and ones of files */
+#define UNWIND_CHAINS		8
+/* The place of a frame that belongs to no native frame that is known */
+#define UNWIND_CHAIN_APART	U16_MAX
+/* Bytes of a name, with the 0 at its end */
+#define UNWIND_CHAIN_NAME_SIZE	128
+
+/**
+ * struct unwind_chain_frame - a frame of a language
+ * @function: address of its function, which names it together with @check
+ * @check: differs if there was another function at this address
+ * @place: number of the native frame that executes it, 0 for the topmost one;
+ *	or UNWIND_CHAIN_APART
+ * @chain: index into the stack's chains
+ */
+struct unwind_chain_frame {
+	u64	function;
+	u32	check;
+	u16	place;
+	u16	chain;
+};
+
+/**
+ * struct unwind_chain_stack - frames that belong to a native stack
+ * @nr: number of frames
+ * @nr_chains: number of chains
+ * @cut: there are more frames, or the next one could not be read
+ * @chains: where the frames come from
+ * @frames: each chain's frames, the innermost first
+ */
+struct unwind_chain_stack {
+	unsigned int			nr;
+	unsigned int			nr_chains;
+	bool				cut;
+	struct unwind_chain		*chains[UNWIND_CHAINS];
+	struct unwind_chain_frame	frames[UNWIND_CHAIN_FRAMES];
+};
+
+/**
+ * struct unwind_chain_name - what a function is called
+ * @line: its first line in @file; 0 if that is not known
+ * @name: its name, printable; empty if that is not known
+ * @file: the name of its file, likewise; its end, if it is too long
+ */
+struct unwind_chain_name {
+	u32	line;
+	char	name[UNWIND_CHAIN_NAME_SIZE];
+	char	file[UNWIND_CHAIN_NAME_SIZE];
+};
+
+#ifdef CONFIG_UNWIND_USER_SFRAME
+
+struct unwind_chain_stack *unwind_chain_take(const struct unwind_stacktrace *trace);
+void unwind_chain_free(struct unwind_chain_stack *stack);
+void unwind_chain_name(const struct unwind_chain_stack *stack,
+		       const struct unwind_chain_frame *frame,
+		       struct unwind_chain_name *name);
+bool unwind_chain_announce(u64 reader, const struct unwind_chain_frame *frame);
+int unwind_chain_prctl(unsigned long op, unsigned long uattr, unsigned long size,
+		       unsigned long arg5);
+
+#else
+
+static inline struct unwind_chain_stack *
+unwind_chain_take(const struct unwind_stacktrace *trace)
+{
+	return NULL;
+}
+
+static inline void unwind_chain_free(struct unwind_chain_stack *stack) { }
+
+static inline void unwind_chain_name(const struct unwind_chain_stack *stack,
+				     const struct unwind_chain_frame *frame,
+				     struct unwind_chain_name *name)
+{
+}
+
+static inline bool unwind_chain_announce(u64 reader,
+					 const struct unwind_chain_frame *frame)
+{
+	return false;
+}
+
+static inline int unwind_chain_prctl(unsigned long op, unsigned long uattr,
+				     unsigned long size, unsigned long arg5)
+{
+	return -EINVAL;
+}
+
+#endif /* CONFIG_UNWIND_USER_SFRAME */
+
+#endif /* _LINUX_UNWIND_CHAIN_H */

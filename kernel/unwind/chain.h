@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Chains: where a runtime has the frames of its language.  They are read by chain.c and
+ * chain_name.c, checked and registered by chain_register.c.
+ */
+#ifndef _KERNEL_UNWIND_CHAIN_H
+#define _KERNEL_UNWIND_CHAIN_H
+
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+#include <uapi/linux/unwind.h>
+
+/**
+ * struct unwind_chain - a chain, which does not change
+ * @attr: what was registered, checked
+ * @users: references
+ * @rcu: frees it
+ */
+struct unwind_chain {
+	struct unwind_chain_attr	attr;
+	refcount_t			users;
+	struct rcu_head			rcu;
+};
+
+/**
+ * struct unwind_chain_found - a chain of the current task, with a reference
+ * @chain: the chain
+ * @head: address of the pointer to its first node
+ */
+struct unwind_chain_found {
+	struct unwind_chain	*chain;
+	unsigned long		head;
+};
+
+/**
+ * struct unwind_chain_reader - reads of a task's memory, on behalf of one stack
+ * @waits: how many pages may still be brought in
+ * @nodes: how many nodes may still be visited
+ */
+struct unwind_chain_reader {
+	unsigned int	waits;
+	unsigned int	nodes;
+};
+
+bool unwind_chain_read_u64(struct unwind_chain_reader *reader, u64 addr, u64 *val);
+bool unwind_chain_read_u32(struct unwind_chain_reader *reader, u64 addr, u32 *val);
+bool unwind_chain_read(struct unwind_chain_reader *reader, u64 addr, void *buf, size_t size);
+
+int unwind_chain_copy_attr(struct unwind_chain_attr *attr, u64 uattr, size_t size);
+struct unwind_chain *unwind_chain_alloc(const struct unwind_chain_attr *attr);
+void unwind_chain_put(struct unwind_chain *chain);
+
+#endif /* _KERNEL_UNWIND_CHAIN_H */

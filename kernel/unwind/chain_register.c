@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Chains are checked, and registered: prctl(PR_UNWIND_CHAIN, ...).
+ *
+ * A chain only says where to look.  Whatever it says, nothing but the memory of the task
+ * that is profiled is read; so its numbers are bounded, but otherwise believed.
+ */
+
+#include <linux/compat.h>
+#include <linux/err.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/unwind_chain.h>
+
+#include "chain.h"
+#include "tables.h"
+
+#define ALL_FLAGS	(UNWIND_CHAIN_NAME | UNWIND_CHAIN_FILE | UNWIND_CHAIN_LINE)
+
+static bool offsets_fit(const struct unwind_chain_attr *attr)
+{
+	const u32 offsets[] = {
+		attr->lists[0].next, attr->lists[0].first,
+		attr->lists[1].next, attr->lists[1].first,
+		attr->thread, attr->next, attr->function, attr->entry,
+		attr->check[0], attr->check[1], attr->name, attr->file, attr->line,
+		attr->string.length, attr->string.data, attr->string.check,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
+		if (offsets[i] > UNWIND_CHAIN_MAX_OFFSET)
+			return false;
+	}
+	return attr->stride <= (s64)UNWIND_CHAIN_MAX_OFFSET &&
+	       attr->stride >= -(s64)UNWIND_CHAIN_MAX_OFFSET;
+}
+
+static bool is_valid(const struct unwind_chain_attr *attr)
+{
+	if (attr->flags & ~ALL_FLAGS || attr->nr_lists > ARRAY_SIZE(attr->lists))
+		return false;
+	if (!attr->function_mask || (attr->stride && attr->next))
+		return false;
+	/* These could never be met */
+	if (attr->entry_value & ~attr->entry_mask ||
+	    attr->string.check_value & ~attr->string.check_mask)
+		return false;
+	return offsets_fit(attr);
+}
+
+/**
+ * unwind_chain_copy_attr - copy a chain from user space
+ * @attr: set on success, but not checked
+ * @uattr: address of a &struct unwind_chain_attr
+ * @size: its size as the caller knows it
+ *
+ * Context: task; may sleep.
+ * Return: 0, or -EINVAL, -E2BIG and -EFAULT as unwind_chain_prctl().
+ */
+int unwind_chain_copy_attr(struct unwind_chain_attr *attr, u64 uattr, size_t size)
+{
+	BUILD_BUG_ON(sizeof(*attr) != UNWIND_CHAIN_ATTR_SIZE_VER0);
+
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	if (size < UNWIND_CHAIN_ATTR_SIZE_VER0)
+		return -EINVAL;
+	return copy_struct_from_user(attr, sizeof(*attr), u64_to_user_ptr(uattr), size);
+}
+
+/**
+ * unwind_chain_alloc - check and make a chain
+ * @attr: what it says; its key and head may be anything
+ *
+ * Context: task; may sleep.
+ * Return: the chain, with a reference; -EINVAL as unwind_chain_prctl(); -ENOMEM.
+ */
+struct unwind_chain *unwind_chain_alloc(const struct unwind_chain_attr *attr)
+{
+	struct unwind_chain *chain;
+
+	if (!is_valid(attr))
+		return ERR_PTR(-EINVAL);
+	chain = kmalloc(sizeof(*chain), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!chain)
+		return ERR_PTR(-ENOMEM);
+	chain->attr = *attr;
+	refcount_set(&chain->users, 1);
+	return chain;
+}
+
+/**
+ * unwind_chain_put - give a reference back
+ * @chain: the chain, or NULL
+ *
+ * Context: any but NMI.
+ */
+void unwind_chain_put(struct unwind_chain *chain)
+{
+	/* Readers under RCU may still try to get a reference */
+	if (chain && refcount_dec_and_test(&chain->users))
+		kfree_rcu(chain, rcu);
+}
+
+static int chain_add(const struct unwind_chain_attr *attr)
+{
+	struct unwind_chain *chain;
+	int ret;
+
+	if (attr->head >= TASK_SIZE)
+		return -EFAULT;
+	chain = unwind_chain_alloc(attr);
+	if (IS_ERR(chain))
+		return PTR_ERR(chain);
+	ret = unwind_tables_add_chain(current->mm, chain);
+	if (ret)
+		unwind_chain_put(chain);
+	return ret;
+}
+
+/**
+ * unwind_chain_prctl - prctl(PR_UNWIND_CHAIN, @op, @uattr, @size, @arg5)
+ * @op: PR_UNWIND_CHAIN_*
+ * @uattr: &struct unwind_chain_attr; NULL for PR_UNWIND_CHAIN_VERSION
+ * @size: its size as the caller knows it; 0 for PR_UNWIND_CHAIN_VERSION
+ * @arg5: 0
+ *
+ * Context: system call of a user task.
+ * Return: 0, or the version of the ABI for PR_UNWIND_CHAIN_VERSION;
+ * -EINVAL unknown operation or flag, zero key, an offset that is too large, a mask or a
+ * value that can match nothing, both a stride and a pointer to the next frame; @arg5 not 0,
+ * structure shorter than its first version, @uattr or @size not 0 for
+ * PR_UNWIND_CHAIN_VERSION;
+ * -E2BIG structure longer than the kernel's with a tail that is not zero, or longer than
+ * a page;
+ * -EFAULT structure unreadable, or its head outside of the address space;
+ * -EOPNOTSUPP a 32-bit system call;
+ * -EEXIST the key is in use;
+ * -ENOENT nothing is registered under the key;
+ * -ENOSPC UNWIND_CHAIN_MAX chains are registered;
+ * -ENOMEM.
+ */
+int unwind_chain_prctl(unsigned long op, unsigned long uattr, unsigned long size,
+		       unsigned long arg5)
+{
+	struct unwind_chain_attr attr;
+	int ret;
+
+	if (arg5)
+		return -EINVAL;
+	if (in_compat_syscall())
+		return -EOPNOTSUPP;
+
+	switch (op) {
+	case PR_UNWIND_CHAIN_VERSION:
+		return uattr || size ? -EINVAL : UNWIND_CHAIN_ABI_VERSION;
+	case PR_UNWIND_CHAIN_ADD:
+	case PR_UNWIND_CHAIN_DEL:
+		break;
+	default:
+		return -EINVAL;
+	}
+	ret = unwind_chain_copy_attr(&attr, uattr, size);
+	if (ret)
+		return ret;
+	if (!attr.key || attr.flags & ~ALL_FLAGS)
+		return -EINVAL;
+	return op == PR_UNWIND_CHAIN_ADD ?
+	       chain_add(&attr) : unwind_tables_del_chain(current->mm, attr.key);
+}
