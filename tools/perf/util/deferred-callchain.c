@@ -18,6 +18,8 @@
 #include "evlist.h"
 #include "evsel.h"
 #include "hashmap.h"
+#include "runtime-frames.h"
+#include "symbol_conf.h"
 
 /**
  * struct deferred_mark - The end of a stay of a thread in the kernel.
@@ -35,6 +37,20 @@ struct deferred_mark {
 	bool			has_chain;
 	/** @chain: The user half of the callchain of these samples. */
 	struct ip_callchain	chain;
+};
+
+/**
+ * struct deferred_runtime - Frames of a language that belong to a native stack.
+ */
+struct deferred_runtime {
+	/** @cookie: Of the stack. */
+	u64			cookie;
+	/** @machine_pid: Of the machine on which the cookie is unique. */
+	u32			machine_pid;
+	/** @nr: Number of @frames. */
+	u64			nr;
+	/** @frames: The frames. */
+	struct runtime_frame	*frames;
 };
 
 /**
@@ -76,6 +92,22 @@ static bool deferred_mark_equal(long key1, long key2, void *ctx __maybe_unused)
 	const struct deferred_mark *mark2 = container_of((u64 *)key2, struct deferred_mark, cookie);
 
 	return mark1->cookie == mark2->cookie && mark1->machine_pid == mark2->machine_pid;
+}
+
+static bool deferred_runtime_equal(long key1, long key2, void *ctx __maybe_unused)
+{
+	const struct deferred_runtime *a = container_of((u64 *)key1, struct deferred_runtime,
+							cookie);
+	const struct deferred_runtime *b = container_of((u64 *)key2, struct deferred_runtime,
+							cookie);
+
+	return a->cookie == b->cookie && a->machine_pid == b->machine_pid;
+}
+
+static void deferred_runtime__delete(struct deferred_runtime *runtime)
+{
+	free(runtime->frames);
+	free(runtime);
 }
 
 static bool deferred_key_equal(long key1, long key2, void *ctx __maybe_unused)
@@ -178,8 +210,14 @@ struct deferred_callchains *deferred_callchains__new(struct evlist *const *evlis
 	if (IS_ERR(dc->chains))
 		goto out_free_threads;
 
+	dc->runtimes = hashmap__new(deferred_key_hash, deferred_runtime_equal, NULL);
+	if (IS_ERR(dc->runtimes))
+		goto out_free_chains;
+
 	return dc;
 
+out_free_chains:
+	hashmap__free(dc->chains);
 out_free_threads:
 	hashmap__free(dc->threads);
 out_free:
@@ -204,6 +242,9 @@ void deferred_callchains__purge(struct deferred_callchains *dc)
 	hashmap__for_each_entry(dc->threads, cur, bkt)
 		deferred_thread__delete(dc, cur->pvalue);
 	hashmap__clear(dc->threads);
+	hashmap__for_each_entry(dc->runtimes, cur, bkt)
+		deferred_runtime__delete(cur->pvalue);
+	hashmap__clear(dc->runtimes);
 
 	dc->head = NULL;
 }
@@ -216,6 +257,7 @@ void deferred_callchains__delete(struct deferred_callchains *dc)
 	deferred_callchains__purge(dc);
 	hashmap__free(dc->threads);
 	hashmap__free(dc->chains);
+	hashmap__free(dc->runtimes);
 	free(dc->merged);
 	free(dc);
 }
@@ -260,6 +302,63 @@ static u64 mark_key(const union perf_event *event, const struct perf_sample *sam
 	}
 }
 
+/* The frames that came before the record of a native stack; NULL if there are none */
+static struct deferred_runtime *deferred_runtime__take(struct deferred_callchains *dc,
+						       const struct perf_sample *sample)
+{
+	const struct deferred_runtime wanted = {
+		.cookie = sample->deferred_cookie,
+		.machine_pid = sample->machine_pid,
+	};
+	struct deferred_runtime *runtime = NULL;
+
+	hashmap__delete(dc->runtimes, &wanted.cookie, NULL, &runtime);
+	return runtime;
+}
+
+/**
+ * deferred_callchains__add_runtime - Note an event about frames of a language.
+ * @dc: Where to note it.
+ * @event: Any event; others are ignored.
+ * @sample: What was parsed from @event.
+ *
+ * Such events belong to the next PERF_RECORD_CALLCHAIN_DEFERRED of the same cookie.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int deferred_callchains__add_runtime(struct deferred_callchains *dc,
+				     const union perf_event *event,
+				     const struct perf_sample *sample)
+{
+	struct deferred_runtime *runtime, *old = NULL;
+	s64 nr;
+
+	if (event->header.type == PERF_RECORD_RUNTIME_NAME)
+		return runtime_frames__add_name(event, sample);
+	if (event->header.type != PERF_RECORD_CALLCHAIN_RUNTIME || symbol_conf.no_runtime)
+		return 0;
+
+	runtime = zalloc(sizeof(*runtime));
+	if (!runtime)
+		return -ENOMEM;
+	runtime->cookie = event->callchain_runtime.cookie;
+	runtime->machine_pid = sample->machine_pid;
+	nr = runtime_frames__parse(event, sample, &runtime->frames);
+	if (nr < 0) {
+		free(runtime);
+		return nr == -EINVAL ? 0 : nr;
+	}
+	runtime->nr = nr;
+	if (hashmap__set(dc->runtimes, &runtime->cookie, runtime, NULL, &old)) {
+		deferred_runtime__delete(runtime);
+		return -ENOMEM;
+	}
+	/* A record that is written to several buffers is there more than once */
+	if (old)
+		deferred_runtime__delete(old);
+	return 0;
+}
+
 static struct deferred_mark *deferred_mark__new(struct deferred_callchains *dc,
 						const union perf_event *event,
 						const struct perf_sample *sample)
@@ -267,6 +366,7 @@ static struct deferred_mark *deferred_mark__new(struct deferred_callchains *dc,
 	bool has_chain = event->header.type == PERF_RECORD_CALLCHAIN_DEFERRED;
 	u64 nr = has_chain ? sample->callchain->nr : 0;
 	const u64 *ips = nr ? sample->callchain->ips : NULL;
+	struct deferred_runtime *runtime = NULL;
 	struct deferred_mark *mark;
 
 	/* Some kernels wrote it before records had addresses alone */
@@ -275,9 +375,14 @@ static struct deferred_mark *deferred_mark__new(struct deferred_callchains *dc,
 		nr--;
 	}
 
-	mark = malloc(sizeof(*mark) + nr * sizeof(u64));
-	if (!mark)
+	if (nr)
+		runtime = deferred_runtime__take(dc, sample);
+	mark = malloc(sizeof(*mark) + (nr + (runtime ? runtime->nr : 0)) * sizeof(u64));
+	if (!mark) {
+		if (runtime)
+			deferred_runtime__delete(runtime);
 		return NULL;
+	}
 
 	INIT_LIST_HEAD(&mark->node);
 	mark->time = sample->time;
@@ -285,8 +390,13 @@ static struct deferred_mark *deferred_mark__new(struct deferred_callchains *dc,
 	mark->machine_pid = sample->machine_pid;
 	mark->has_chain = has_chain;
 	mark->chain.nr = nr;
-	if (nr)
+	if (runtime) {
+		mark->chain.nr = runtime_frames__merge(mark->chain.ips, ips, nr,
+						       runtime->frames, runtime->nr);
+		deferred_runtime__delete(runtime);
+	} else if (nr) {
 		memcpy(mark->chain.ips, ips, nr * sizeof(u64));
+	}
 	if (has_chain && hashmap__set(dc->chains, &mark->cookie, mark, NULL, NULL)) {
 		free(mark);
 		return NULL;
@@ -477,7 +587,7 @@ static const struct ip_callchain *own_address(const struct perf_sample *sample,
 	return chain;
 }
 
-/* The maximum number of user addresses in a sample. Its event's limit covers both halves. */
+/* The maximum number of native user addresses in a sample. Its event's limit covers both halves. */
 static u64 max_user_nr(struct deferred_callchains *dc, const struct perf_sample *sample,
 		       u64 kernel_nr)
 {
@@ -489,6 +599,16 @@ static u64 max_user_nr(struct deferred_callchains *dc, const struct perf_sample 
 	if (!max)
 		return UINT64_MAX;
 	return max - min(max, kernel_ips);
+}
+
+/* The number of addresses in a chain up to its first @max native ones */
+static u64 limited_nr(const struct ip_callchain *chain, u64 max)
+{
+	u64 i;
+
+	for (i = 0; i < chain->nr && (max || runtime_frames__is_ip(chain->ips[i])); i++)
+		max -= !runtime_frames__is_ip(chain->ips[i]);
+	return i;
 }
 
 /**
@@ -526,7 +646,7 @@ union perf_event *deferred_callchains__merge(struct deferred_callchains *dc,
 	 */
 	size = event->header.size - 2 * sizeof(u64);
 	if (user)
-		user_nr = min(min(user->nr, max_user_nr(dc, sample, kernel_nr)),
+		user_nr = min(limited_nr(user, max_user_nr(dc, sample, kernel_nr)),
 			      (u64)(USHRT_MAX - size) / sizeof(u64) - 1);
 	user_words = user_nr ? user_nr + 1 : 0;
 
@@ -710,6 +830,10 @@ int deferred_callchains__process(struct deferred_callchains *dc, union perf_even
 	const struct ip_callchain *user = NULL;
 	struct deferred_sample *ds;
 	int ret;
+
+	ret = deferred_callchains__add_runtime(dc, event, sample);
+	if (ret)
+		return ret;
 
 	if (sample->deferred_callchain) {
 		if (deferred_callchains__find(dc, sample, 0, &user) == DEFERRED_PENDING)

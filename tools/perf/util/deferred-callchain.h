@@ -64,6 +64,8 @@ struct deferred_callchains {
 	struct hashmap		*threads;
 	/** @chains: Records by cookie and machine pid. */
 	struct hashmap		*chains;
+	/** @runtimes: Frames of runtimes whose record is yet to be read, by the same. */
+	struct hashmap		*runtimes;
 	/** @waiting: All waiting samples, the longest waiting first. */
 	struct list_head	waiting;
 	/** @merged: Buffer for the event returned by deferred_callchains__merge(). */
@@ -100,6 +102,10 @@ int deferred_callchains__add_mark(struct deferred_callchains *dc, union perf_eve
 				  const struct perf_sample *sample);
 int deferred_callchains__pass_mark(struct deferred_callchains *dc, union perf_event *event,
 				   const struct perf_sample *sample);
+
+int deferred_callchains__add_runtime(struct deferred_callchains *dc,
+				     const union perf_event *event,
+				     const struct perf_sample *sample);
 
 enum deferred_state deferred_callchains__find(struct deferred_callchains *dc,
 					      const struct perf_sample *sample,

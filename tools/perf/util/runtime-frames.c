@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The frames of interpreted languages in callchains.
+ *
+ * The kernel writes them beside the native stack, with the number of the native frame that
+ * executes each of them, and the names of their functions apart:
+ *
+ *   PERF_RECORD_RUNTIME_NAME         process, function, check: name, file, line
+ *   PERF_RECORD_CALLCHAIN_RUNTIME    cookie: function, check, place, ...
+ *   PERF_RECORD_CALLCHAIN_DEFERRED   cookie: ips[]
+ *
+ * Here each different name, file and line gets an address that no program has, with a
+ * symbol and a map of its own. Merged into the native callchain, these addresses
+ * are resolved as others are, and everything that shows callchains shows them.
+ *
+ * Functions are kept for the rest of perf's life.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <elf.h>
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include <linux/zalloc.h>
+
+#include "addr_location.h"
+#include "dso.h"
+#include "event.h"
+#include "hashmap.h"
+#include "map.h"
+#include "maps.h"
+#include "runtime-frames.h"
+#include "sample.h"
+#include "symbol.h"
+
+/* Distance of two addresses that stand for functions */
+#define FUNCTION_SIZE	16
+
+/**
+ * struct runtime_function - A function, as its runtime calls it.
+ */
+struct runtime_function {
+	/** @ip: Stands for it. */
+	u64		ip;
+	/** @name: Its name. */
+	char		*name;
+	/** @file: Its file and first line, shown in the place of an object. */
+	char		*file;
+	/** @map: A map of @ip alone, made when it is first shown. */
+	struct map	*map;
+	/** @sym: A symbol of @name. */
+	struct symbol	*sym;
+};
+
+/**
+ * struct runtime_key - How records refer to a function.
+ */
+struct runtime_key {
+	/** @function: Its address. */
+	u64	function;
+	/** @check: Tells it from others that had this address. */
+	u32	check;
+	/** @pid: Its process. */
+	u32	pid;
+	/** @machine_pid: The machine of the process. */
+	u32	machine_pid;
+};
+
+static struct runtime_function **functions;
+static size_t nr_functions;
+/* By name and file */
+static struct hashmap *by_name;
+/* By struct runtime_key */
+static struct hashmap *by_key;
+
+static size_t name_hash(long key, void *ctx __maybe_unused)
+{
+	const struct runtime_function *function = (void *)key;
+
+	return str_hash(function->name) * 31 + str_hash(function->file);
+}
+
+static bool name_equal(long key1, long key2, void *ctx __maybe_unused)
+{
+	const struct runtime_function *a = (void *)key1, *b = (void *)key2;
+
+	return !strcmp(a->name, b->name) && !strcmp(a->file, b->file);
+}
+
+static size_t key_hash(long key, void *ctx __maybe_unused)
+{
+	const struct runtime_key *k = (void *)key;
+
+	return (k->function ^ (u64)k->check << 32 ^ k->pid) * 0x9e3779b97f4a7c15ULL >> 16;
+}
+
+static bool key_equal(long key1, long key2, void *ctx __maybe_unused)
+{
+	const struct runtime_key *a = (void *)key1, *b = (void *)key2;
+
+	return a->function == b->function && a->check == b->check && a->pid == b->pid &&
+	       a->machine_pid == b->machine_pid;
+}
+
+static bool init(void)
+{
+	if (!by_name)
+		by_name = hashmap__new(name_hash, name_equal, NULL);
+	if (!by_key)
+		by_key = hashmap__new(key_hash, key_equal, NULL);
+	return !IS_ERR_OR_NULL(by_name) && !IS_ERR_OR_NULL(by_key);
+}
+
+static struct runtime_function *function__new(const char *name, const char *file)
+{
+	struct runtime_function **more = NULL, *function = zalloc(sizeof(*function));
+
+	if (!function)
+		return NULL;
+	function->ip = RUNTIME_FRAMES_START + nr_functions * FUNCTION_SIZE;
+	function->name = strdup(name);
+	function->file = strdup(file);
+	if (function->name && function->file)
+		more = realloc(functions, (nr_functions + 1) * sizeof(*functions));
+	if (more)
+		functions = more;
+	if (!more || hashmap__add(by_name, function, function)) {
+		free(function->name);
+		free(function->file);
+		free(function);
+		return NULL;
+	}
+	functions[nr_functions++] = function;
+	return function;
+}
+
+static struct runtime_function *function__findnew(char *name, char *file)
+{
+	struct runtime_function wanted = { .name = name, .file = file }, *found;
+
+	if (hashmap__find(by_name, &wanted, &found))
+		return found;
+	return function__new(name, file);
+}
+
+static int set_key(const struct runtime_key *key, struct runtime_function *function)
+{
+	struct runtime_key *copy, *old = NULL;
+
+	copy = memdup(key, sizeof(*key));
+	if (!copy || hashmap__set(by_key, copy, function, &old, NULL)) {
+		free(copy);
+		return -ENOMEM;
+	}
+	free(old);
+	return 0;
+}
+
+/* The next string, which has to end before @end */
+static const char *next_string(const char **pos, const char *end)
+{
+	const char *string = *pos;
+	size_t len = strnlen(string, end - string);
+
+	if (string + len == end)
+		return "";
+	*pos += len + 1;
+	return string;
+}
+
+/**
+ * runtime_frames__add_name - Note what a function is called.
+ * @event: A PERF_RECORD_RUNTIME_NAME.
+ * @sample: What was parsed from it.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int runtime_frames__add_name(const union perf_event *event, const struct perf_sample *sample)
+{
+	const struct perf_record_runtime_name *rec = &event->runtime_name;
+	const char *end = (const char *)event + event->header.size, *pos = rec->names;
+	const struct runtime_key key = {
+		.function = rec->function,
+		.check = rec->check,
+		.pid = rec->pid,
+		.machine_pid = sample->machine_pid,
+	};
+	struct runtime_function *function;
+	const char *name, *file;
+	char *place = NULL;
+	int ret = -ENOMEM;
+
+	if (!init())
+		return -ENOMEM;
+	name = next_string(&pos, end);
+	file = next_string(&pos, end);
+	if (asprintf(&place, rec->line && *file ? "%s:%u" : "%s", *file ? file : "[runtime]",
+		     rec->line) < 0)
+		return -ENOMEM;
+	function = function__findnew((char *)(*name ? name : "[unnamed]"), place);
+	if (function)
+		ret = set_key(&key, function);
+	free(place);
+	return ret;
+}
+
+/* Its name was lost, or is yet to come: then the function is another one from then on */
+static struct runtime_function *unknown_function(const struct runtime_key *key)
+{
+	struct runtime_function *function;
+	char name[32];
+
+	snprintf(name, sizeof(name), "[function %#" PRIx64 "]", key->function);
+	function = function__findnew(name, (char *)"[runtime]");
+	return function && !set_key(key, function) ? function : NULL;
+}
+
+/**
+ * runtime_frames__parse - Read the frames of a record.
+ * @event: A PERF_RECORD_CALLCHAIN_RUNTIME.
+ * @sample: What was parsed from it.
+ * @frames: Set to the frames, which the caller frees.
+ *
+ * Return: The number of frames, or -EINVAL or -ENOMEM.
+ */
+s64 runtime_frames__parse(const union perf_event *event, const struct perf_sample *sample,
+			  struct runtime_frame **frames)
+{
+	const struct perf_record_callchain_runtime *rec = &event->callchain_runtime;
+	struct runtime_key key = { .pid = sample->pid, .machine_pid = sample->machine_pid };
+	struct runtime_function *function;
+	u64 i;
+
+	if (event->header.size < sizeof(*rec) ||
+	    rec->nr > (event->header.size - sizeof(*rec)) / sizeof(rec->frames[0]))
+		return -EINVAL;
+	*frames = calloc(rec->nr, sizeof(**frames));
+	if (!init() || !*frames)
+		return -ENOMEM;
+	for (i = 0; i < rec->nr; i++) {
+		/* The second word: check, place, runtime, from the lowest bits on */
+		key.function = rec->frames[i].function;
+		key.check = rec->frames[i].rest;
+		if (!hashmap__find(by_key, &key, &function))
+			function = unknown_function(&key);
+		if (!function)
+			goto out_free;
+		(*frames)[i].ip = function->ip;
+		(*frames)[i].place = rec->frames[i].rest >> 32 & 0xffff;
+	}
+	return rec->nr;
+
+out_free:
+	zfree(frames);
+	return -ENOMEM;
+}
+
+/**
+ * runtime_frames__merge - Put frames into their places in a native callchain.
+ * @to: Has room for all of them.
+ * @ips: The native callchain, the innermost frame first.
+ * @nr: Its number of frames.
+ * @frames: The frames.
+ * @nr_frames: Their number.
+ *
+ * A frame comes before the native frame that executes it, after all that it has called.
+ * Frames that belong to no native one come last.
+ *
+ * Return: the number of addresses in @to.
+ */
+u64 runtime_frames__merge(u64 *to, const u64 *ips, u64 nr,
+			  const struct runtime_frame *frames, u64 nr_frames)
+{
+	u64 i, j, done = 0;
+
+	for (i = 0; i <= nr; i++) {
+		for (j = 0; j < nr_frames; j++) {
+			if (frames[j].place == i || (i == nr && frames[j].place > nr))
+				to[done++] = frames[j].ip;
+		}
+		if (i < nr)
+			to[done++] = ips[i];
+	}
+	return done;
+}
+
+static bool function__make_symbol(struct runtime_function *function)
+{
+	struct dso *dso = dso__new(function->file);
+
+	if (!dso)
+		return false;
+	dso__set_loaded(dso);
+	function->map = map__new2(function->ip, dso);
+	dso__put(dso);
+	if (!function->map)
+		return false;
+	map__set_end(function->map, function->ip + FUNCTION_SIZE);
+	map__set_mapping_type(function->map, MAPPING_TYPE__IDENTITY);
+	function->sym = symbol__new(function->ip, FUNCTION_SIZE, STB_LOCAL, STT_FUNC,
+				    function->name);
+	return function->sym;
+}
+
+/**
+ * runtime_frames__resolve - Find the symbol and the map of an address.
+ * @ip: The address, one for which runtime_frames__is_ip() is true.
+ * @al: Set to them.
+ *
+ * Return: false if it stands for nothing.
+ */
+bool runtime_frames__resolve(u64 ip, struct addr_location *al)
+{
+	u64 i = (ip - RUNTIME_FRAMES_START) / FUNCTION_SIZE;
+
+	if (i >= nr_functions || (!functions[i]->sym && !function__make_symbol(functions[i])))
+		return false;
+	map__put(al->map);
+	al->map = map__get(functions[i]->map);
+	al->sym = functions[i]->sym;
+	al->addr = ip;
+	return true;
+}
