@@ -19,6 +19,7 @@
 #define _UNWIND_TABLES_CONVERT_H
 
 #include <linux/types.h>
+#include <linux/unwind.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -109,6 +110,8 @@ struct unwind_stats {
  * @size: of the section, in bytes
  * @addr: the link-time address that it is made for
  * @machine: EM_X86_64 or EM_AARCH64
+ * @has_chain: the file has an interpreter whose frames can be found
+ * @chain: where they are
  * @stats: figures
  * @notes: in order of addresses
  * @nr_notes: number of them
@@ -118,6 +121,8 @@ struct unwind_table {
 	size_t			size;
 	__u64			addr;
 	__u16			machine;
+	bool			has_chain;
+	struct unwind_chain_attr	chain;
 	struct unwind_stats	stats;
 	struct unwind_note	*notes;
 	size_t			nr_notes;

@@ -73,6 +73,10 @@ enum answer device_answer(int device, const struct unwind_request *request,
 		.address = table->addr,
 	};
 
+	if (table->has_chain) {
+		answer.chain = (unsigned long)&table->chain;
+		answer.chain_size = sizeof(table->chain);
+	}
 	return outcome(ioctl(device, UNWIND_IOC_ADD, &answer));
 }
 

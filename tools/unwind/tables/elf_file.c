@@ -196,6 +196,30 @@ bool elf_file_section(const struct elf_file *file, const char *name, __u64 *addr
 	return true;
 }
 
+/**
+ * elf_file_text_origin - find where the file begins, by its text
+ * @file: the file
+ * @origin: set to the address that its first byte would have, were all of it mapped as its
+ *	text is
+ *
+ * Return: false if there is no text.
+ */
+bool elf_file_text_origin(const struct elf_file *file, __u64 *origin)
+{
+	size_t i, nr;
+	GElf_Phdr phdr;
+
+	if (elf_getphdrnum(file->elf, &nr))
+		return false;
+	for (i = 0; i < nr && gelf_getphdr(file->elf, i, &phdr); i++) {
+		if (phdr.p_type == PT_LOAD && phdr.p_flags & PF_X) {
+			*origin = phdr.p_vaddr - phdr.p_offset;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The bytes at an address, as far as the file has them */
 static Elf_Data *data_at(const struct elf_file *file, __u64 addr)
 {

@@ -85,6 +85,11 @@ const struct text_range *elf_file_text(const struct elf_file *file, __u64 addr);
 bool elf_file_section(const struct elf_file *file, const char *name, __u64 *addr,
 		      struct reader *r);
 
+bool elf_file_text_origin(const struct elf_file *file, __u64 *origin);
+
+/* cpython.c */
+bool cpython_chain(const struct elf_file *file, struct unwind_chain_attr *chain);
+
 /* symbols.c */
 void elf_file_name_notes(const struct elf_file *file, struct unwind_note *notes,
 			 size_t nr);

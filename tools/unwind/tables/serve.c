@@ -134,8 +134,9 @@ static void answer(const struct unwind_request *request)
 	switch (answer_with(request, &table, error)) {
 	case ANSWER_ADDED:
 		if (verbose)
-			report(request, &start, "%llu functions, %zu bytes",
-			       table.stats.functions + table.stats.added, table.size);
+			report(request, &start, "%llu functions, %zu bytes%s",
+			       table.stats.functions + table.stats.added, table.size,
+			       table.has_chain ? ", and an interpreter" : "");
 		break;
 	case ANSWER_LATE:
 		if (verbose)

@@ -25,7 +25,9 @@
 /* The result: this header, the section, the notes */
 struct result {
 	__s64			ret;
-	__u64			machine;
+	__u32			machine;
+	__u32			has_chain;
+	struct unwind_chain_attr	chain;
 	struct unwind_stats	stats;
 	__u64			size;
 	__u64			nr_notes;
@@ -53,6 +55,8 @@ static int work(__u64 addr)
 	};
 
 	result.machine = table.machine;
+	result.has_chain = table.has_chain;
+	result.chain = table.chain;
 	result.stats = table.stats;
 	result.size = table.size;
 	result.nr_notes = table.nr_notes;
@@ -167,6 +171,9 @@ static int read_result(int fd, struct unwind_table *table)
 	if (result.ret)
 		return result.ret;
 	table->machine = result.machine;
+	/* The kernel checks it */
+	table->has_chain = result.has_chain;
+	table->chain = result.chain;
 	table->stats = result.stats;
 	table->size = result.size;
 	table->nr_notes = result.nr_notes;
