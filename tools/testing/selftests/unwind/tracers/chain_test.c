@@ -1,0 +1,932 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * prctl(PR_UNWIND_CHAIN), and the frames of a language in PERF_RECORD_CALLCHAIN_RUNTIME.
+ *
+ * The test is a runtime itself: eval() executes frames of a language, as interpreters do,
+ * and calls native functions, which call eval() again. So a test knows which frames there
+ * are, and which native frame executes each.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <linux/unwind.h>
+
+#include "call.h"
+#include "perf.h"
+#include "../../kselftest_harness.h"
+
+#define PAGES		64
+#define KEY		7
+#define FRAMES_MAX	1000
+#define NAME_MAX_LEN	127
+#define APART		0xffff
+
+/*
+ * The runtime
+ */
+
+#define KIND_FUNCTION	0
+#define KIND_ENTRY	5
+#define STRING_PLAIN	0x30
+
+struct string {
+	uint64_t	length;
+	uint32_t	kind;
+	char		data[300];
+};
+
+struct function {
+	uint64_t	id;
+	struct string	*name;
+	struct string	*file;
+	uint32_t	line;
+};
+
+struct frame {
+	struct function	*function;
+	struct frame	*caller;
+	uint32_t	kind;
+};
+
+struct thread {
+	struct thread	*next;
+	struct frame	*frame;
+	uint32_t	tid;
+};
+
+struct group {
+	struct group	*next;
+	struct thread	*threads;
+};
+
+struct runtime {
+	struct group	*groups;
+	struct thread	*threads;
+	struct frame	*frame;
+};
+
+static struct thread own, others[3];
+static struct group group, empty_group;
+static struct runtime runtime;
+
+static void runtime_init(void)
+{
+	int i;
+
+	own = (struct thread){ .tid = gettid() };
+	/* Three others, the task itself, and the end; the first group has none of them */
+	for (i = 0; i < 3; i++)
+		others[i] = (struct thread){
+			.next = i < 2 ? &others[i + 1] : &own,
+			.tid = 1 + i,
+		};
+	group = (struct group){ .threads = &others[0] };
+	empty_group = (struct group){ .next = &group };
+	runtime = (struct runtime){ .groups = &empty_group, .threads = &others[0] };
+}
+
+/* As an interpreter would describe it: @lists on the way to the frames */
+static struct unwind_chain_attr chain_attr(unsigned int lists)
+{
+	const struct unwind_chain_list threads = {
+		.next = offsetof(struct thread, next),
+		.first = offsetof(struct thread, frame),
+	};
+	struct unwind_chain_attr attr = {
+		.flags = UNWIND_CHAIN_NAME | UNWIND_CHAIN_FILE | UNWIND_CHAIN_LINE,
+		.nr_lists = lists,
+		.key = KEY,
+		.thread = offsetof(struct thread, tid),
+		.next = offsetof(struct frame, caller),
+		.function = offsetof(struct frame, function),
+		.function_mask = ~7ULL,
+		.entry = offsetof(struct frame, kind),
+		.entry_mask = 0xff,
+		.entry_value = KIND_ENTRY,
+		.check = { offsetof(struct function, id), offsetof(struct function, name) },
+		.name = offsetof(struct function, name),
+		.file = offsetof(struct function, file),
+		.line = offsetof(struct function, line),
+		.string = {
+			.length = offsetof(struct string, length),
+			.data = offsetof(struct string, data),
+			.check = offsetof(struct string, kind),
+			.check_mask = 0xf0,
+			.check_value = STRING_PLAIN,
+		},
+	};
+
+	switch (lists) {
+	case 0:
+		attr.head = (uintptr_t)&runtime.frame;
+		break;
+	case 1:
+		attr.head = (uintptr_t)&runtime.threads;
+		attr.lists[0] = threads;
+		break;
+	default:
+		attr.head = (uintptr_t)&runtime.groups;
+		attr.lists[0].next = offsetof(struct group, next);
+		attr.lists[0].first = offsetof(struct group, threads);
+		attr.lists[1] = threads;
+		break;
+	}
+	return attr;
+}
+
+static int chain(unsigned long op, const void *attr, size_t size)
+{
+	return syscall(SYS_prctl, PR_UNWIND_CHAIN, op, attr, size, 0) < 0 ? -errno : 0;
+}
+
+static int add(const struct unwind_chain_attr *attr)
+{
+	return chain(PR_UNWIND_CHAIN_ADD, attr, sizeof(*attr));
+}
+
+static int del(uint64_t key)
+{
+	const struct unwind_chain_attr attr = { .key = key };
+
+	return chain(PR_UNWIND_CHAIN_DEL, &attr, sizeof(attr));
+}
+
+/*
+ * The call
+ */
+
+TEST(version_returns_the_abi_version)
+{
+	EXPECT_EQ(UNWIND_CHAIN_ABI_VERSION,
+		  syscall(SYS_prctl, PR_UNWIND_CHAIN, PR_UNWIND_CHAIN_VERSION, NULL, 0, 0));
+}
+
+TEST(version_with_arguments_returns_einval)
+{
+	struct unwind_chain_attr attr = {};
+
+	EXPECT_EQ(-EINVAL, chain(PR_UNWIND_CHAIN_VERSION, &attr, 0));
+	EXPECT_EQ(-EINVAL, chain(PR_UNWIND_CHAIN_VERSION, NULL, sizeof(attr)));
+	EXPECT_EQ(-1, syscall(SYS_prctl, PR_UNWIND_CHAIN, PR_UNWIND_CHAIN_VERSION, NULL, 0, 1));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+TEST(unknown_operation_returns_einval)
+{
+	const struct unwind_chain_attr attr = chain_attr(2);
+
+	EXPECT_EQ(-EINVAL, chain(0, &attr, sizeof(attr)));
+	EXPECT_EQ(-EINVAL, chain(PR_UNWIND_CHAIN_VERSION + 1, &attr, sizeof(attr)));
+	EXPECT_EQ(-EINVAL, chain((1UL << 32) | PR_UNWIND_CHAIN_ADD, &attr, sizeof(attr)));
+	EXPECT_EQ(-ENOENT, del(KEY));
+}
+
+TEST(attr_layout_is_that_of_version_0)
+{
+	EXPECT_EQ(UNWIND_CHAIN_ATTR_SIZE_VER0, sizeof(struct unwind_chain_attr));
+	EXPECT_EQ(8, offsetof(struct unwind_chain_attr, key));
+	EXPECT_EQ(24, offsetof(struct unwind_chain_attr, lists));
+	EXPECT_EQ(40, offsetof(struct unwind_chain_attr, thread));
+	EXPECT_EQ(48, offsetof(struct unwind_chain_attr, stride));
+	EXPECT_EQ(64, offsetof(struct unwind_chain_attr, function_mask));
+	EXPECT_EQ(80, offsetof(struct unwind_chain_attr, check));
+	EXPECT_EQ(100, offsetof(struct unwind_chain_attr, string));
+}
+
+TEST(attr_size_is_checked)
+{
+	const struct unwind_chain_attr attr = chain_attr(2);
+	struct {
+		struct unwind_chain_attr	attr;
+		char				tail[5000];
+	} longer = { .attr = attr };
+
+	EXPECT_EQ(-EINVAL, chain(PR_UNWIND_CHAIN_ADD, &attr, 0));
+	EXPECT_EQ(-EINVAL, chain(PR_UNWIND_CHAIN_ADD, &attr, sizeof(attr) - 1));
+	EXPECT_EQ(-E2BIG, chain(PR_UNWIND_CHAIN_ADD, &longer, sizeof(longer)));
+	longer.tail[7] = 1;
+	EXPECT_EQ(-E2BIG, chain(PR_UNWIND_CHAIN_ADD, &longer, sizeof(attr) + 8));
+	EXPECT_EQ(-ENOENT, del(KEY));
+	EXPECT_EQ(0, chain(PR_UNWIND_CHAIN_ADD, &longer, sizeof(attr) + 7));
+	EXPECT_EQ(0, del(KEY));
+}
+
+TEST(unreadable_attr_returns_efault)
+{
+	EXPECT_EQ(-EFAULT, chain(PR_UNWIND_CHAIN_ADD, NULL, sizeof(struct unwind_chain_attr)));
+	EXPECT_EQ(-EFAULT, chain(PR_UNWIND_CHAIN_ADD, (void *)-4096L,
+				 sizeof(struct unwind_chain_attr)));
+}
+
+/* One field with a value that is refused, which has to be right otherwise */
+#define EXPECT_REFUSED(error, field, value) do {			\
+	struct unwind_chain_attr __attr = chain_attr(2);		\
+									\
+	__attr.field = (value);						\
+	EXPECT_EQ(error, add(&__attr))					\
+		TH_LOG(#field " = " #value);				\
+	EXPECT_EQ(-ENOENT, del(KEY));					\
+} while (0)
+
+TEST(attr_that_makes_no_sense_returns_einval)
+{
+	const uint32_t large = UNWIND_CHAIN_MAX_OFFSET + 1;
+
+	EXPECT_REFUSED(-EINVAL, flags, 8);
+	EXPECT_REFUSED(-EINVAL, nr_lists, 3);
+	EXPECT_REFUSED(-EINVAL, key, 0);
+	EXPECT_REFUSED(-EINVAL, function_mask, 0);
+	EXPECT_REFUSED(-EINVAL, stride, 8);
+	EXPECT_REFUSED(-EINVAL, entry_value, 0x105);
+	EXPECT_REFUSED(-EINVAL, string.check_value, 0x31);
+	EXPECT_REFUSED(-EINVAL, lists[0].next, large);
+	EXPECT_REFUSED(-EINVAL, lists[0].first, large);
+	EXPECT_REFUSED(-EINVAL, lists[1].next, large);
+	EXPECT_REFUSED(-EINVAL, lists[1].first, large);
+	EXPECT_REFUSED(-EINVAL, thread, large);
+	EXPECT_REFUSED(-EINVAL, next, large);
+	EXPECT_REFUSED(-EINVAL, function, large);
+	EXPECT_REFUSED(-EINVAL, entry, large);
+	EXPECT_REFUSED(-EINVAL, check[0], large);
+	EXPECT_REFUSED(-EINVAL, check[1], large);
+	EXPECT_REFUSED(-EINVAL, name, large);
+	EXPECT_REFUSED(-EINVAL, file, large);
+	EXPECT_REFUSED(-EINVAL, line, large);
+	EXPECT_REFUSED(-EINVAL, string.length, large);
+	EXPECT_REFUSED(-EINVAL, string.data, large);
+	EXPECT_REFUSED(-EINVAL, string.check, large);
+}
+
+TEST(stride_that_is_too_long_returns_einval)
+{
+	struct unwind_chain_attr attr = chain_attr(2);
+
+	attr.next = 0;
+	attr.stride = UNWIND_CHAIN_MAX_OFFSET + 1LL;
+	EXPECT_EQ(-EINVAL, add(&attr));
+	attr.stride = -attr.stride;
+	EXPECT_EQ(-EINVAL, add(&attr));
+	attr.stride = INT64_MIN;
+	EXPECT_EQ(-EINVAL, add(&attr));
+	attr.stride = INT64_MAX;
+	EXPECT_EQ(-EINVAL, add(&attr));
+	attr.stride = -(int64_t)UNWIND_CHAIN_MAX_OFFSET;
+	EXPECT_EQ(0, add(&attr));
+	EXPECT_EQ(0, del(KEY));
+}
+
+TEST(head_outside_of_the_address_space_returns_efault)
+{
+	EXPECT_REFUSED(-EFAULT, head, 0xffff888000000000ULL);
+	EXPECT_REFUSED(-EFAULT, head, -1ULL);
+}
+
+TEST(key_in_use_returns_eexist)
+{
+	const struct unwind_chain_attr attr = chain_attr(2);
+
+	EXPECT_EQ(0, add(&attr));
+	EXPECT_EQ(-EEXIST, add(&attr));
+	EXPECT_EQ(0, del(KEY));
+	EXPECT_EQ(-ENOENT, del(KEY));
+	EXPECT_EQ(0, add(&attr));
+	EXPECT_EQ(0, del(KEY));
+}
+
+TEST(more_than_the_limit_returns_enospc)
+{
+	struct unwind_chain_attr attr = chain_attr(2);
+	int i;
+
+	for (i = 1; i <= UNWIND_CHAIN_MAX; i++) {
+		attr.key = i;
+		EXPECT_EQ(0, add(&attr));
+	}
+	attr.key = i;
+	EXPECT_EQ(-ENOSPC, add(&attr));
+	EXPECT_EQ(0, del(2));
+	EXPECT_EQ(0, add(&attr));
+	for (i = 1; i <= UNWIND_CHAIN_MAX + 1; i++)
+		EXPECT_EQ(i == 2 ? -ENOENT : 0, del(i));
+}
+
+/*
+ * Attribute bit
+ */
+
+TEST(defer_runtime_needs_defer_output)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	event_attr(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+	attr.defer_runtime = 1;
+	fd = event_open(&attr, 0, -1);
+	ASSERT_LE(0, fd);
+	close(fd);
+	attr.defer_output = 0;
+	EXPECT_EQ(-1, event_open(&attr, 0, -1));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+/*
+ * Stacks
+ */
+
+/* The native functions that eval() has called, the outermost first */
+static unsigned long return_addresses[8];
+static int nr_calls;
+
+static struct string strings[4] = {
+	{ .length = 5, .kind = STRING_PLAIN, .data = "outer" },
+	{ .length = 5, .kind = STRING_PLAIN, .data = "inner" },
+	{ .length = 4, .kind = STRING_PLAIN, .data = "leaf" },
+	{ .length = 8, .kind = STRING_PLAIN, .data = "lib.lang" },
+};
+
+static struct function functions[3] = {
+	{ .id = 100, .name = &strings[0], .file = &strings[3], .line = 10 },
+	{ .id = 101, .name = &strings[1], .file = &strings[3], .line = 20 },
+	{ .id = 102, .name = &strings[2], .file = &strings[3], .line = 30 },
+};
+
+static struct frame frames[3];
+#define OUTER	(&frames[0])
+#define INNER	(&frames[1])
+#define LEAF	(&frames[2])
+
+typedef void (*native_fn)(void);
+
+/* Execute @nr frames from @first on, each called by the one before; the last calls @fn */
+static noinline void eval(struct frame *first, int nr, native_fn fn)
+{
+	struct frame entry = { .caller = own.frame, .kind = KIND_ENTRY };
+	int i;
+
+	for (i = 0; i < nr; i++)
+		first[i].caller = i ? &first[i - 1] : &entry;
+	own.frame = &first[nr - 1];
+	runtime.frame = own.frame;
+	asm volatile("" : : "r"(&entry) : "memory");
+	fn();
+	own.frame = entry.caller;
+	runtime.frame = own.frame;
+	asm volatile("" : : "r"(&entry) : "memory");
+}
+
+static noinline void native_sample(void)
+{
+	unsigned long ip;
+
+	return_addresses[nr_calls++] = (unsigned long)__builtin_return_address(0);
+	syscall0_at(SYS_getppid, &ip);
+	asm volatile("");
+}
+
+static noinline void native_eval(void)
+{
+	return_addresses[nr_calls++] = (unsigned long)__builtin_return_address(0);
+	eval(LEAF, 1, native_sample);
+	asm volatile("");
+}
+
+struct runtime_frame {
+	uint64_t	function;
+	uint32_t	check;
+	uint16_t	place;
+	uint16_t	runtime;
+};
+
+FIXTURE(stack)
+{
+	struct unwind_chain_attr attr;
+	struct perf_event_attr event;
+	struct ring ring;
+	struct records recs;
+	int fd;
+};
+
+FIXTURE_SETUP(stack)
+{
+	int i;
+
+	runtime_init();
+	nr_calls = 0;
+	for (i = 0; i < 3; i++)
+		frames[i] = (struct frame){ .function = &functions[i] };
+	self->attr = chain_attr(2);
+	self->fd = -1;
+	if (tracepoint_attr(&self->event, "raw_syscalls/sys_enter"))
+		SKIP(return, "no raw_syscalls tracepoints, or not root");
+	self->event.defer_runtime = 1;
+	self->fd = event_open(&self->event, 0, -1);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, event_filter_syscall(self->fd, SYS_getppid));
+	ASSERT_EQ(0, ring_map(&self->ring, self->fd, PAGES));
+	ASSERT_EQ(0, event_enable(self->fd));
+}
+
+FIXTURE_TEARDOWN(stack)
+{
+	records_free(&self->recs);
+	ring_unmap(&self->ring);
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+/* The frames of the only record of them; NULL if there is none, or it is not right */
+static const struct runtime_frame *read_frames(struct _test_data_stack *data, uint64_t *nr)
+{
+	const struct record *rec;
+	const uint64_t *words;
+
+	*nr = 0;
+	if (records_read(&data->recs, &data->ring) ||
+	    records_count(&data->recs, PERF_RECORD_CALLCHAIN_RUNTIME) != 1)
+		return NULL;
+	rec = records_get(&data->recs, PERF_RECORD_CALLCHAIN_RUNTIME, 0);
+	words = (const uint64_t *)(rec->raw + 1);
+	/* And the sample_id, of four words */
+	if (rec->raw->size != 24 + words[1] * sizeof(struct runtime_frame) + 32 ||
+	    !records_stack(&data->recs, words[0])) {
+		printf("# size %u, %llu frames\n", rec->raw->size, (unsigned long long)words[1]);
+		return NULL;
+	}
+	*nr = words[1];
+	return (const struct runtime_frame *)&words[2];
+}
+
+static bool is_cut(const struct _test_data_stack *data)
+{
+	return records_get(&data->recs, PERF_RECORD_CALLCHAIN_RUNTIME, 0)->misc &
+	       PERF_RECORD_MISC_RUNTIME_CUT;
+}
+
+static unsigned long address_at(const struct _test_data_stack *data, uint16_t place)
+{
+	const struct record *stack = records_get(&data->recs, PERF_RECORD_CALLCHAIN_DEFERRED, 0);
+
+	return place < stack->nr ? stack->ips[place] : 0;
+}
+
+/* leaf was called by native_eval(), and that by inner, which outer has called */
+#define EXPECT_RIGHT() do {						\
+	const struct runtime_frame *__frames;				\
+	uint64_t __nr;							\
+									\
+	eval(OUTER, 2, native_eval);					\
+	__frames = read_frames(self, &__nr);				\
+	ASSERT_NE(NULL, __frames);					\
+	ASSERT_EQ(3, __nr);						\
+	ASSERT_EQ(2, nr_calls);						\
+	EXPECT_EQ((uintptr_t)&functions[2], __frames[0].function);	\
+	EXPECT_EQ((uintptr_t)&functions[1], __frames[1].function);	\
+	EXPECT_EQ((uintptr_t)&functions[0], __frames[2].function);	\
+	EXPECT_EQ(return_addresses[1], address_at(self, __frames[0].place)); \
+	EXPECT_EQ(return_addresses[0], address_at(self, __frames[1].place)); \
+	EXPECT_EQ(return_addresses[0], address_at(self, __frames[2].place)); \
+	EXPECT_FALSE(is_cut(self));					\
+} while (0)
+
+TEST_F(stack, thread_in_a_group_has_its_frames_in_their_places)
+{
+	ASSERT_EQ(0, add(&self->attr));
+	EXPECT_RIGHT();
+	EXPECT_EQ(0, del(KEY));
+}
+
+TEST_F(stack, thread_in_a_list_has_its_frames_in_their_places)
+{
+	self->attr = chain_attr(1);
+	ASSERT_EQ(0, add(&self->attr));
+	EXPECT_RIGHT();
+	EXPECT_EQ(0, del(KEY));
+}
+
+TEST_F(stack, single_thread_has_its_frames_in_their_places)
+{
+	self->attr = chain_attr(0);
+	ASSERT_EQ(0, add(&self->attr));
+	EXPECT_RIGHT();
+	EXPECT_EQ(0, del(KEY));
+}
+
+/* Bits that are not of the address are no part of it */
+TEST_F(stack, tags_of_functions_are_removed)
+{
+	INNER->function = (void *)((uintptr_t)INNER->function | 5);
+	ASSERT_EQ(0, add(&self->attr));
+	EXPECT_RIGHT();
+	EXPECT_EQ(0, del(KEY));
+}
+
+TEST_F(stack, stride_leads_to_the_caller)
+{
+	struct frame array[4] = {
+		{ .function = &functions[2] }, { .function = &functions[1] },
+		{ .function = &functions[0] }, { .function = NULL },
+	};
+	const struct runtime_frame *found;
+	uint64_t nr;
+
+	self->attr.next = 0;
+	self->attr.stride = sizeof(struct frame);
+	ASSERT_EQ(0, add(&self->attr));
+	/* The array is not linked; its frames are executed by no native frame that is known */
+	own.frame = array;
+	native_sample();
+	found = read_frames(self, &nr);
+	ASSERT_NE(NULL, found);
+	ASSERT_EQ(3, nr);
+	EXPECT_EQ((uintptr_t)&functions[0], found[2].function);
+	EXPECT_EQ(APART, found[0].place);
+	EXPECT_FALSE(is_cut(self));
+	EXPECT_EQ(0, del(KEY));
+}
+
+TEST_F(stack, child_inherits_the_chain)
+{
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, add(&self->attr));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		/* It has another number, and its own events */
+		own.tid = gettid();
+		ring_unmap(&self->ring);
+		close(self->fd);
+		self->fd = event_open(&self->event, 0, -1);
+		ASSERT_LE(0, self->fd);
+		ASSERT_EQ(0, event_filter_syscall(self->fd, SYS_getppid));
+		ASSERT_EQ(0, ring_map(&self->ring, self->fd, PAGES));
+		ASSERT_EQ(0, event_enable(self->fd));
+		EXPECT_RIGHT();
+		EXPECT_EQ(0, del(KEY));
+		_exit(_metadata->exit_code);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	/* The parent has its chain all the same */
+	EXPECT_EQ(0, del(KEY));
+}
+
+TEST_F(stack, without_a_chain_no_record)
+{
+	uint64_t nr;
+
+	ASSERT_EQ(0, add(&self->attr));
+	ASSERT_EQ(0, del(KEY));
+	eval(OUTER, 2, native_eval);
+	EXPECT_EQ(NULL, read_frames(self, &nr));
+	EXPECT_EQ(2, self->recs.nr);
+}
+
+TEST_F(stack, without_defer_runtime_no_record)
+{
+	uint64_t nr;
+
+	ring_unmap(&self->ring);
+	close(self->fd);
+	self->event.defer_runtime = 0;
+	self->fd = event_open(&self->event, 0, -1);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, event_filter_syscall(self->fd, SYS_getppid));
+	ASSERT_EQ(0, ring_map(&self->ring, self->fd, PAGES));
+	ASSERT_EQ(0, event_enable(self->fd));
+	ASSERT_EQ(0, add(&self->attr));
+	eval(OUTER, 2, native_eval);
+	EXPECT_EQ(NULL, read_frames(self, &nr));
+	EXPECT_EQ(2, self->recs.nr);
+	EXPECT_EQ(0, del(KEY));
+}
+
+TEST_F(stack, thread_that_is_not_listed_has_no_record)
+{
+	uint64_t nr;
+
+	ASSERT_EQ(0, add(&self->attr));
+	own.tid = 1;
+	eval(OUTER, 2, native_eval);
+	EXPECT_EQ(NULL, read_frames(self, &nr));
+	EXPECT_EQ(2, self->recs.nr);
+	EXPECT_EQ(0, del(KEY));
+}
+
+/*
+ * Names
+ */
+
+/* The name record of a function, or NULL */
+static const struct record *name_of(const struct _test_data_stack *data,
+				    const struct function *function)
+{
+	const struct record *rec;
+	size_t i;
+
+	for (i = 0; (rec = records_get(&data->recs, PERF_RECORD_RUNTIME_NAME, i)); i++) {
+		if (((const uint64_t *)(rec->raw + 1))[1] == (uintptr_t)function)
+			return rec;
+	}
+	return NULL;
+}
+
+/* Name and file, each with its end, from where the record has them */
+static const char *names(const struct record *rec)
+{
+	return (const char *)(rec->raw + 1) + 24;
+}
+
+static uint32_t line(const struct record *rec)
+{
+	return ((const uint32_t *)(rec->raw + 1))[5];
+}
+
+TEST_F(stack, names_are_announced_once)
+{
+	const struct record *rec;
+	int i;
+
+	ASSERT_EQ(0, add(&self->attr));
+	EXPECT_RIGHT();
+	ASSERT_EQ(3, records_count(&self->recs, PERF_RECORD_RUNTIME_NAME));
+	for (i = 0; i < 3; i++) {
+		rec = name_of(self, &functions[i]);
+		ASSERT_NE(NULL, rec);
+		EXPECT_STREQ(strings[i].data, names(rec));
+		EXPECT_STREQ("lib.lang", names(rec) + strlen(names(rec)) + 1);
+		EXPECT_EQ(functions[i].line, line(rec));
+		EXPECT_EQ(getpid(), ((const uint32_t *)(rec->raw + 1))[0]);
+	}
+	EXPECT_EQ(0, del(KEY));
+}
+
+/* The name of another function in the same place is announced at once */
+TEST_F(stack, function_in_the_place_of_another_has_another_check)
+{
+	const struct runtime_frame *found;
+	uint32_t check;
+	uint64_t nr;
+
+	ASSERT_EQ(0, add(&self->attr));
+	eval(OUTER, 1, native_sample);
+	found = read_frames(self, &nr);
+	ASSERT_NE(NULL, found);
+	ASSERT_EQ(1, nr);
+	check = found[0].check;
+	records_free(&self->recs);
+
+	functions[0].id++;
+	functions[0].line++;
+	eval(OUTER, 1, native_sample);
+	found = read_frames(self, &nr);
+	functions[0].id--;
+	functions[0].line--;
+	ASSERT_NE(NULL, found);
+	EXPECT_NE(check, found[0].check);
+	ASSERT_NE(NULL, name_of(self, &functions[0]));
+	EXPECT_EQ(functions[0].line + 1, line(name_of(self, &functions[0])));
+	EXPECT_EQ(0, del(KEY));
+}
+
+#define EXPECT_NAME(expected) do {					\
+	const struct record *__rec;					\
+	uint64_t __nr;							\
+									\
+	ASSERT_EQ(0, add(&self->attr));					\
+	frames[0].function = &function;					\
+	eval(OUTER, 1, native_sample);					\
+	ASSERT_NE(NULL, read_frames(self, &__nr));			\
+	__rec = name_of(self, &function);				\
+	ASSERT_NE(NULL, __rec);						\
+	EXPECT_STREQ(expected, names(__rec));				\
+	EXPECT_EQ(0, del(KEY));						\
+} while (0)
+
+TEST_F(stack, names_are_printable)
+{
+	struct string string = { .length = 10, .kind = STRING_PLAIN,
+				 .data = "a\033[31m\x9b\x7f\nb" };
+	struct function function = { .name = &string };
+
+	EXPECT_NAME("a?[31m???b");
+}
+
+TEST_F(stack, name_that_is_too_long_has_its_end)
+{
+	struct string string = { .length = 300, .kind = STRING_PLAIN };
+	struct function function = { .name = &string };
+	char expected[NAME_MAX_LEN + 1] = {};
+	int i;
+
+	for (i = 0; i < 300; i++)
+		string.data[i] = 'a' + i % 26;
+	memcpy(expected, string.data + 300 - NAME_MAX_LEN, NAME_MAX_LEN);
+	EXPECT_NAME(expected);
+}
+
+TEST_F(stack, name_that_is_stored_in_another_way_is_empty)
+{
+	struct string string = { .length = 4, .kind = 0x40, .data = "name" };
+	struct function function = { .name = &string };
+
+	EXPECT_NAME("");
+}
+
+TEST_F(stack, name_of_absurd_length_is_empty)
+{
+	struct string string = { .length = 1ULL << 63, .kind = STRING_PLAIN };
+	struct function function = { .name = &string };
+
+	EXPECT_NAME("");
+}
+
+TEST_F(stack, name_that_cannot_be_read_is_empty)
+{
+	struct function function = { .name = (void *)0x10 };
+
+	EXPECT_NAME("");
+}
+
+/*
+ * Hostile chains
+ */
+
+TEST_F(stack, loop_of_frames_ends)
+{
+	const struct runtime_frame *found;
+	uint64_t nr;
+
+	ASSERT_EQ(0, add(&self->attr));
+	frames[0].caller = &frames[2];
+	frames[1].caller = &frames[0];
+	frames[2].caller = &frames[1];
+	own.frame = &frames[2];
+	native_sample();
+	found = read_frames(self, &nr);
+	ASSERT_NE(NULL, found);
+	EXPECT_LE(3, nr);
+	EXPECT_GE(16, nr);
+	EXPECT_TRUE(is_cut(self));
+	EXPECT_EQ(0, del(KEY));
+}
+
+TEST_F(stack, more_frames_than_the_limit_are_cut)
+{
+	struct frame *many = calloc(3000, sizeof(*many));
+	const struct runtime_frame *found;
+	uint64_t nr, i;
+
+	ASSERT_NE(NULL, many);
+	for (i = 0; i < 3000; i++)
+		many[i].function = &functions[i % 3];
+	ASSERT_EQ(0, add(&self->attr));
+	eval(many, 3000, native_sample);
+	found = read_frames(self, &nr);
+	ASSERT_NE(NULL, found);
+	EXPECT_EQ(FRAMES_MAX, nr);
+	EXPECT_TRUE(is_cut(self));
+	EXPECT_EQ((uintptr_t)&functions[2999 % 3], found[0].function);
+	EXPECT_EQ(0, del(KEY));
+	free(many);
+}
+
+TEST_F(stack, loop_of_threads_ends)
+{
+	uint64_t nr;
+
+	ASSERT_EQ(0, add(&self->attr));
+	others[2].next = &others[0];
+	native_sample();
+	EXPECT_EQ(NULL, read_frames(self, &nr));
+	EXPECT_EQ(2, self->recs.nr);
+	EXPECT_EQ(0, del(KEY));
+}
+
+TEST_F(stack, frame_that_cannot_be_read_cuts_the_chain)
+{
+	static void * const bad[] = {
+		(void *)8, (void *)0xffff888000000000UL, (void *)-16L, (void *)0x1000000000000000UL,
+	};
+	const struct runtime_frame *found;
+	unsigned int i;
+	uint64_t nr;
+
+	ASSERT_EQ(0, add(&self->attr));
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		frames[2].caller = bad[i];
+		own.frame = &frames[2];
+		native_sample();
+		found = read_frames(self, &nr);
+		ASSERT_NE(NULL, found);
+		EXPECT_EQ(1, nr);
+		EXPECT_TRUE(is_cut(self));
+		EXPECT_EQ(APART, found[0].place);
+		records_free(&self->recs);
+	}
+	EXPECT_EQ(0, del(KEY));
+}
+
+/* Rounds of random pointers in an arena: whatever comes, it comes whole, and ends */
+#define ROUNDS		3000
+#define WORDS		512
+
+TEST_F(stack, random_memory_makes_records_that_are_whole)
+{
+	uint64_t *arena = aligned_alloc(64, WORDS * sizeof(*arena)), *word, nr;
+	struct unwind_chain_attr direct = chain_attr(0);
+	unsigned int seed = 1, i, with_frames = 0;
+
+	ASSERT_NE(NULL, arena);
+	printf("# seed %u\n", seed);
+	self->attr.head = (uintptr_t)arena;
+	ASSERT_EQ(0, add(&self->attr));
+	/* Few rounds find the thread in such lists */
+	direct.key++;
+	direct.head = (uintptr_t)(arena + 1);
+	ASSERT_EQ(0, add(&direct));
+	for (i = 0; i < ROUNDS; i++) {
+		for (word = arena; word < arena + WORDS; word++) {
+			switch (rand_r(&seed) % 8) {
+			case 0:
+				*word = gettid();
+				break;
+			case 1:
+				*word = (uint64_t)rand_r(&seed) << 40 | rand_r(&seed);
+				break;
+			case 2:
+				*word = 0;
+				break;
+			default:
+				*word = (uintptr_t)(arena + rand_r(&seed) % WORDS) +
+					rand_r(&seed) % 8;
+				break;
+			}
+		}
+		native_sample();
+		nr_calls = 0;
+		read_frames(self, &nr);
+		with_frames += !!nr;
+		ASSERT_LE(1, records_count(&self->recs, PERF_RECORD_CALLCHAIN_DEFERRED));
+		ASSERT_EQ(nr ? 1 : 0, records_count(&self->recs, PERF_RECORD_CALLCHAIN_RUNTIME));
+		records_free(&self->recs);
+	}
+	EXPECT_LT(ROUNDS / 100, with_frames);
+	EXPECT_EQ(0, del(KEY));
+	EXPECT_EQ(0, del(direct.key));
+	free(arena);
+}
+
+/* The lists change while they are read */
+static bool stop;
+
+static void *change(void *unused)
+{
+	unsigned int seed = 2;
+
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		others[0].next = rand_r(&seed) % 2 ? &others[1] : (void *)(uintptr_t)rand_r(&seed);
+		others[1].next = rand_r(&seed) % 2 ? &others[2] : &others[0];
+		others[2].next = rand_r(&seed) % 2 ? &others[0] : NULL;
+	}
+	return unused;
+}
+
+TEST_F(stack, lists_that_change_make_no_wrong_frames)
+{
+	const struct runtime_frame *found;
+	unsigned int i, with_frames = 0;
+	pthread_t thread;
+	uint64_t nr;
+
+	ASSERT_EQ(0, add(&self->attr));
+	stop = false;
+	group.threads = &others[0];
+	ASSERT_EQ(0, pthread_create(&thread, NULL, change, NULL));
+	for (i = 0; i < ROUNDS; i++) {
+		/* Found at once in every second round, else by chance */
+		group.threads = i % 2 ? &own : &others[0];
+		nr_calls = 0;
+		eval(OUTER, 1, native_sample);
+		found = read_frames(self, &nr);
+		with_frames += !!nr;
+		if (nr) {
+			EXPECT_EQ(1, nr);
+			EXPECT_EQ((uintptr_t)&functions[0], found[0].function);
+		}
+		records_free(&self->recs);
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	EXPECT_LE(ROUNDS / 2, with_frames);
+	EXPECT_EQ(0, del(KEY));
+}
+
+TEST_HARNESS_MAIN
