@@ -90,7 +90,30 @@ debian()
 		whole $DEBIAN && whole "$PERF"
 }
 
-debian_reads() { record --call-graph sframe && whole $DEBIAN; }
+debian_reads() { record --call-graph sframe --no-runtime && whole $DEBIAN; }
+
+# Python's functions of a stock python3: all that are there are right.  The service makes
+# the tables; files that are met for the first time have theirs from the next run on.
+functions()
+{
+	unwind-tables serve 2>/dev/null &
+	service=$!
+	for _ in 1 2 3; do
+		"$PERF" record -F ${HZ:-499} -e cpu-clock -o d.data --call-graph sframe \
+			python3 $HERE/functions.py ${SECONDS_EACH:-4} || break
+	done
+	"$PERF" script -i d.data --no-inline -F comm,tid,time,ip,sym,dso 2>err >script
+	kill $service
+	wait $service
+	cp d.data functions.data
+	! grep missing err && python3 $HERE/judge_functions.py script ${STRICT:+99.9}
+}
+
+no_functions()
+{
+	"$PERF" script -i functions.data --no-runtime -F comm,tid,time,ip,sym,dso >script &&
+		reach_start <script && ! grep functions.py: script
+}
 
 build_ids()
 {
@@ -326,6 +349,8 @@ try "perf record --call-graph fp,defer" recorded --call-graph fp,defer
 try "perf record -a --call-graph sframe: no sample without its record" system_wide
 try "Debian's perf $($DEBIAN --version | cut -d' ' -f3): record and report fp,defer; ours reads that" debian
 try "Debian's perf reads our recording" debian_reads
+try "Python's functions: each has its caller, and its place" functions
+try "Python's functions: perf script --no-runtime shows native frames alone" no_functions
 try "build-ids of a compressed recording" build_ids
 try "perf record --call-graph sframe into a pipe" piped
 try "perf record -o - | perf report -i -" piped_live

@@ -84,13 +84,23 @@ def complete(programs):
     return lines
 
 
-def screen(programs, title):
+def language(tree, width):
+    """What Python was doing, in two lines"""
+    usual, count, having, read = stacks.functions(tree)
+    path = " < ".join(reversed(usual))
+    return [f"Python's own functions are in {percent(share(having, read))} of all stacks by sframe; "
+            f"most often ({percent(share(count, read))}):",
+            "  " + visible(path, width - 2), ""]
+
+
+def screen(programs, title, tree):
     """All lines"""
     runs = shown(programs)
     lines = [title, ""]
     figures = [line(SHOWN, [TITLES[method] for method in runs])]
     figures += [line(label, cells) for label, cells in table(runs).items()]
     figures += complete({name: runs for name, runs in programs.items() if name != SHOWN}) + [""]
+    figures += language(tree, WIDTH)
     figures += NOTES.splitlines()
     leaf = stacks.hot_leaf(runs)
     if leaf is None:
@@ -136,6 +146,14 @@ def main():
     leaf = stacks.hot_leaf(runs)
     title = f"Debian's programs as they are, on {os.environ['ARCH']}: the same work, by each method"
     held = list(stacks.holds(runs))
+    with open(os.path.join(directory, f"{SHOWN}.functions.json"), encoding="utf-8") as file:
+        tree = json.load(file)
+    usual = stacks.functions(tree)[0]
+    held.append(("functions: the usual stack begins with the program", usual[:1] == ("<module>",)))
+    if os.path.exists(template):
+        with open(template, encoding="utf-8") as file, \
+             open(os.path.join(directory, "functions.html"), "w", encoding="utf-8") as to:
+            to.write(page(file.read(), tree, f"sframe, with Python's functions: {title}"))
     for method, run in runs.items():
         path = os.path.join(directory, f"{SHOWN}.{method}.json")
         if os.path.exists(template) and leaf:
@@ -154,7 +172,7 @@ def main():
     with open(os.path.join(directory, "report.tap"), "w", encoding="utf-8") as file:
         for number, (what, good) in enumerate(held, 1):
             file.write(f"{'ok' if good else 'not ok'} {number} {what}\n")
-    print("\n".join(screen(programs, title)))
+    print("\n".join(screen(programs, title, tree)))
     folder = f"build/{os.path.basename(directory)}"
     print(f"Flame graphs: {folder}/*.html\nTo open {folder}/perf.data: make shell SHARE={folder}, "
           "then perf report -i /mnt/share/perf.data")

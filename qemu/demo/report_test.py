@@ -78,12 +78,25 @@ class Tests(unittest.TestCase):
             made = runs(**{name: run([(path, (), 9)], 9000) for name in
                            ("sframe", "fp", "dwarf_8192", "dwarf_65528", "immediate")})
             made["first"] = made["sframe"]
+            tree = {"n": "all", "l": "root", "v": 1, "c": []}
+            for name in path:
+                tree = {"n": name, "l": "runtime", "v": 0, "c": [tree]}
             lines = report.screen(dict.fromkeys((report.SHOWN, "a", "b", "c", "d", "e"), made),
-                                  "title")
+                                  "title", tree)
             self.assertLessEqual(len(lines), report.HEIGHT)
             self.assertLessEqual(max(map(len, lines)), report.WIDTH)
             self.assertTrue(all(" " <= c <= "~" for line in lines for c in line))
             self.assertIn("= complete", "\n".join(lines))
+
+    def test_functions(self):
+        tree = {"n": "all", "l": "root", "v": 0, "c": [
+            {"n": "_start", "l": "", "v": 2, "c": [
+                {"n": "<module>", "l": "runtime", "v": 1, "c": [
+                    {"n": "eval", "l": "", "v": 0, "c": [
+                        {"n": "f", "l": "runtime", "v": 0, "c": [
+                            {"n": "read", "l": "", "v": 5, "c": []}]}]}]}]}]}
+        self.assertEqual(stacks.functions(tree), (("<module>", "f"), 5, 6, 8))
+        self.assertEqual(stacks.functions({"n": "all", "l": "root", "v": 3, "c": []}), ((), 0, 0, 3))
 
     def test_page(self):
         name = "</script><b>"
@@ -101,12 +114,14 @@ class Tests(unittest.TestCase):
                 "\t    7f01 leaf+0x2 (/lib/x (1).so+0x10)\n\t    4000 [unknown] (/bin/a+0x4)\n\n"
                 "swapper     0   ffffffff81 idle+0x3 ([kernel.kallsyms]+0x1)\n"
                 "a 3 4    13 \n\t    ffff f ([kernel.kallsyms]+0x1)\n\n"
+                "python 15 \n\t 7f00000000000010 A.f+0x0 (/lib/a.py:12+0x0)\n\n"
                 "cut 14 \n\n")
         found = [(task, process, list(tree.frames(stack)))
                  for task, process, stack in tree.samples(text.splitlines())]
         self.assertEqual(found, [
             ("some task", "12", [("[unknown]", ""), ("leaf", "")]),
             ("swapper", "0", [("idle", "kernel")]), ("a 3 4", "13", [("f", "kernel")]),
+            ("python", "15", [("A.f", "runtime")]),
             ("cut", "14", [("[unknown]", "")])])
 
 

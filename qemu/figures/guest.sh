@@ -144,14 +144,24 @@ same()
 	rm -rf "$1"
 }
 
+print_stacks()
+{
+	"$PERF" script -i data --no-inline --max-stack $MAX_STACK "$@" \
+		-F comm,pid,ip,sym,dso,dsoff >text 2>log || fail "perf script failed"
+}
+
 methods()
 {
 	for method in $METHODS; do
 		hz=${method#*@} method=${method%@*}
 		record "$1" "$method" -F "$hz" -m 32M
-		"$PERF" script -i data --no-inline --max-stack $MAX_STACK \
-			-F comm,pid,ip,sym,dso,dsoff >text 2>log || fail "perf script failed"
+		# All methods have native frames; by sframe, Python has its functions besides
+		print_stacks --no-runtime
 		python3 $HERE/tree.py <text >"$OUT/$1.$method.json"
+		if [ "$1 $method" = "python3 sframe" ]; then
+			print_stacks
+			python3 $HERE/tree.py <text >"$OUT/$1.functions.json"
+		fi
 		missing=$(sed -n 's/^\([0-9]*\) deferred callchains missing.*/\1/p' log)
 		echo "$1 $method $counts ${missing:-0} $(wc -c <data)" | tee -a "$OUT/counts" |
 			sed 's/\([^ ]*\) \([^ ]*\) \([^ ]*\) \([^ ]*\) .*/\1 by \2: \3 samples, \4 lost/' >&2

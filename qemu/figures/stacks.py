@@ -2,7 +2,7 @@
 """Recordings of one program by several methods, as qemu/figures/guest.sh leaves them
 
 tree.py has made a tree of each recording's stacks: a node has a name,
-a kind ("kernel" or ""), the number of samples that end in it, and its children, with
+a kind ("kernel", "runtime" for a function of a language, or ""), the number of samples that end in it, and its children, with
 the outermost frame at the root.
 """
 
@@ -43,6 +43,22 @@ def stacks(root):
         if node["v"]:
             yield user, in_kernel, node["v"]
         todo += [(user, in_kernel, child) for child in node["c"]]
+
+
+def functions(root):
+    """(the most frequent stack of functions of a language, outermost first; its number of
+    samples; how many samples have such functions; how many there are)"""
+    counter, todo, read = collections.Counter(), [((), root)], 0
+    while todo:
+        path, node = todo.pop()
+        if node["l"] == "runtime":
+            path += (node["n"],)
+        read += node["v"]
+        if path and node["v"]:
+            counter[path] += node["v"]
+        todo += [(path, child) for child in node["c"]]
+    usual, count = max(counter.items(), key=lambda item: (item[1], item[0]), default=((), 0))
+    return usual, count, sum(counter.values()), read
 
 
 def median(counter):

@@ -16,6 +16,8 @@ import sys
 # Bytes of code at an entry point, before it is left for good
 ENTRY_SIZE = 64
 HEAD = re.compile(r" *(.*?) +(\d+) *( [0-9a-f]+ .* \(.*\))?$")
+# Of a language: in the place of its object there are its file and line
+RUNTIME = re.compile(r":\d+$")
 FRAME = re.compile(r"\s+[0-9a-f]+ (.*) \((.*?)(?:\+0x([0-9a-f]+))?\)$")
 UNKNOWN = "[unknown]"
 
@@ -52,7 +54,8 @@ def frames(lines):
             begin = entry(dso)
             if begin is not None and 0 <= int(offset, 16) - begin < ENTRY_SIZE:
                 name = "_start"
-        yield name, "kernel" if dso.startswith(("[kernel", "[guest.kernel")) else ""
+        kind = "runtime" if RUNTIME.search(dso) else ""
+        yield name, "kernel" if dso.startswith(("[kernel", "[guest.kernel")) else kind
 
 
 class Node:  # pylint: disable=too-few-public-methods
