@@ -10,8 +10,8 @@
 struct unwind_chain;
 struct unwind_stacktrace;
 
-/* More frames than this are cut off; with them, the structure has less than 16 KiB */
-#define UNWIND_CHAIN_FRAMES	1000
+/* More frames than this are cut off; with them, the structure has less than 8 KiB */
+#define UNWIND_CHAIN_FRAMES	500
 /* Chains of one stack: registered ones, and ones of files */
 #define UNWIND_CHAINS		8
 /* The place of a frame that belongs to no native frame that is known */
@@ -69,7 +69,8 @@ void unwind_chain_free(struct unwind_chain_stack *stack);
 void unwind_chain_name(const struct unwind_chain_stack *stack,
 		       const struct unwind_chain_frame *frame,
 		       struct unwind_chain_name *name);
-bool unwind_chain_announce(u64 reader, const struct unwind_chain_frame *frame);
+void unwind_chain_unknown(u64 reader, const struct unwind_chain_stack *stack,
+			  unsigned long *unknown);
 int unwind_chain_prctl(unsigned long op, unsigned long uattr, unsigned long size,
 		       unsigned long arg5);
 
@@ -89,10 +90,9 @@ static inline void unwind_chain_name(const struct unwind_chain_stack *stack,
 {
 }
 
-static inline bool unwind_chain_announce(u64 reader,
-					 const struct unwind_chain_frame *frame)
+static inline void unwind_chain_unknown(u64 reader, const struct unwind_chain_stack *stack,
+					unsigned long *unknown)
 {
-	return false;
 }
 
 static inline int unwind_chain_prctl(unsigned long op, unsigned long uattr,

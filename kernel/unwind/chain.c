@@ -30,6 +30,7 @@
 #include <linux/hash.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_chain.h>
@@ -40,8 +41,8 @@
 #include "chain.h"
 #include "file.h"
 #include "tables.h"
-#include "unwind_mem.h"
 #include "walk.h"
+#include "words.h"
 
 /* Nodes that are visited for one stack, in all lists */
 #define MAX_NODES	4096
@@ -50,6 +51,9 @@
 
 /*
  * Reads of the task's memory
+ *
+ * The loops over nodes have user memory open, so they call nothing.  Where a word is not
+ * there, they stop, and go on at the same node once it was brought in.
  */
 
 /* May the read be tried again? */
@@ -62,53 +66,9 @@ static noinline bool bring_in(struct unwind_chain_reader *reader, unsigned long 
 }
 
 /**
- * unwind_chain_read_u64 - read a word of the task's memory
- * @reader: what may still be done
- * @addr: its address, which may be anything
- * @val: set on success
- *
- * Context: task; may sleep; without the mmap lock.
- * Return: whether it was read.
- */
-bool unwind_chain_read_u64(struct unwind_chain_reader *reader, u64 addr, u64 *val)
-{
-	int ret;
-
-	addr = unwind_arch_untag(addr);
-	do {
-		pagefault_disable();
-		ret = unwind_read_u64(val, addr);
-		pagefault_enable();
-	} while (unlikely(ret) && bring_in(reader, addr, sizeof(*val)));
-	return !ret;
-}
-
-/**
- * unwind_chain_read_u32 - read 32 bits of the task's memory
- * @reader: as for unwind_chain_read_u64()
- * @addr: likewise
- * @val: likewise
- *
- * Context: task; may sleep; without the mmap lock.
- * Return: whether it was read.
- */
-bool unwind_chain_read_u32(struct unwind_chain_reader *reader, u64 addr, u32 *val)
-{
-	int ret;
-
-	addr = unwind_arch_untag(addr);
-	do {
-		pagefault_disable();
-		ret = unwind_read_u32(val, addr);
-		pagefault_enable();
-	} while (unlikely(ret) && bring_in(reader, addr, sizeof(*val)));
-	return !ret;
-}
-
-/**
  * unwind_chain_read - read some bytes of the task's memory
- * @reader: as for unwind_chain_read_u64()
- * @addr: likewise
+ * @reader: what may still be done
+ * @addr: their address, which may be anything
  * @buf: set on success
  * @size: number of bytes, less than a page
  *
@@ -128,13 +88,52 @@ bool unwind_chain_read(struct unwind_chain_reader *reader, u64 addr, void *buf, 
 	return !ret;
 }
 
-static bool take_node(struct unwind_chain_reader *reader)
+/* User memory is open; if it is not there, note where */
+static __always_inline bool get_word(struct unwind_chain_reader *reader, unsigned long addr,
+				     unsigned long *word)
+{
+	addr = unwind_arch_untag(addr);
+	if (likely(read_word(addr, word)))
+		return true;
+	reader->missing = addr;
+	return false;
+}
+
+static __always_inline bool get_half(struct unwind_chain_reader *reader, unsigned long addr,
+				     u32 *half)
+{
+	addr = unwind_arch_untag(addr);
+	if (likely(read_half(addr, half)))
+		return true;
+	reader->missing = addr;
+	return false;
+}
+
+static __always_inline bool take_node(struct unwind_chain_reader *reader)
 {
 	if (!reader->nodes)
 		return false;
 	reader->nodes--;
 	return true;
 }
+
+/* Repeat @step, which reads, until it has all that it needs, or cannot get it: false */
+#define read_all(reader, step) ({						\
+	struct unwind_chain_reader *__reader = (reader);			\
+	bool __all = false;							\
+										\
+	do {									\
+		__reader->missing = 0;						\
+		pagefault_disable();						\
+		if (words_begin()) {						\
+			__all = (step);						\
+			words_end();						\
+		}								\
+		pagefault_enable();						\
+	} while (!__all && __reader->missing &&					\
+		 bring_in(__reader, __reader->missing, sizeof(u64)));		\
+	__all;									\
+})
 
 /*
  * The way to the thread's frames
@@ -147,43 +146,50 @@ static bool take_node(struct unwind_chain_reader *reader)
  */
 struct heads {
 	unsigned int	nr;
-	u64		frame[UNWIND_CHAIN_MAX];
+	unsigned long	frame[UNWIND_CHAIN_MAX];
 };
 
-static void add_head(struct heads *heads, u64 frame)
+static void add_head(struct heads *heads, unsigned long frame)
 {
 	if (frame && heads->nr < ARRAY_SIZE(heads->frame))
 		heads->frame[heads->nr++] = frame;
 }
 
-/* Find the current task in a list of threads */
-static void find_thread(struct unwind_chain_reader *reader, const struct unwind_chain_attr *attr,
-			u64 node, struct heads *heads)
+/* Look for the current task in the list of threads from @node on; @frame is 0 without it */
+static __always_inline bool step_threads(struct unwind_chain_reader *reader,
+					 const struct unwind_chain_attr *attr, u32 self,
+					 unsigned long *node, unsigned long *frame)
 {
 	const struct unwind_chain_list *threads = &attr->lists[attr->nr_lists - 1];
-	const pid_t self = task_pid_vnr(current);
-	u64 frame;
 	u32 tid;
 
-	while (node && take_node(reader)) {
-		if (!unwind_chain_read_u32(reader, node + attr->thread, &tid))
-			return;
-		if (tid == self) {
-			if (unwind_chain_read_u64(reader, node + threads->first, &frame))
-				add_head(heads, frame);
-			return;
-		}
-		if (!unwind_chain_read_u64(reader, node + threads->next, &node))
-			return;
+	while (*node) {
+		if (!get_half(reader, *node + attr->thread, &tid))
+			return false;
+		if (tid == self)
+			return get_word(reader, *node + threads->first, frame);
+		if (!take_node(reader) || !get_word(reader, *node + threads->next, node))
+			return false;
 	}
+	return true;
+}
+
+static void find_thread(struct unwind_chain_reader *reader, const struct unwind_chain_attr *attr,
+			unsigned long node, struct heads *heads)
+{
+	const u32 self = task_pid_vnr(current);
+	unsigned long frame = 0;
+
+	if (read_all(reader, step_threads(reader, attr, self, &node, &frame)))
+		add_head(heads, frame);
 }
 
 static void find_heads(struct unwind_chain_reader *reader, const struct unwind_chain_attr *attr,
 		       unsigned long head, struct heads *heads)
 {
-	u64 node, first;
+	unsigned long node, first;
 
-	if (!unwind_chain_read_u64(reader, head, &node))
+	if (!read_all(reader, get_word(reader, head, &node)))
 		return;
 	if (!attr->nr_lists) {
 		add_head(heads, node);
@@ -194,11 +200,12 @@ static void find_heads(struct unwind_chain_reader *reader, const struct unwind_c
 		return;
 	}
 	while (node && take_node(reader)) {
-		if (!unwind_chain_read_u64(reader, node + attr->lists[0].first, &first))
+		const unsigned long at = node;
+
+		if (!read_all(reader, get_word(reader, at + attr->lists[0].first, &first) &&
+				      get_word(reader, at + attr->lists[0].next, &node)))
 			return;
 		find_thread(reader, attr, first, heads);
-		if (!unwind_chain_read_u64(reader, node + attr->lists[0].next, &node))
-			return;
 	}
 }
 
@@ -219,7 +226,7 @@ struct natives {
 };
 
 /* The native frame around an address, or UNWIND_CHAIN_APART */
-static u16 place_of(struct natives *natives, unsigned long addr)
+static __always_inline u16 place_of(struct natives *natives, unsigned long addr)
 {
 	const unsigned long *sps = natives->sps;
 	unsigned int i;
@@ -233,95 +240,116 @@ static u16 place_of(struct natives *natives, unsigned long addr)
 	return UNWIND_CHAIN_APART;
 }
 
-static bool is_entry(struct unwind_chain_reader *reader, const struct unwind_chain_attr *attr,
-		     u64 frame, bool *entry)
-{
-	u32 bits;
-
-	*entry = false;
-	if (!attr->entry_mask)
-		return true;
-	if (!unwind_chain_read_u32(reader, frame + attr->entry, &bits))
-		return false;
-	*entry = (bits & attr->entry_mask) == attr->entry_value;
-	return true;
-}
-
-/* The frame's function; 0 if it has none */
-static bool read_function(struct unwind_chain_reader *reader,
-			  const struct unwind_chain_attr *attr, u64 frame,
-			  struct unwind_chain_frame *to)
-{
-	u64 function, check[2];
-
-	if (!unwind_chain_read_u64(reader, frame + attr->function, &function))
-		return false;
-	to->function = function & attr->function_mask;
-	to->check = 0;
-	if (to->function &&
-	    unwind_chain_read_u64(reader, to->function + attr->check[0], &check[0]) &&
-	    unwind_chain_read_u64(reader, to->function + attr->check[1], &check[1]))
-		to->check = hash_64(check[0] * GOLDEN_RATIO_64 ^ check[1], 32);
-	return true;
-}
-
-static void set_place(struct unwind_chain_stack *stack, unsigned int first, u16 place)
+static __always_inline void set_place(struct unwind_chain_stack *stack, unsigned int first,
+				      u16 place)
 {
 	for (; first < stack->nr; first++)
 		stack->frames[first].place = place;
 }
 
-static bool next_frame(struct unwind_chain_reader *reader, const struct unwind_chain_attr *attr,
-		       u64 *frame)
+/**
+ * struct position - how far a list of frames was followed
+ * @frame: the next frame; 0 at the end
+ * @mark: a frame that was met before
+ * @steps: number of frames so far
+ * @mark_at: the number at which the mark is set anew
+ * @first: the first frame in the stack whose place is not known yet
+ */
+struct position {
+	unsigned long	frame;
+	unsigned long	mark;
+	unsigned int	steps;
+	unsigned int	mark_at;
+	unsigned int	first;
+};
+
+static __always_inline bool next_frame(struct unwind_chain_reader *reader,
+				       const struct unwind_chain_attr *attr,
+				       unsigned long frame, unsigned long *next)
 {
 	if (attr->stride) {
-		*frame += attr->stride;
+		*next = frame + attr->stride;
 		return true;
 	}
-	return unwind_chain_read_u64(reader, *frame + attr->next, frame);
+	return get_word(reader, frame + attr->next, next);
+}
+
+static __always_inline bool read_check(struct unwind_chain_reader *reader,
+				       const struct unwind_chain_attr *attr,
+				       unsigned long function, u32 *hash)
+{
+	unsigned long check[2];
+
+	*hash = 0;
+	if (!function)
+		return true;
+	if (!get_word(reader, function + attr->check[0], &check[0]) ||
+	    !get_word(reader, function + attr->check[1], &check[1]))
+		return false;
+	*hash = hash_64(check[0] * GOLDEN_RATIO_64 ^ check[1], 32);
+	return true;
 }
 
 /*
- * Add the frames from @frame outwards; false if it is not known what follows.  A frame that
- * was met before is found as Brent did: the mark is set anew at each power of two.
+ * Add the frames from @at outwards: false if it is not known what follows.  A list that
+ * comes back to where it was is found as Brent did: the mark is set anew at each power of two.
+ * When there is no more room, the next entry frame still says where the last ones belong.
  */
-static bool add_frames(struct unwind_chain_reader *reader, struct unwind_chain_stack *stack,
-		       u64 frame, struct natives *natives)
+static __always_inline bool step_frames(struct unwind_chain_reader *reader,
+					struct unwind_chain_stack *stack,
+					const struct unwind_chain_attr *attr,
+					struct natives *natives, struct position *at)
 {
-	const unsigned int chain = stack->nr_chains - 1;
-	const struct unwind_chain_attr *attr = &stack->chains[chain]->attr;
-	unsigned int first = stack->nr, steps = 0, mark_at = 1;
-	u64 mark = 0;
-	bool entry;
+	unsigned long function, next;
+	u32 bits = 0;
 
-	while (frame && frame != mark) {
+	while (at->frame && at->frame != at->mark) {
 		struct unwind_chain_frame *to = &stack->frames[stack->nr];
 
-		if (++steps == mark_at) {
-			mark = frame;
-			mark_at *= 2;
-		}
-		if (!take_node(reader) || !is_entry(reader, attr, frame, &entry))
-			break;
-		if (entry) {
-			set_place(stack, first, place_of(natives, unwind_arch_untag(frame)));
-			first = stack->nr;
-		} else {
-			if (stack->nr == UNWIND_CHAIN_FRAMES ||
-			    !read_function(reader, attr, frame, to))
-				break;
-			if (attr->stride && !to->function) {
-				frame = 0;
+		if ((attr->entry_mask && !get_half(reader, at->frame + attr->entry, &bits)) ||
+		    !next_frame(reader, attr, at->frame, &next))
+			return false;
+		if (attr->entry_mask && (bits & attr->entry_mask) == attr->entry_value) {
+			set_place(stack, at->first,
+				  place_of(natives, unwind_arch_untag(at->frame)));
+			at->first = stack->nr;
+			if (stack->nr == UNWIND_CHAIN_FRAMES)
+				return false;
+		} else if (stack->nr < UNWIND_CHAIN_FRAMES) {
+			if (!get_word(reader, at->frame + attr->function, &function))
+				return false;
+			function &= attr->function_mask;
+			if (attr->stride && !function) {
+				at->frame = 0;
 				break;
 			}
-			to->chain = chain;
+			if (!read_check(reader, attr, function, &to->check))
+				return false;
+			to->function = function;
+			to->chain = stack->nr_chains - 1;
 			stack->nr++;
 		}
-		if (!next_frame(reader, attr, &frame))
-			break;
+		if (!take_node(reader))
+			return false;
+		if (++at->steps == at->mark_at) {
+			at->mark = at->frame;
+			at->mark_at *= 2;
+		}
+		at->frame = next;
 	}
-	set_place(stack, first, UNWIND_CHAIN_APART);
-	return !frame;
+	return !at->frame;
+}
+
+static bool add_frames(struct unwind_chain_reader *reader, struct unwind_chain_stack *stack,
+		       unsigned long frame, struct natives *natives)
+{
+	const struct unwind_chain_attr *attr = &stack->chains[stack->nr_chains - 1]->attr;
+	struct position at = { .frame = frame, .mark_at = 1, .first = stack->nr };
+	bool all;
+
+	all = read_all(reader, step_frames(reader, stack, attr, natives, &at));
+	set_place(stack, at.first, UNWIND_CHAIN_APART);
+	return all;
 }
 
 static void add_chain(struct unwind_chain_reader *reader, struct unwind_chain_stack *stack,
@@ -431,13 +459,16 @@ struct unwind_chain_stack *unwind_chain_take(const struct unwind_stacktrace *tra
 	notes.nr_found = unwind_tables_get_chains(current->mm, notes.found);
 	if (!notes.nr_found && !atomic_read(&unwind_file_chains))
 		return NULL;
-	words = kmalloc_array(trace->nr, 2 * sizeof(*words), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	/* The largest objects that come from slabs: pages would take longer than all the rest */
+	BUILD_BUG_ON(sizeof(*stack) > SZ_8K);
+	/* Not accounted: it is freed before the task returns */
+	words = kmalloc_array(trace->nr, 2 * sizeof(*words), GFP_KERNEL | __GFP_NOWARN);
 	if (words) {
 		notes.sps = words + trace->nr;
 		nr = walk_again(trace, words, &notes);
 		if (!notes.nr_found)
 			return NULL;
-		stack = kmalloc(sizeof(*stack), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		stack = kmalloc(sizeof(*stack), GFP_KERNEL | __GFP_NOWARN);
 	}
 	if (!stack) {
 		put_found(&notes);

@@ -37,14 +37,14 @@ struct unwind_chain_found {
  * struct unwind_chain_reader - reads of a task's memory, on behalf of one stack
  * @waits: how many pages may still be brought in
  * @nodes: how many nodes may still be visited
+ * @missing: address that could not be read; 0 if all could be
  */
 struct unwind_chain_reader {
 	unsigned int	waits;
 	unsigned int	nodes;
+	unsigned long	missing;
 };
 
-bool unwind_chain_read_u64(struct unwind_chain_reader *reader, u64 addr, u64 *val);
-bool unwind_chain_read_u32(struct unwind_chain_reader *reader, u64 addr, u32 *val);
 bool unwind_chain_read(struct unwind_chain_reader *reader, u64 addr, void *buf, size_t size);
 
 int unwind_chain_copy_attr(struct unwind_chain_attr *attr, u64 uattr, size_t size);

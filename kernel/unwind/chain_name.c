@@ -9,6 +9,7 @@
  * A name is whatever the process says.  Bytes that could do harm in a terminal are replaced.
  */
 
+#include <linux/bitops.h>
 #include <linux/ctype.h>
 #include <linux/hash.h>
 #include <linux/jiffies.h>
@@ -27,7 +28,7 @@
 /* The low half is when, in jiffies, the high half says what */
 static u64 announced[1 << ANNOUNCED_BITS];
 
-/* The upper half of the product has what the lower half is to depend on next */
+/* The lower half of a product depends on the lower half of what is multiplied alone */
 static u64 mix(u64 val)
 {
 	val *= GOLDEN_RATIO_64;
@@ -53,13 +54,13 @@ static bool read_string(struct unwind_chain_reader *reader, const struct unwind_
 	u32 check;
 
 	*buf = '\0';
-	if (!unwind_chain_read_u64(reader, at, &addr) || !addr)
+	if (!unwind_chain_read(reader, at, &addr, sizeof(addr)) || !addr)
 		return false;
 	if (string->check_mask &&
-	    (!unwind_chain_read_u32(reader, addr + string->check, &check) ||
+	    (!unwind_chain_read(reader, addr + string->check, &check, sizeof(check)) ||
 	     (check & string->check_mask) != string->check_value))
 		return false;
-	if (!unwind_chain_read_u64(reader, addr + string->length, &size))
+	if (!unwind_chain_read(reader, addr + string->length, &size, sizeof(size)))
 		return false;
 	addr += string->data;
 	if (size > room)
@@ -99,32 +100,37 @@ void unwind_chain_name(const struct unwind_chain_stack *stack,
 	if (attr->flags & UNWIND_CHAIN_FILE &&
 	    read_string(&reader, attr, frame->function + attr->file, name->file) &&
 	    attr->flags & UNWIND_CHAIN_LINE)
-		unwind_chain_read_u32(&reader, frame->function + attr->line, &name->line);
+		unwind_chain_read(&reader, frame->function + attr->line, &name->line,
+				  sizeof(name->line));
 	unwind_arch_keys_close(rights);
 }
 
 /**
- * unwind_chain_announce - is it time to announce a name?
- * @reader: to whom
- * @frame: a frame of the current task whose name it is
- *
- * It is if this reader did not have it in the last second.  The caller announces it then.
+ * unwind_chain_unknown - find out which names a reader lacks
+ * @reader: the reader of a trace
+ * @stack: from unwind_chain_take(), of the current task
+ * @unknown: a bit for each frame; those are set whose functions this reader did not have in
+ *	the last second.  The caller announces them then.
  *
  * Context: any.
- * Return: whether it is.
  */
-bool unwind_chain_announce(u64 reader, const struct unwind_chain_frame *frame)
+void unwind_chain_unknown(u64 reader, const struct unwind_chain_stack *stack,
+			  unsigned long *unknown)
 {
-	const u64 task = (u64)current->tgid << 32 | current->self_exec_id;
+	const u64 base = mix(mix(reader) ^ (u64)current->tgid << 32 ^ current->self_exec_id);
+	const struct unwind_chain_frame *frame;
 	const u32 now = jiffies;
-	u64 key = mix(mix(mix(reader) ^ task) ^ frame->function);
-	u64 *slot, old;
+	u64 key, *slot, old;
+	unsigned int i;
 
-	key = mix(key ^ frame->check);
-	slot = &announced[key >> (64 - ANNOUNCED_BITS)];
-	old = READ_ONCE(*slot);
-	if (old >> 32 == (u32)key && now - (u32)old < HZ)
-		return false;
-	WRITE_ONCE(*slot, key << 32 | now);
-	return true;
+	for (i = 0; i < stack->nr; i++) {
+		frame = &stack->frames[i];
+		key = mix(base ^ frame->function ^ (u64)frame->check << 32);
+		slot = &announced[key >> (64 - ANNOUNCED_BITS)];
+		old = READ_ONCE(*slot);
+		if (old >> 32 == (u32)key && now - (u32)old < HZ)
+			continue;
+		WRITE_ONCE(*slot, key << 32 | now);
+		__set_bit(i, unknown);
+	}
 }

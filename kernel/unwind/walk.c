@@ -48,6 +48,7 @@
 #include "unwind_mem.h"
 #include "uprobe.h"
 #include "walk.h"
+#include "words.h"
 
 /* Room for the name of the file in which an unwind ended */
 #define OBJECT_NAME_MAX		64
@@ -65,55 +66,6 @@
 #define MAX_NEEDS		128
 /* Work for a deferred stack, in ordinary frames: 8000 that are not take no more */
 #define MAX_BUDGET		65536
-
-/*
- * Reads of single words of user memory.  Each address is checked as it is read, or made
- * one that faults.  None has a tag any more, which access_ok() would have to handle.
- */
-
-static __always_inline bool words_begin(void)
-{
-	if (can_do_masked_user_access())
-		(void)masked_user_access_begin((const void __user *)NULL);
-	else if (!user_read_access_begin((const void __user *)NULL, TASK_SIZE_MAX))
-		return false;
-	unwind_arch_tags_off();
-	return true;
-}
-
-static __always_inline void words_end(void)
-{
-	unwind_arch_tags_on();
-	user_read_access_end();
-}
-
-static __always_inline bool read_word(unsigned long addr, unsigned long *word)
-{
-	const unsigned long __user *at = (const unsigned long __user *)addr;
-
-	if (can_do_masked_user_access())
-		at = mask_user_address(at);
-	else if (addr > TASK_SIZE_MAX - sizeof(*at))
-		return false;
-	unsafe_get_user(*word, at, fault);
-	return true;
-fault:
-	return false;
-}
-
-static __always_inline bool read_insns(unsigned long addr, u32 *insns)
-{
-	const u32 __user *at = (const u32 __user *)addr;
-
-	if (can_do_masked_user_access())
-		at = mask_user_address(at);
-	else if (addr > TASK_SIZE_MAX - sizeof(*at))
-		return false;
-	unsafe_get_user(*insns, at, fault);
-	return true;
-fault:
-	return false;
-}
 
 /*
  * Ordinary frames
@@ -178,7 +130,7 @@ static __always_inline bool may_apply(const struct ordinary *at)
 	} else if (!read_word(at->ip - sizeof(code), &code) || !unwind_arch_follows_call(code)) {
 		return false;
 	}
-	return read_insns(at->ip, &insns) && !unwind_arch_maybe_trampoline(insns);
+	return read_half(at->ip, &insns) && !unwind_arch_maybe_trampoline(insns);
 }
 
 /*

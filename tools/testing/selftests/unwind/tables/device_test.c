@@ -607,6 +607,7 @@ TEST_F(device, wrong_answers_fail)
 {
 	const size_t size = code_file_table_size(&self->file);
 	struct sframe_header *header = (void *)self->section;
+	struct unwind_chain_attr chain = { .function_mask = ~0ULL };
 	struct unwind_answer right, wrong;
 	struct unwind_request request;
 	int fd;
@@ -634,6 +635,19 @@ TEST_F(device, wrong_answers_fail)
 	EXPECT_WRONG(E2BIG, table_size, 1ULL << 32);
 	/* No function lies in the file's text */
 	EXPECT_WRONG(ENOENT, address, 1ULL << 40);
+
+	EXPECT_WRONG(EINVAL, chain_size, sizeof(chain));
+	right.chain = (uintptr_t)&chain;
+	EXPECT_WRONG(EINVAL, chain_size, sizeof(chain) - 1);
+	EXPECT_WRONG(E2BIG, chain_size, 1 << 20);
+	right.chain_size = sizeof(chain);
+	EXPECT_WRONG(EFAULT, chain, 8);
+	chain.key = 1;
+	EXPECT_EQ(-EINVAL, add(self->fd, &right));
+	chain.key = 0;
+	chain.function_mask = 0;
+	EXPECT_EQ(-EINVAL, add(self->fd, &right));
+	chain.function_mask = ~0ULL;
 
 	header->magic++;
 	EXPECT_EQ(-ENOEXEC, add(self->fd, &right));

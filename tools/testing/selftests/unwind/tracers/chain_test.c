@@ -23,7 +23,7 @@
 
 #define PAGES		64
 #define KEY		7
-#define FRAMES_MAX	1000
+#define FRAMES_MAX	500
 #define NAME_MAX_LEN	127
 #define APART		0xffff
 

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Reads of single words of user memory, many in a row.
+ *
+ *	pagefault_disable();
+ *	if (words_begin()) {
+ *		ok = read_word(addr, &word) && ...
+ *		words_end();
+ *	}
+ *	pagefault_enable();
+ *
+ * User memory is open in between, so no function may be called there: the code that reads is
+ * inlined as a whole (objtool checks that).  Each address is checked as it is read, or made
+ * one that faults.  None has a tag any more, which access_ok() would have to handle.
+ */
+#ifndef _KERNEL_UNWIND_WORDS_H
+#define _KERNEL_UNWIND_WORDS_H
+
+#include <linux/types.h>
+#include <linux/uaccess.h>
+#include <asm/unwind_arch.h>
+
+static __always_inline bool words_begin(void)
+{
+	if (can_do_masked_user_access())
+		(void)masked_user_access_begin((const void __user *)NULL);
+	else if (!user_read_access_begin((const void __user *)NULL, TASK_SIZE_MAX))
+		return false;
+	unwind_arch_tags_off();
+	return true;
+}
+
+static __always_inline void words_end(void)
+{
+	unwind_arch_tags_on();
+	user_read_access_end();
+}
+
+static __always_inline bool read_word(unsigned long addr, unsigned long *word)
+{
+	const unsigned long __user *at = (const unsigned long __user *)addr;
+
+	if (can_do_masked_user_access())
+		at = mask_user_address(at);
+	else if (addr > TASK_SIZE_MAX - sizeof(*at))
+		return false;
+	unsafe_get_user(*word, at, fault);
+	return true;
+fault:
+	return false;
+}
+
+static __always_inline bool read_half(unsigned long addr, u32 *half)
+{
+	const u32 __user *at = (const u32 __user *)addr;
+
+	if (can_do_masked_user_access())
+		at = mask_user_address(at);
+	else if (addr > TASK_SIZE_MAX - sizeof(*at))
+		return false;
+	unsafe_get_user(*half, at, fault);
+	return true;
+fault:
+	return false;
+}
+
+#endif /* _KERNEL_UNWIND_WORDS_H */
