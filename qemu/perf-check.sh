@@ -109,6 +109,23 @@ functions()
 	! grep missing err && python3 $HERE/judge_functions.py script ${STRICT:+99.9}
 }
 
+# The BPF profiler has them as well
+profiled_functions()
+{
+	unwind-tables serve 2>/dev/null &
+	service=$!
+	for _ in 1 2; do
+		unwind-profile -F 199 python3 $HERE/functions.py 2 >d.folded 2>err
+	done
+	kill $service
+	wait $service
+	head -n 3 d.folded
+	# Each has its caller in the line, and the interpreter below
+	grep -q '_start;.*;main;plain;plain_leaf' d.folded &&
+		grep -q ';main;sort;.*;sort_key;sort_leaf' d.folded &&
+		! grep 'plain_leaf' d.folded | grep -v ';<module>;main;plain;plain_leaf'
+}
+
 no_functions()
 {
 	"$PERF" script -i functions.data --no-runtime -F comm,tid,time,ip,sym,dso >script &&
@@ -351,6 +368,7 @@ try "Debian's perf $($DEBIAN --version | cut -d' ' -f3): record and report fp,de
 try "Debian's perf reads our recording" debian_reads
 try "Python's functions: each has its caller, and its place" functions
 try "Python's functions: perf script --no-runtime shows native frames alone" no_functions
+try "Python's functions: unwind-profile" profiled_functions
 try "build-ids of a compressed recording" build_ids
 try "perf record --call-graph sframe into a pipe" piped
 try "perf record -o - | perf report -i -" piped_live

@@ -26,10 +26,13 @@
 #include <linux/cleanup.h>
 #include <linux/filter.h>
 #include <linux/init.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/unwind_chain.h>
 #include <linux/unwind_deferred.h>
 
 #include "unwind.h"
@@ -48,6 +51,20 @@ struct bpf_unwind {
 	u64		cookie;
 	const u64	*ips;
 	u32		nr;
+};
+
+/**
+ * struct bpf_unwind_delivery - a user stack, and what programs have asked about it
+ * @unwind: the stack
+ * @trace: where it comes from
+ * @frames: the frames of languages that belong to it; NULL if there are none
+ * @asked: @frames is known
+ */
+struct bpf_unwind_delivery {
+	struct bpf_unwind		unwind;
+	const struct unwind_stacktrace	*trace;
+	struct unwind_chain_stack	*frames;
+	bool				asked;
 };
 
 /**
@@ -87,23 +104,27 @@ static struct bpf_unwind_ops *get_ops(unsigned int slot)
 static void bpf_unwind_callback(struct unwind_work *work,
 				struct unwind_stacktrace *trace, u64 cookie)
 {
-	struct bpf_unwind unwind = {
-		.cookie = cookie,
-		.ips = (u64 *)trace->entries,
-		.nr = trace->nr,
+	struct bpf_unwind_delivery delivery = {
+		.unwind = {
+			.cookie = cookie,
+			.ips = (u64 *)trace->entries,
+			.nr = trace->nr,
+		},
+		.trace = trace,
 	};
 	struct bpf_unwind_ops *ops;
 	unsigned int i;
 
-	BUILD_BUG_ON(sizeof(*trace->entries) != sizeof(*unwind.ips));
+	BUILD_BUG_ON(sizeof(*trace->entries) != sizeof(*delivery.unwind.ips));
 
 	for (i = 0; i < BPF_UNWIND_OPS_MAX; i++) {
 		ops = get_ops(i);
 		if (!ops)
 			continue;
-		ops->deliver(&unwind);
+		ops->deliver(&delivery.unwind);
 		bpf_struct_ops_put(ops);
 	}
+	unwind_chain_free(delivery.frames);
 }
 
 /*
@@ -206,10 +227,74 @@ __bpf_kfunc int bpf_unwind_stack(struct bpf_unwind *unwind, void *buf,
 	return bpf_stack_copy(unwind->ips, unwind->nr, buf, buf__sz, flags);
 }
 
+/* The frames of languages, read when a program first asks for them; NULL if there are none */
+static const struct unwind_chain_stack *frames_of(struct bpf_unwind *unwind)
+{
+	struct bpf_unwind_delivery *delivery =
+		container_of(unwind, struct bpf_unwind_delivery, unwind);
+
+	if (!delivery->asked)
+		delivery->frames = unwind_chain_take(delivery->trace);
+	delivery->asked = true;
+	return delivery->frames;
+}
+
+/**
+ * bpf_unwind_frames - copy the frames of interpreted languages that belong to a stack
+ * @unwind: the program's argument
+ * @buf: destination, an array of &struct unwind_chain_frame; the rest of it is cleared
+ * @buf__sz: its size in bytes: a multiple of an entry's size
+ *
+ * Return: the number of bytes copied, 0 if there are no such frames; -EINVAL a size that
+ * does not fit.
+ */
+__bpf_kfunc int bpf_unwind_frames(struct bpf_unwind *unwind, void *buf, u32 buf__sz)
+{
+	const struct unwind_chain_stack *stack = frames_of(unwind);
+	u32 size;
+
+	if (buf__sz % sizeof(stack->frames[0])) {
+		memset(buf, 0, buf__sz);
+		return -EINVAL;
+	}
+	size = stack ? min_t(u32, buf__sz, stack->nr * sizeof(stack->frames[0])) : 0;
+	if (size)
+		memcpy(buf, stack->frames, size);
+	memset(buf + size, 0, buf__sz - size);
+	return size;
+}
+
+/**
+ * bpf_unwind_frame_name - find out what the function of such a frame is called
+ * @unwind: the program's argument
+ * @number: of the frame, as bpf_unwind_frames() has it
+ * @buf: destination, a &struct unwind_chain_name
+ * @buf__sz: its size in bytes
+ *
+ * A function has one name as long as function and check of its frames are the same.
+ *
+ * Return: 0; -EINVAL a size that does not fit; -ENOENT there is no such frame.
+ */
+__bpf_kfunc int bpf_unwind_frame_name(struct bpf_unwind *unwind, u32 number,
+				      void *buf, u32 buf__sz)
+{
+	const struct unwind_chain_stack *stack = frames_of(unwind);
+
+	memset(buf, 0, buf__sz);
+	if (buf__sz != sizeof(struct unwind_chain_name))
+		return -EINVAL;
+	if (!stack || number >= stack->nr)
+		return -ENOENT;
+	unwind_chain_name(stack, &stack->frames[number], buf);
+	return 0;
+}
+
 __bpf_kfunc_end_defs();
 
 BTF_KFUNCS_START(bpf_unwind_kfuncs)
 BTF_ID_FLAGS(func, bpf_unwind_stack, KF_TRUSTED_ARGS | KF_SLEEPABLE)
+BTF_ID_FLAGS(func, bpf_unwind_frames, KF_TRUSTED_ARGS | KF_SLEEPABLE)
+BTF_ID_FLAGS(func, bpf_unwind_frame_name, KF_TRUSTED_ARGS | KF_SLEEPABLE)
 BTF_KFUNCS_END(bpf_unwind_kfuncs)
 
 static const struct btf_kfunc_id_set bpf_unwind_kfunc_set = {

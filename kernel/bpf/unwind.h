@@ -18,6 +18,8 @@ int bpf_unwind_request(u64 *cookie);
 /* Only programs call this */
 struct bpf_unwind;
 int bpf_unwind_stack(struct bpf_unwind *unwind, void *buf, u32 buf__sz, u64 flags);
+int bpf_unwind_frames(struct bpf_unwind *unwind, void *buf, u32 buf__sz);
+int bpf_unwind_frame_name(struct bpf_unwind *unwind, u32 number, void *buf, u32 buf__sz);
 
 #else
 

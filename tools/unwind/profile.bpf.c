@@ -37,6 +37,10 @@ struct bpf_unwind_ops {
 extern int bpf_unwind_stack(struct bpf_unwind *unwind, void *buf, __u32 buf__sz,
 			    __u64 flags) __ksym;
 
+extern int bpf_unwind_frames(struct bpf_unwind *unwind, void *buf, __u32 buf__sz) __ksym;
+extern int bpf_unwind_frame_name(struct bpf_unwind *unwind, __u32 number, void *buf,
+				 __u32 buf__sz) __ksym;
+
 /* The profiled process */
 const volatile int target;
 
@@ -134,6 +138,57 @@ int BPF_PROG(off_cpu, bool preempt, struct task_struct *prev,
 	return 0;
 }
 
+/* Functions whose names were sent */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct profile_frame);
+	__type(value, char);
+} named SEC(".maps");
+
+static __always_inline void send_name(struct bpf_unwind *unwind, __u32 number,
+				      const struct profile_frame *frame)
+{
+	struct profile_frame key = { .function = frame->function, .check = frame->check };
+	struct profile_name *name;
+	char yes = 1;
+
+	if (bpf_map_lookup_elem(&named, &key))
+		return;
+	name = bpf_ringbuf_reserve(&ring, sizeof(*name), 0);
+	if (!name)
+		return;
+	name->kind = PROFILE_NAME;
+	name->pid = target;
+	name->frame = key;
+	bpf_unwind_frame_name(unwind, number, &name->of, sizeof(name->of));
+	bpf_ringbuf_submit(name, 0);
+	bpf_map_update_elem(&named, &key, &yes, BPF_ANY);
+}
+
+/* What is reserved first is read first: the stack comes after its functions' names */
+static __always_inline void send_frames(struct bpf_unwind *unwind)
+{
+	struct profile_frames *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+	int i, size;
+
+	if (!record) {
+		__sync_fetch_and_add(&lost, 1);
+		return;
+	}
+	size = bpf_unwind_frames(unwind, record->frames, sizeof(record->frames));
+	if (size <= 0) {
+		bpf_ringbuf_discard(record, 0);
+		return;
+	}
+	record->kind = PROFILE_FRAMES;
+	record->nr = size / sizeof(record->frames[0]);
+	record->cookie = unwind->cookie;
+	for (i = 0; i < LANGUAGE_FRAMES && i < record->nr; i++)
+		send_name(unwind, i, &record->frames[i]);
+	bpf_ringbuf_submit(record, 0);
+}
+
 SEC("struct_ops.s/deliver")
 void BPF_PROG(deliver, struct bpf_unwind *unwind)
 {
@@ -143,6 +198,7 @@ void BPF_PROG(deliver, struct bpf_unwind *unwind)
 	/* Skip stacks that other programs requested */
 	if (pid_tgid >> 32 != target)
 		return;
+	send_frames(unwind);
 	stack = bpf_ringbuf_reserve(&ring, sizeof(*stack), 0);
 	if (!stack) {
 		__sync_fetch_and_add(&lost, 1);

@@ -6,7 +6,8 @@
  *
  * It runs a command and prints its stacks, folded into lines for flame graphs: the user's
  * part and then the kernel's, outermost function first, with the number of samples; or,
- * with --off-cpu, the microseconds that it slept there.
+ * with --off-cpu, the microseconds that it slept there.  Functions of an interpreted language
+ * follow the interpreter's function that executes them.
  *
  * It shows how BPF programs use deferred user stacks. A sample is taken where programs
  * may not sleep, with a cookie in place of the user stack. The stack comes once, with the
@@ -28,6 +29,9 @@
 #include "profile.h"
 #include "profile.skel.h"
 #include "profile_symbols.h"
+
+/* The place of a function that no known native frame executes */
+#define APART	0xffff
 
 /* The text of a record, and its cookie */
 struct part {
@@ -76,8 +80,79 @@ static char *fold_sample(const struct profile_sample *sample)
 	return text;
 }
 
+/*
+ * The functions of a language
+ */
+
+static struct profile_name *names;
+static size_t nr_names;
+
+/* Frames of stacks that are yet to come: one of each thread at most */
+static struct profile_frames *pending;
+static size_t nr_pending;
+
+static void add_frames(const struct profile_frames *frames)
+{
+	if (!(nr_pending & (nr_pending - 1)))
+		pending = realloc(pending, (2 * nr_pending + 1) * sizeof(*pending));
+	if (!pending)
+		exit(1);
+	pending[nr_pending++] = *frames;
+}
+
+static bool take_frames(unsigned long long cookie, struct profile_frames *frames)
+{
+	size_t i;
+
+	for (i = 0; i < nr_pending; i++) {
+		if (pending[i].cookie == cookie) {
+			*frames = pending[i];
+			pending[i] = pending[--nr_pending];
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_name(const struct profile_name *name)
+{
+	if (!(nr_names & (nr_names - 1)))
+		names = realloc(names, (2 * nr_names + 1) * sizeof(*names));
+	if (!names)
+		exit(1);
+	names[nr_names++] = *name;
+}
+
+/* The name that was sent last counts */
+static const struct profile_name *find_name(const struct profile_frame *frame)
+{
+	size_t i;
+
+	for (i = nr_names; i--;) {
+		if (names[i].frame.function == frame->function &&
+		    names[i].frame.check == frame->check)
+			return &names[i];
+	}
+	return NULL;
+}
+
+/* The functions that a native frame executes, outermost first */
+static void print_functions(FILE *out, const struct profile_frames *frames, unsigned int place)
+{
+	const struct profile_name *name;
+	unsigned int i = frames->nr;
+
+	while (i--) {
+		if (frames->frames[i].place != place)
+			continue;
+		name = find_name(&frames->frames[i]);
+		fprintf(out, ";%s", name && *name->of.name ? name->of.name : "[function]");
+	}
+}
+
 static char *fold_stack(const struct profile_stack *stack)
 {
+	struct profile_frames frames;
 	unsigned int i = stack->nr;
 	size_t size;
 	char *text;
@@ -85,9 +160,13 @@ static char *fold_stack(const struct profile_stack *stack)
 
 	if (!out)
 		return NULL;
+	if (!take_frames(stack->cookie, &frames))
+		frames.nr = 0;
+	print_functions(out, &frames, APART);
 	while (i--) {
 		fputc(';', out);
 		print_user(out, stack->pid, stack->ips[i], i, &stack->ids[i]);
+		print_functions(out, &frames, i);
 	}
 	fclose(out);
 	return text;
@@ -101,6 +180,10 @@ static int on_record(void *ctx, void *data, size_t size)
 	if (sample->kind == PROFILE_SAMPLE)
 		add_part(&samples, sample->cookie, sample->weight,
 			 fold_sample(sample));
+	else if (sample->kind == PROFILE_FRAMES)
+		add_frames(data);
+	else if (sample->kind == PROFILE_NAME)
+		add_name(data);
 	else
 		add_part(&stacks, stack->cookie, 0, fold_stack(stack));
 	return 0;

@@ -8,7 +8,11 @@
 #define FRAMES		127
 #define COMM_LEN	16
 
-enum { PROFILE_SAMPLE, PROFILE_STACK };
+/* Frames of a language that are shown of one stack */
+#define LANGUAGE_FRAMES	64
+#define NAME_LEN	128
+
+enum { PROFILE_SAMPLE, PROFILE_STACK, PROFILE_FRAMES, PROFILE_NAME };
 
 /* A sample: the kernel's part of the stack, and a cookie for the user's part */
 struct profile_sample {
@@ -22,6 +26,35 @@ struct profile_sample {
 	long long		size;
 	char			comm[COMM_LEN];
 	unsigned long long	ips[FRAMES];
+};
+
+/* A frame of a language, as bpf_unwind_frames() has it */
+struct profile_frame {
+	unsigned long long	function;
+	unsigned int		check;
+	unsigned short		place;
+	unsigned short		chain;
+};
+
+/* The frames of a language that belong to a stack, which comes later, after their names */
+struct profile_frames {
+	unsigned int		kind;
+	unsigned int		nr;
+	unsigned long long	cookie;
+	struct profile_frame	frames[LANGUAGE_FRAMES];
+};
+
+/* What a function is called */
+struct profile_name {
+	unsigned int		kind;
+	unsigned int		pid;
+	struct profile_frame	frame;
+	/* As bpf_unwind_frame_name() has it */
+	struct {
+		unsigned int	line;
+		char		name[NAME_LEN];
+		char		file[NAME_LEN];
+	} of;
 };
 
 /* The user's part, once for all samples with its cookie */
