@@ -109,6 +109,32 @@ functions()
 	! grep missing err && python3 $HERE/judge_functions.py script ${STRICT:+99.9}
 }
 
+# Whatever resolves callchains, with callees and without
+read_functions()
+{
+	"$PERF" report -i functions.data --stdio -g caller,0 >d.report 2>err &&
+		grep -q plain_leaf d.report &&
+		"$PERF" report -i functions.data --stdio --no-children -g caller,0 >d.report 2>err &&
+		grep -q plain_leaf d.report && "$PERF" data convert --to-json d.json -i functions.data &&
+		grep -q '"symbol": "plain_leaf"' d.json
+}
+
+traced_functions()
+{
+	unwind-tables serve 2>/dev/null &
+	service=$!
+	for _ in 1 2 3; do
+		"$PERF" trace --call-graph sframe -e getppid -o d.trace python3 -c '
+import os
+def called(): os.getppid()
+called()'
+	done
+	kill $service
+	wait $service
+	cat d.trace
+	grep -q 'called (<string>:3)' d.trace
+}
+
 # The BPF profiler has them as well
 profiled_functions()
 {
@@ -368,6 +394,8 @@ try "Debian's perf $($DEBIAN --version | cut -d' ' -f3): record and report fp,de
 try "Debian's perf reads our recording" debian_reads
 try "Python's functions: each has its caller, and its place" functions
 try "Python's functions: perf script --no-runtime shows native frames alone" no_functions
+try "Python's functions: perf report, perf data convert" read_functions
+try "Python's functions: perf trace" traced_functions
 try "Python's functions: unwind-profile" profiled_functions
 try "build-ids of a compressed recording" build_ids
 try "perf record --call-graph sframe into a pipe" piped

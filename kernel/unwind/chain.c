@@ -187,6 +187,7 @@ static void find_thread(struct unwind_chain_reader *reader, const struct unwind_
 static void find_heads(struct unwind_chain_reader *reader, const struct unwind_chain_attr *attr,
 		       unsigned long head, struct heads *heads)
 {
+	const struct unwind_chain_list *groups = &attr->lists[0];
 	unsigned long node, first;
 
 	if (!read_all(reader, get_word(reader, head, &node)))
@@ -200,10 +201,8 @@ static void find_heads(struct unwind_chain_reader *reader, const struct unwind_c
 		return;
 	}
 	while (node && take_node(reader)) {
-		const unsigned long at = node;
-
-		if (!read_all(reader, get_word(reader, at + attr->lists[0].first, &first) &&
-				      get_word(reader, at + attr->lists[0].next, &node)))
+		if (!read_all(reader, get_word(reader, node + groups->first, &first)) ||
+		    !read_all(reader, get_word(reader, node + groups->next, &node)))
 			return;
 		find_thread(reader, attr, first, heads);
 	}

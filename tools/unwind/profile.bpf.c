@@ -166,7 +166,7 @@ static __always_inline void send_name(struct bpf_unwind *unwind, __u32 number,
 	bpf_map_update_elem(&named, &key, &yes, BPF_ANY);
 }
 
-/* What is reserved first is read first: the stack comes after its functions' names */
+/* Records are read as they were reserved: the stack comes after its functions' names */
 static __always_inline void send_frames(struct bpf_unwind *unwind)
 {
 	struct profile_frames *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);

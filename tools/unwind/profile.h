@@ -44,7 +44,7 @@ struct profile_frames {
 	struct profile_frame	frames[LANGUAGE_FRAMES];
 };
 
-/* What a function is called */
+/* A function's name */
 struct profile_name {
 	unsigned int		kind;
 	unsigned int		pid;

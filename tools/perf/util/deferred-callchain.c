@@ -330,12 +330,18 @@ int deferred_callchains__add_runtime(struct deferred_callchains *dc,
 				     const union perf_event *event,
 				     const struct perf_sample *sample)
 {
+	struct deferred_mark wanted = { .machine_pid = sample->machine_pid };
 	struct deferred_runtime *runtime, *old = NULL;
 	s64 nr;
 
 	if (event->header.type == PERF_RECORD_RUNTIME_NAME)
 		return runtime_frames__add_name(event, sample);
 	if (event->header.type != PERF_RECORD_CALLCHAIN_RUNTIME || symbol_conf.no_runtime)
+		return 0;
+
+	/* They were merged, if this event was noted when it was read, and is due now */
+	wanted.cookie = event->callchain_runtime.cookie;
+	if (hashmap__find(dc->chains, &wanted.cookie, NULL))
 		return 0;
 
 	runtime = zalloc(sizeof(*runtime));

@@ -26,12 +26,10 @@
 #include <linux/string.h>
 #include <linux/zalloc.h>
 
-#include "addr_location.h"
 #include "dso.h"
 #include "event.h"
 #include "hashmap.h"
 #include "map.h"
-#include "maps.h"
 #include "runtime-frames.h"
 #include "sample.h"
 #include "symbol.h"
@@ -49,10 +47,8 @@ struct runtime_function {
 	char		*name;
 	/** @file: Its file and first line, shown in the place of an object. */
 	char		*file;
-	/** @map: A map of @ip alone, made when it is first shown. */
+	/** @map: A map of @ip alone, with a symbol, made when it is first looked up. */
 	struct map	*map;
-	/** @sym: A symbol of @name. */
-	struct symbol	*sym;
 };
 
 /**
@@ -287,40 +283,42 @@ u64 runtime_frames__merge(u64 *to, const u64 *ips, u64 nr,
 	return done;
 }
 
-static bool function__make_symbol(struct runtime_function *function)
+/* A map of the address alone, whose object has the symbol */
+static struct map *function__make_map(const struct runtime_function *function)
 {
+	struct symbol *sym = symbol__new(function->ip, FUNCTION_SIZE, STB_LOCAL, STT_FUNC,
+					 function->name);
 	struct dso *dso = dso__new(function->file);
+	struct map *map = NULL;
 
-	if (!dso)
-		return false;
-	dso__set_loaded(dso);
-	function->map = map__new2(function->ip, dso);
+	if (sym && dso) {
+		dso__insert_symbol(dso, sym);
+		dso__set_loaded(dso);
+		map = map__new2(function->ip, dso);
+	} else if (sym) {
+		symbol__delete(sym);
+	}
 	dso__put(dso);
-	if (!function->map)
-		return false;
-	map__set_end(function->map, function->ip + FUNCTION_SIZE);
-	map__set_mapping_type(function->map, MAPPING_TYPE__IDENTITY);
-	function->sym = symbol__new(function->ip, FUNCTION_SIZE, STB_LOCAL, STT_FUNC,
-				    function->name);
-	return function->sym;
+	if (!map)
+		return NULL;
+	map__set_end(map, function->ip + FUNCTION_SIZE);
+	map__set_mapping_type(map, MAPPING_TYPE__IDENTITY);
+	return map;
 }
 
 /**
- * runtime_frames__resolve - Find the symbol and the map of an address.
+ * runtime_frames__map - Find the map of an address.
  * @ip: The address, one for which runtime_frames__is_ip() is true.
- * @al: Set to them.
  *
- * Return: false if it stands for nothing.
+ * Return: The map, with a reference; NULL if it stands for nothing.
  */
-bool runtime_frames__resolve(u64 ip, struct addr_location *al)
+struct map *runtime_frames__map(u64 ip)
 {
 	u64 i = (ip - RUNTIME_FRAMES_START) / FUNCTION_SIZE;
 
-	if (i >= nr_functions || (!functions[i]->sym && !function__make_symbol(functions[i])))
-		return false;
-	map__put(al->map);
-	al->map = map__get(functions[i]->map);
-	al->sym = functions[i]->sym;
-	al->addr = ip;
-	return true;
+	if (i >= nr_functions)
+		return NULL;
+	if (!functions[i]->map)
+		functions[i]->map = function__make_map(functions[i]);
+	return map__get(functions[i]->map);
 }

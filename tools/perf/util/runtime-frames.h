@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
-struct addr_location;
-struct ip_callchain;
+struct map;
 struct perf_sample;
 union perf_event;
 
@@ -38,6 +37,6 @@ s64 runtime_frames__parse(const union perf_event *event, const struct perf_sampl
 			  struct runtime_frame **frames);
 u64 runtime_frames__merge(u64 *to, const u64 *ips, u64 nr,
 			  const struct runtime_frame *frames, u64 nr_frames);
-bool runtime_frames__resolve(u64 ip, struct addr_location *al);
+struct map *runtime_frames__map(u64 ip);
 
 #endif /* __PERF_RUNTIME_FRAMES_H */

@@ -5,7 +5,8 @@
  * The kernel ends a stack early where it has no table for an object, and the object keeps
  * no frame pointers. The stack does not say so. But a complete one ends where the kernel
  * begins a program or a thread: at the entry point of its program or of the dynamic linker,
- * or in the C library's clone(). All others are counted for the object where they end. It
+ * or in the C library's clone(). A stripped library has no name for that; but a thread that
+ * returns to it exits. All others are counted for the object where they end. It
  * is shown whether that has a table of its own; the kernel may have got one from a service.
  *
  * A stack with as many frames as its event allows was cut by perf, and counts as complete.
@@ -21,6 +22,7 @@
 #include "evsel.h"
 #include "machine.h"
 #include "map.h"
+#include "runtime-frames.h"
 #include "sample.h"
 #include "stack-ends.h"
 #include "symbol.h"
@@ -135,7 +137,7 @@ static bool begins_thread(const char *name)
 	return false;
 }
 
-/* The number of user addresses, and the last of them */
+/* The number of native user addresses, and the last of them */
 static u64 last_user_ip(const struct ip_callchain *chain, u64 *ip)
 {
 	bool user = false;
@@ -144,7 +146,7 @@ static u64 last_user_ip(const struct ip_callchain *chain, u64 *ip)
 	for (i = 0; i < chain->nr; i++) {
 		if (chain->ips[i] >= PERF_CONTEXT_MAX) {
 			user = chain->ips[i] == PERF_CONTEXT_USER;
-		} else if (user) {
+		} else if (user && !runtime_frames__is_ip(chain->ips[i])) {
 			*ip = chain->ips[i];
 			nr++;
 		}
@@ -152,12 +154,28 @@ static u64 last_user_ip(const struct ip_callchain *chain, u64 *ip)
 	return nr;
 }
 
+/* Would the thread call exit(2), not exit_group(2), if it returned to this address? */
+static bool exits_thread(const struct addr_location *al, struct machine *machine, u64 ip)
+{
+	/* mov $60, %eax; syscall: after the result has been made its argument */
+	static const u8 x86[] = { 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05 };
+	/* mov x8, #93; svc #0 */
+	static const u8 arm64[] = { 0xa8, 0x0b, 0x80, 0xd2, 0x01, 0, 0, 0xd4 };
+	u8 code[3 + sizeof(x86)];
+
+	if (!al->map || dso__data_read_addr(map__dso(al->map), al->map, machine, ip, code,
+					    sizeof(code)) != sizeof(code))
+		return false;
+	return !memcmp(code, arm64, sizeof(arm64)) || !memcmp(code + 2, x86, sizeof(x86)) ||
+	       !memcmp(code + 3, x86, sizeof(x86));
+}
+
 static bool is_complete(const struct stack_ends_object *object, const struct addr_location *al,
-			struct symbol *sym)
+			struct symbol *sym, struct machine *machine, u64 ip)
 {
 	if (object->entry && al->addr - object->entry <= ENTRY_SIZE)
 		return true;
-	return sym && begins_thread(sym->name);
+	return (sym && begins_thread(sym->name)) || exits_thread(al, machine, ip);
 }
 
 /**
@@ -192,7 +210,7 @@ void stack_ends__count(struct stack_ends *ends, struct evsel *evsel,
 	/* A return address may lie after its function */
 	sym = thread__find_symbol(thread, PERF_RECORD_MISC_USER, nr > 1 ? ip - 1 : ip, &al);
 	object = get_object(ends, al.map ? map__dso(al.map) : NULL, machine);
-	if (object && !is_complete(object, &al, sym)) {
+	if (object && !is_complete(object, &al, sym, machine, ip)) {
 		object->early++;
 		ends->early++;
 	}
