@@ -25,6 +25,12 @@
 /* Names that were announced in the last second; a name that takes another's place is early */
 #define ANNOUNCED_BITS	12
 
+/*
+ * Names of one stack that are announced at once: others come with the next stacks.  A process
+ * could have new ones all the time, and fill the buffers of those who profile it.
+ */
+#define MAX_NAMES	64
+
 /* The low half is when, in jiffies, the high half says what */
 static u64 announced[1 << ANNOUNCED_BITS];
 
@@ -120,10 +126,10 @@ void unwind_chain_unknown(u64 reader, const struct unwind_chain_stack *stack,
 	const u64 base = mix(mix(reader) ^ (u64)current->tgid << 32 ^ current->self_exec_id);
 	const struct unwind_chain_frame *frame;
 	const u32 now = jiffies;
+	unsigned int i, nr = 0;
 	u64 key, *slot, old;
-	unsigned int i;
 
-	for (i = 0; i < stack->nr; i++) {
+	for (i = 0; i < stack->nr && nr < MAX_NAMES; i++) {
 		frame = &stack->frames[i];
 		key = mix(base ^ frame->function ^ (u64)frame->check << 32);
 		slot = &announced[key >> (64 - ANNOUNCED_BITS)];
@@ -132,5 +138,6 @@ void unwind_chain_unknown(u64 reader, const struct unwind_chain_stack *stack,
 			continue;
 		WRITE_ONCE(*slot, key << 32 | now);
 		__set_bit(i, unknown);
+		nr++;
 	}
 }

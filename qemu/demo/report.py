@@ -147,13 +147,13 @@ def main():
     title = f"Debian's programs as they are, on {os.environ['ARCH']}: the same work, by each method"
     held = list(stacks.holds(runs))
     with open(os.path.join(directory, f"{SHOWN}.functions.json"), encoding="utf-8") as file:
-        tree = json.load(file)
-    usual = stacks.functions(tree)[0]
+        functions = json.load(file)
+    usual = stacks.functions(functions)[0]
     held.append(("functions: the usual stack begins with the program", usual[:1] == ("<module>",)))
     if os.path.exists(template):
         with open(template, encoding="utf-8") as file, \
              open(os.path.join(directory, "functions.html"), "w", encoding="utf-8") as to:
-            to.write(page(file.read(), tree, f"sframe, with Python's functions: {title}"))
+            to.write(page(file.read(), functions, f"sframe, with Python's functions: {title}"))
     for method, run in runs.items():
         path = os.path.join(directory, f"{SHOWN}.{method}.json")
         if os.path.exists(template) and leaf:
@@ -172,7 +172,7 @@ def main():
     with open(os.path.join(directory, "report.tap"), "w", encoding="utf-8") as file:
         for number, (what, good) in enumerate(held, 1):
             file.write(f"{'ok' if good else 'not ok'} {number} {what}\n")
-    print("\n".join(screen(programs, title, tree)))
+    print("\n".join(screen(programs, title, functions)))
     folder = f"build/{os.path.basename(directory)}"
     print(f"Flame graphs: {folder}/*.html\nTo open {folder}/perf.data: make shell SHARE={folder}, "
           "then perf report -i /mnt/share/perf.data")

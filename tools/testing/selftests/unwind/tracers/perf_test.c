@@ -33,7 +33,7 @@
  * Attributes
  */
 
-#define FIRST_RESERVED_BIT	40
+#define FIRST_RESERVED_BIT	41
 
 /* The 64-bit word of attribute bits, which follows read_format */
 static uint64_t *attr_bits(struct perf_event_attr *attr)
@@ -60,7 +60,11 @@ TEST(attr_bit_positions)
 	EXPECT_EQ(1ULL << 38, *attr_bits(&attr));
 	attr = (struct perf_event_attr){ .defer_output = 1 };
 	EXPECT_EQ(1ULL << 39, *attr_bits(&attr));
+	attr = (struct perf_event_attr){ .defer_runtime = 1 };
+	EXPECT_EQ(1ULL << 40, *attr_bits(&attr));
 	EXPECT_EQ(22, PERF_RECORD_CALLCHAIN_DEFERRED);
+	EXPECT_EQ(23, PERF_RECORD_CALLCHAIN_RUNTIME);
+	EXPECT_EQ(24, PERF_RECORD_RUNTIME_NAME);
 	EXPECT_EQ(-640ULL, PERF_CONTEXT_USER_DEFERRED);
 }
 
