@@ -7,11 +7,15 @@
  * are, and which native frame executes each.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -832,6 +836,103 @@ TEST_F(stack, frame_that_cannot_be_read_cuts_the_chain)
 		records_free(&self->recs);
 	}
 	EXPECT_EQ(0, del(KEY));
+}
+
+/* The program's handler of faults, which never comes, is not waited for */
+TEST_F(stack, frame_in_memory_of_a_userfaultfd_cuts_the_chain)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	const struct runtime_frame *found;
+	struct uffdio_register range = {};
+	uint64_t nr;
+	void *page;
+	int fd;
+
+	fd = syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+	if (fd < 0 && errno == ENOSYS)
+		SKIP(return, "no userfaultfd");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, ioctl(fd, UFFDIO_API, &api));
+	page = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
+	ASSERT_NE(MAP_FAILED, page);
+	range.range.start = (uintptr_t)page;
+	range.range.len = getpagesize();
+	range.mode = UFFDIO_REGISTER_MODE_MISSING;
+	ASSERT_EQ(0, ioctl(fd, UFFDIO_REGISTER, &range));
+
+	ASSERT_EQ(0, add(&self->attr));
+	LEAF->caller = page;
+	own.frame = LEAF;
+	native_sample();
+	found = read_frames(self, &nr);
+	ASSERT_NE(NULL, found);
+	EXPECT_EQ(1, nr);
+	EXPECT_TRUE(is_cut(self));
+	EXPECT_EQ(0, del(KEY));
+	munmap(page, getpagesize());
+	close(fd);
+}
+
+/* A chain may lead into a file: no page of it is allocated, and none is read */
+TEST_F(stack, frame_in_a_hole_of_a_shared_file_allocates_no_page)
+{
+	const size_t size = 16 * getpagesize();
+	const struct runtime_frame *found;
+	struct stat st;
+	uint64_t nr;
+	char *map;
+	int fd;
+
+	fd = memfd_create("frames", MFD_CLOEXEC);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, ftruncate(fd, size));
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, map);
+	ASSERT_EQ(0, add(&self->attr));
+	LEAF->caller = (void *)(map + 3 * getpagesize());
+	own.frame = LEAF;
+	native_sample();
+	found = read_frames(self, &nr);
+	ASSERT_NE(NULL, found);
+	EXPECT_EQ(1, nr);
+	EXPECT_TRUE(is_cut(self));
+	ASSERT_EQ(0, fstat(fd, &st));
+	EXPECT_EQ(0, st.st_blocks);
+	EXPECT_EQ(0, del(KEY));
+	munmap(map, size);
+	close(fd);
+}
+
+/* Memory of the program's own that is not resident is brought in: it may be swapped out */
+TEST_F(stack, frame_in_memory_that_is_not_resident_is_read)
+{
+	const size_t size = getpagesize();
+	const struct runtime_frame *found;
+	struct frame *frame;
+	uint64_t nr;
+	int fd;
+
+	fd = memfd_create("frames", MFD_CLOEXEC);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, ftruncate(fd, size));
+	frame = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, frame);
+	*frame = (struct frame){ .function = &functions[1] };
+	/* In the page cache, and in no page table */
+	ASSERT_EQ(0, madvise(frame, size, MADV_DONTNEED));
+	ASSERT_EQ(0, add(&self->attr));
+	LEAF->caller = frame;
+	own.frame = LEAF;
+	native_sample();
+	found = read_frames(self, &nr);
+	ASSERT_NE(NULL, found);
+	ASSERT_EQ(2, nr);
+	EXPECT_EQ((uintptr_t)&functions[1], found[1].function);
+	EXPECT_FALSE(is_cut(self));
+	EXPECT_EQ(0, del(KEY));
+	munmap(frame, size);
+	close(fd);
 }
 
 /* Rounds of random pointers in an arena: whatever comes, it comes whole, and ends */
