@@ -300,7 +300,7 @@ static __always_inline bool step_frames(struct unwind_chain_reader *reader,
 					struct natives *natives, struct position *at)
 {
 	unsigned long function, next;
-	u32 bits = 0;
+	u32 bits = 0, line = 1;
 
 	while (at->frame && at->frame != at->mark) {
 		struct unwind_chain_frame *to = &stack->frames[stack->nr];
@@ -315,6 +315,7 @@ static __always_inline bool step_frames(struct unwind_chain_reader *reader,
 			if (stack->nr == UNWIND_CHAIN_FRAMES)
 				return false;
 		} else if (stack->nr < UNWIND_CHAIN_FRAMES) {
+			line = 1;
 			if (!get_word(reader, at->frame + attr->function, &function))
 				return false;
 			function &= attr->function_mask;
@@ -324,9 +325,15 @@ static __always_inline bool step_frames(struct unwind_chain_reader *reader,
 			}
 			if (!read_check(reader, attr, function, &to->check))
 				return false;
-			to->function = function;
-			to->chain = stack->nr_chains - 1;
-			stack->nr++;
+			if (function && attr->flags & UNWIND_CHAIN_LINE &&
+			    !get_half(reader, function + attr->line, &line))
+				return false;
+			/* The runtime made this function for itself, if it is in no line */
+			if (line) {
+				to->function = function;
+				to->chain = stack->nr_chains - 1;
+				stack->nr++;
+			}
 		}
 		if (!take_node(reader))
 			return false;

@@ -12,8 +12,10 @@
 #include <linux/bitops.h>
 #include <linux/ctype.h>
 #include <linux/hash.h>
+#include <linux/init.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
+#include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
@@ -33,6 +35,8 @@
 
 /* The low half is when, in jiffies, the high half says what */
 static u64 announced[1 << ANNOUNCED_BITS];
+/* Or a process could choose functions that take the place of another one's */
+static u64 seed __read_mostly;
 
 /* The lower half of a product depends on the lower half of what is multiplied alone */
 static u64 mix(u64 val)
@@ -123,7 +127,7 @@ void unwind_chain_name(const struct unwind_chain_stack *stack,
 void unwind_chain_unknown(u64 reader, const struct unwind_chain_stack *stack,
 			  unsigned long *unknown)
 {
-	const u64 base = mix(mix(reader) ^ (u64)current->tgid << 32 ^ current->self_exec_id);
+	const u64 base = mix(mix(reader ^ seed) ^ (u64)current->tgid << 32 ^ current->self_exec_id);
 	const struct unwind_chain_frame *frame;
 	const u32 now = jiffies;
 	unsigned int i, nr = 0;
@@ -141,3 +145,10 @@ void unwind_chain_unknown(u64 reader, const struct unwind_chain_stack *stack,
 		nr++;
 	}
 }
+
+static int __init unwind_chain_init(void)
+{
+	seed = get_random_u64();
+	return 0;
+}
+late_initcall(unwind_chain_init);

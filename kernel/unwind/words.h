@@ -39,12 +39,15 @@ static __always_inline void words_end(void)
 static __always_inline bool read_word(unsigned long addr, unsigned long *word)
 {
 	const unsigned long __user *at = (const unsigned long __user *)addr;
+	unsigned long val;
 
 	if (can_do_masked_user_access())
 		at = mask_user_address(at);
 	else if (addr > TASK_SIZE_MAX - sizeof(*at))
 		return false;
-	unsafe_get_user(*word, at, fault);
+	/* Some compilers make it clear its result if it fails */
+	unsafe_get_user(val, at, fault);
+	*word = val;
 	return true;
 fault:
 	return false;
@@ -53,12 +56,14 @@ fault:
 static __always_inline bool read_half(unsigned long addr, u32 *half)
 {
 	const u32 __user *at = (const u32 __user *)addr;
+	u32 val;
 
 	if (can_do_masked_user_access())
 		at = mask_user_address(at);
 	else if (addr > TASK_SIZE_MAX - sizeof(*at))
 		return false;
-	unsafe_get_user(*half, at, fault);
+	unsafe_get_user(val, at, fault);
+	*half = val;
 	return true;
 fault:
 	return false;

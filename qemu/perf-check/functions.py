@@ -26,6 +26,8 @@ PARENT = {
     "start_loop": "main",
     "fork": "main", "child": "fork", "child_leaf": "child",
     "deep": "main",
+    "construct": "main", "Constructed.__init__": "construct",
+    "init_leaf": "Constructed.__init__",
     # Coroutines and threads begin in the standard library
     "coroutine": None, "awaited": "coroutine", "awaited_leaf": "awaited",
     "in_thread": None, "thread_leaf": "in_thread", "sleep_leaf": "in_thread",
@@ -142,6 +144,16 @@ def recurse(depth):
     return recurse(depth - 1) if depth else work(2000)
 
 
+class Constructed:
+    def __init__(self):
+        init_leaf(200)
+
+
+def construct():
+    for _ in range(5):
+        Constructed()
+
+
 def deep():
     recurse(800)
 
@@ -185,6 +197,7 @@ def main():
         describe()
         start_loop()
         deep()
+        construct()
         fork()
     for thread in threads:
         thread.join()

@@ -149,7 +149,8 @@ struct unwind_chain_string {
  *	function in the same place
  * @name: offset in a function of the pointer to its name
  * @file: offset of the pointer to the name of its file
- * @line: offset of the number of its first line: 32 bits
+ * @line: offset of the number of its first line: 32 bits.  With UNWIND_CHAIN_LINE, frames
+ *	of functions whose line is 0 are not reported: the runtime made them for itself
  * @string: how these names are stored
  *
  * An entry frame is none of the language: the interpreter has it on the thread's stack, in

@@ -294,6 +294,8 @@ static struct map *function__make_map(const struct runtime_function *function)
 	if (sym && dso) {
 		dso__insert_symbol(dso, sym);
 		dso__set_loaded(dso);
+		/* The process chose the name: no file is opened by it */
+		dso__set_has_srcline(dso, false);
 		map = map__new2(function->ip, dso);
 	} else if (sym) {
 		symbol__delete(sym);

@@ -521,6 +521,25 @@ TEST_F(stack, single_thread_has_its_frames_in_their_places)
 	EXPECT_EQ(0, del(KEY));
 }
 
+/* A function that is in no line is the runtime's own */
+TEST_F(stack, function_without_a_line_is_not_reported)
+{
+	const struct runtime_frame *found;
+	uint64_t nr;
+
+	functions[1].line = 0;
+	ASSERT_EQ(0, add(&self->attr));
+	eval(OUTER, 2, native_eval);
+	found = read_frames(self, &nr);
+	functions[1].line = 20;
+	ASSERT_NE(NULL, found);
+	ASSERT_EQ(2, nr);
+	EXPECT_EQ((uintptr_t)&functions[2], found[0].function);
+	EXPECT_EQ((uintptr_t)&functions[0], found[1].function);
+	EXPECT_EQ(return_addresses[0], address_at(self, found[1].place));
+	EXPECT_EQ(0, del(KEY));
+}
+
 /* Bits that are not of the address are no part of it */
 TEST_F(stack, tags_of_functions_are_removed)
 {
@@ -705,6 +724,7 @@ TEST_F(stack, function_in_the_place_of_another_has_another_check)
 	uint64_t __nr;							\
 									\
 	ASSERT_EQ(0, add(&self->attr));					\
+	function.line = 1;						\
 	frames[0].function = &function;					\
 	eval(OUTER, 1, native_sample);					\
 	ASSERT_NE(NULL, read_frames(self, &__nr));			\
