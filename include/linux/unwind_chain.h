@@ -9,6 +9,7 @@
 
 struct unwind_chain;
 struct unwind_stacktrace;
+struct unwind_walk_notes;
 
 /* More frames than this are cut off; with them, the structure has less than 8 KiB */
 #define UNWIND_CHAIN_FRAMES	500
@@ -25,7 +26,7 @@ struct unwind_stacktrace;
  * @check: differs if there was another function at this address
  * @place: number of the native frame that executes it, 0 for the topmost one;
  *	or UNWIND_CHAIN_APART
- * @chain: index into the stack's chains
+ * @chain: index into the stack's chains: frames with the same one are of one runtime
  */
 struct unwind_chain_frame {
 	u64	function;
@@ -38,6 +39,7 @@ struct unwind_chain_frame {
  * struct unwind_chain_stack - frames that belong to a native stack
  * @nr: number of frames
  * @nr_chains: number of chains
+ * @waits: how many pages may still be brought in for names
  * @cut: there are more frames, or the next one could not be read
  * @chains: where the frames come from
  * @frames: each chain's frames, the innermost first
@@ -45,6 +47,7 @@ struct unwind_chain_frame {
 struct unwind_chain_stack {
 	unsigned int			nr;
 	unsigned int			nr_chains;
+	unsigned int			waits;
 	bool				cut;
 	struct unwind_chain		*chains[UNWIND_CHAINS];
 	struct unwind_chain_frame	frames[UNWIND_CHAIN_FRAMES];
@@ -64,9 +67,13 @@ struct unwind_chain_name {
 
 #ifdef CONFIG_UNWIND_USER_SFRAME
 
-struct unwind_chain_stack *unwind_chain_take(const struct unwind_stacktrace *trace);
+void unwind_chain_add_reader(void);
+void unwind_chain_del_reader(void);
+bool unwind_chain_has_readers(void);
+struct unwind_chain_stack *unwind_chain_take(const struct unwind_stacktrace *trace,
+					     const struct unwind_walk_notes *notes);
 void unwind_chain_free(struct unwind_chain_stack *stack);
-void unwind_chain_name(const struct unwind_chain_stack *stack,
+void unwind_chain_name(struct unwind_chain_stack *stack,
 		       const struct unwind_chain_frame *frame,
 		       struct unwind_chain_name *name);
 void unwind_chain_unknown(u64 reader, const struct unwind_chain_stack *stack,
@@ -76,15 +83,23 @@ int unwind_chain_prctl(unsigned long op, unsigned long uattr, unsigned long size
 
 #else
 
+static inline void unwind_chain_add_reader(void) { }
+static inline void unwind_chain_del_reader(void) { }
+
+static inline bool unwind_chain_has_readers(void)
+{
+	return false;
+}
+
 static inline struct unwind_chain_stack *
-unwind_chain_take(const struct unwind_stacktrace *trace)
+unwind_chain_take(const struct unwind_stacktrace *trace, const struct unwind_walk_notes *notes)
 {
 	return NULL;
 }
 
 static inline void unwind_chain_free(struct unwind_chain_stack *stack) { }
 
-static inline void unwind_chain_name(const struct unwind_chain_stack *stack,
+static inline void unwind_chain_name(struct unwind_chain_stack *stack,
 				     const struct unwind_chain_frame *frame,
 				     struct unwind_chain_name *name)
 {

@@ -13,10 +13,12 @@
 #include <linux/unwind_user_types.h>
 
 struct pt_regs;
+struct unwind_walk_notes;
 
 #ifdef CONFIG_UNWIND_USER
 
-int unwind_walk(struct unwind_stacktrace *trace, unsigned int max);
+int unwind_walk(struct unwind_stacktrace *trace, unsigned int max,
+		struct unwind_walk_notes *notes);
 bool unwind_regs_saved(void);
 enum unwind_text_kind unwind_find_text(const struct vm_area_struct *vma,
 				       unsigned long ip, u64 *offset);

@@ -228,13 +228,14 @@ __bpf_kfunc int bpf_unwind_stack(struct bpf_unwind *unwind, void *buf,
 }
 
 /* The frames of languages, read when a program first asks for them; NULL if there are none */
-static const struct unwind_chain_stack *frames_of(struct bpf_unwind *unwind)
+static struct unwind_chain_stack *frames_of(struct bpf_unwind *unwind)
 {
 	struct bpf_unwind_delivery *delivery =
 		container_of(unwind, struct bpf_unwind_delivery, unwind);
 
 	if (!delivery->asked)
-		delivery->frames = unwind_chain_take(delivery->trace);
+		delivery->frames = unwind_chain_take(delivery->trace,
+						     unwind_deferred_notes());
 	delivery->asked = true;
 	return delivery->frames;
 }
@@ -278,7 +279,7 @@ __bpf_kfunc int bpf_unwind_frames(struct bpf_unwind *unwind, void *buf, u32 buf_
 __bpf_kfunc int bpf_unwind_frame_name(struct bpf_unwind *unwind, u32 number,
 				      void *buf, u32 buf__sz)
 {
-	const struct unwind_chain_stack *stack = frames_of(unwind);
+	struct unwind_chain_stack *stack = frames_of(unwind);
 
 	memset(buf, 0, buf__sz);
 	if (buf__sz != sizeof(struct unwind_chain_name))
@@ -364,6 +365,7 @@ static int unwind_ops_reg(void *kdata, struct bpf_link *link)
 	if (!free)
 		return -ENOSPC;
 	rcu_assign_pointer(*free, kdata);
+	unwind_chain_add_reader();
 	return 0;
 }
 
@@ -377,6 +379,7 @@ static void unwind_ops_unreg(void *kdata, struct bpf_link *link)
 			continue;
 		/* The memory stays until its readers have ended */
 		RCU_INIT_POINTER(unwind_ops[i], NULL);
+		unwind_chain_del_reader();
 		return;
 	}
 }

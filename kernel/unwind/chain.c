@@ -20,13 +20,13 @@
  * of nodes is bounded, whatever they are; a list that comes back to where it was is cut.
  *
  * A frame belongs to the native frame that executes it.  This is the one around the next
- * entry frame, from its stack pointer up to its caller's.  So the native stack is walked a
- * second time, for the stack pointers; this walk finds the chains of files, too.  Where an
- * entry frame is in no native frame that is known, its frames stand apart.
+ * entry frame, from its stack pointer up to its caller's.  Or, where a runtime has no entry
+ * frames, it is the next one of the function that executes frames.  Where this does not fit,
+ * the frames stand apart.  The walk of the native stack has noted the stack pointers, and
+ * the chains of files, if anybody reads chains: struct unwind_walk_notes.
  */
 
 #include <linux/cleanup.h>
-#include <linux/export.h>
 #include <linux/hash.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
@@ -190,6 +190,9 @@ static void find_heads(struct unwind_chain_reader *reader, const struct unwind_c
 	const struct unwind_chain_list *groups = &attr->lists[0];
 	unsigned long node, first;
 
+	/* Without a list of threads, there is one that has frames */
+	if (!attr->nr_lists && !thread_group_leader(current))
+		return;
 	if (!read_all(reader, get_word(reader, head, &node)))
 		return;
 	if (!attr->nr_lists) {
@@ -209,19 +212,29 @@ static void find_heads(struct unwind_chain_reader *reader, const struct unwind_c
 }
 
 /*
- * Frames
+ * Places
  */
 
 /**
  * struct natives - the native stack
+ * @ips: the address of each frame
  * @sps: the stack pointer of each frame; 0 if it is not known
  * @nr: number of frames
- * @from: the entry frames from here on lie in this frame, or further out
+ * @from: what comes from here on lies in this frame, or further out
+ * @text: start of the function that executes frames, if there are no entry frames
+ * @text_size: its size; 0 if there are entry frames
+ * @missed: there was no frame of this function where one was expected
+ * @visits: how many more frames may be looked at
  */
 struct natives {
+	const unsigned long	*ips;
 	const unsigned long	*sps;
 	unsigned int		nr;
 	unsigned int		from;
+	unsigned long		text;
+	unsigned long		text_size;
+	bool			missed;
+	unsigned int		visits;
 };
 
 /* The native frame around an address, or UNWIND_CHAIN_APART */
@@ -230,7 +243,8 @@ static __always_inline u16 place_of(struct natives *natives, unsigned long addr)
 	const unsigned long *sps = natives->sps;
 	unsigned int i;
 
-	for (i = natives->from; i + 1 < natives->nr; i++) {
+	for (i = natives->from; i + 1 < natives->nr && natives->visits; i++) {
+		natives->visits--;
 		if (sps[i] && addr >= sps[i] && addr < sps[i + 1]) {
 			natives->from = i;
 			return i;
@@ -239,12 +253,37 @@ static __always_inline u16 place_of(struct natives *natives, unsigned long addr)
 	return UNWIND_CHAIN_APART;
 }
 
+/* The next native frame of the function that executes frames, or UNWIND_CHAIN_APART */
+static __always_inline u16 next_executor(struct natives *natives)
+{
+	unsigned int i;
+
+	while (natives->from < natives->nr) {
+		i = natives->from++;
+		/* The call, but for the topmost frame */
+		if (natives->ips[i] - !!i - natives->text < natives->text_size)
+			return i;
+	}
+	natives->missed = true;
+	return UNWIND_CHAIN_APART;
+}
+
+/* Has each frame of the function that executes frames got some, and all of them are placed? */
+static bool fits(struct natives *natives, bool all_placed)
+{
+	return all_placed && !natives->missed && next_executor(natives) == UNWIND_CHAIN_APART;
+}
+
 static __always_inline void set_place(struct unwind_chain_stack *stack, unsigned int first,
 				      u16 place)
 {
 	for (; first < stack->nr; first++)
 		stack->frames[first].place = place;
 }
+
+/*
+ * Frames
+ */
 
 /**
  * struct position - how far a list of frames was followed
@@ -262,86 +301,138 @@ struct position {
 	unsigned int	first;
 };
 
-static __always_inline bool next_frame(struct unwind_chain_reader *reader,
-				       const struct unwind_chain_attr *attr,
-				       unsigned long frame, unsigned long *next)
+/**
+ * struct node - what was read of a frame
+ * @next: the caller's frame
+ * @function: its function; 0 if it has none
+ * @check: tells the function from others at its address
+ * @entry: it matches attr->entry_mask
+ * @executed: native frames execute its function
+ * @hidden: the runtime made this function for itself
+ */
+struct node {
+	unsigned long	next;
+	unsigned long	function;
+	u32		check;
+	bool		entry;
+	bool		executed;
+	bool		hidden;
+};
+
+static __always_inline bool read_next(struct unwind_chain_reader *reader,
+				      const struct unwind_chain_attr *attr,
+				      unsigned long frame, struct node *node)
 {
+	u32 bits;
+
+	node->entry = false;
+	if (attr->entry_mask) {
+		if (!get_half(reader, frame + attr->entry, &bits))
+			return false;
+		node->entry = (bits & attr->entry_mask) == attr->entry_value;
+	}
 	if (attr->stride) {
-		*next = frame + attr->stride;
+		node->next = frame + attr->stride;
 		return true;
 	}
-	return get_word(reader, frame + attr->next, next);
+	return get_word(reader, frame + attr->next, &node->next);
 }
 
-static __always_inline bool read_check(struct unwind_chain_reader *reader,
-				       const struct unwind_chain_attr *attr,
-				       unsigned long function, u32 *hash)
+static __always_inline bool read_function(struct unwind_chain_reader *reader,
+					  const struct unwind_chain_attr *attr,
+					  unsigned long frame, struct node *node)
 {
 	unsigned long check[2];
+	u32 kind = 0, line;
 
-	*hash = 0;
-	if (!function)
-		return true;
-	if (!get_word(reader, function + attr->check[0], &check[0]) ||
-	    !get_word(reader, function + attr->check[1], &check[1]))
+	if (!get_word(reader, frame + attr->function, &node->function))
 		return false;
-	*hash = hash_64(check[0] * GOLDEN_RATIO_64 ^ check[1], 32);
+	node->function &= attr->function_mask;
+	node->hidden = !node->function;
+	if (node->hidden)
+		return true;
+	if (!get_word(reader, node->function + attr->check[0], &check[0]) ||
+	    !get_word(reader, node->function + attr->check[1], &check[1]))
+		return false;
+	node->check = hash_64(check[0] * GOLDEN_RATIO_64 ^ check[1], 32);
+	if (attr->kind_mask && !get_half(reader, node->function + attr->kind, &kind))
+		return false;
+	node->executed = (kind & attr->kind_mask) == attr->kind_value;
+	if (!node->executed || !(attr->flags & UNWIND_CHAIN_LINE))
+		return true;
+	if (!get_half(reader, node->function + attr->line, &line))
+		return false;
+	node->hidden = !line;
+	return true;
+}
+
+/* False if there is no room */
+static __always_inline bool add_frame(struct unwind_chain_stack *stack, const struct node *node)
+{
+	struct unwind_chain_frame *to = &stack->frames[stack->nr];
+
+	if (stack->nr == UNWIND_CHAIN_FRAMES)
+		return false;
+	to->function = node->function;
+	to->check = node->check;
+	to->chain = stack->nr_chains - 1;
+	stack->nr++;
+	return true;
+}
+
+/*
+ * Read a frame, and add it unless it is an entry frame or hidden: false if that cannot be
+ * done.  When there is no more room, the next entry frame still says where the last ones belong.
+ */
+static __always_inline bool step_frame(struct unwind_chain_reader *reader,
+				       struct unwind_chain_stack *stack,
+				       const struct unwind_chain_attr *attr,
+				       struct natives *natives, struct position *at,
+				       struct node *node)
+{
+	if (!read_next(reader, attr, at->frame, node))
+		return false;
+	if (node->entry && !natives->text_size) {
+		set_place(stack, at->first, place_of(natives, unwind_arch_untag(at->frame)));
+		at->first = stack->nr;
+		return stack->nr < UNWIND_CHAIN_FRAMES;
+	}
+	if (!natives->text_size && stack->nr == UNWIND_CHAIN_FRAMES)
+		return true;
+	if (!read_function(reader, attr, at->frame, node))
+		return false;
+	if (attr->stride && !node->function)
+		node->next = 0;
+	if (node->hidden)
+		return true;
+	if (!add_frame(stack, node))
+		return false;
+	if (node->entry && node->executed) {
+		set_place(stack, at->first, next_executor(natives));
+		at->first = stack->nr;
+	}
 	return true;
 }
 
 /*
  * Add the frames from @at outwards: false if it is not known what follows.  A list that
  * comes back to where it was is found as Brent did: the mark is set anew at each power of two.
- * When there is no more room, the next entry frame still says where the last ones belong.
  */
 static __always_inline bool step_frames(struct unwind_chain_reader *reader,
 					struct unwind_chain_stack *stack,
 					const struct unwind_chain_attr *attr,
 					struct natives *natives, struct position *at)
 {
-	unsigned long function, next;
-	u32 bits = 0, line = 1;
+	struct node node;
 
 	while (at->frame && at->frame != at->mark) {
-		struct unwind_chain_frame *to = &stack->frames[stack->nr];
-
-		if ((attr->entry_mask && !get_half(reader, at->frame + attr->entry, &bits)) ||
-		    !next_frame(reader, attr, at->frame, &next))
-			return false;
-		if (attr->entry_mask && (bits & attr->entry_mask) == attr->entry_value) {
-			set_place(stack, at->first,
-				  place_of(natives, unwind_arch_untag(at->frame)));
-			at->first = stack->nr;
-			if (stack->nr == UNWIND_CHAIN_FRAMES)
-				return false;
-		} else if (stack->nr < UNWIND_CHAIN_FRAMES) {
-			line = 1;
-			if (!get_word(reader, at->frame + attr->function, &function))
-				return false;
-			function &= attr->function_mask;
-			if (attr->stride && !function) {
-				at->frame = 0;
-				break;
-			}
-			if (!read_check(reader, attr, function, &to->check))
-				return false;
-			if (function && attr->flags & UNWIND_CHAIN_LINE &&
-			    !get_half(reader, function + attr->line, &line))
-				return false;
-			/* The runtime made this function for itself, if it is in no line */
-			if (line) {
-				to->function = function;
-				to->chain = stack->nr_chains - 1;
-				stack->nr++;
-			}
-		}
-		if (!take_node(reader))
+		if (!step_frame(reader, stack, attr, natives, at, &node) || !take_node(reader))
 			return false;
 		if (++at->steps == at->mark_at) {
 			at->mark = at->frame;
 			at->mark_at *= 2;
 		}
-		at->frame = next;
+		at->frame = node.next;
 	}
 	return !at->frame;
 }
@@ -351,89 +442,141 @@ static bool add_frames(struct unwind_chain_reader *reader, struct unwind_chain_s
 {
 	const struct unwind_chain_attr *attr = &stack->chains[stack->nr_chains - 1]->attr;
 	struct position at = { .frame = frame, .mark_at = 1, .first = stack->nr };
+	const unsigned int first = stack->nr;
 	bool all;
 
+	natives->from = 0;
+	natives->missed = false;
 	all = read_all(reader, step_frames(reader, stack, attr, natives, &at));
+	/* If frames and native frames do not end together, they do not belong together */
+	if (natives->text_size && !fits(natives, all && at.first == stack->nr))
+		at.first = first;
 	set_place(stack, at.first, UNWIND_CHAIN_APART);
 	return all;
+}
+
+static unsigned long head_of(const struct unwind_chain_found *found)
+{
+	return found->base + found->chain->attr.head;
 }
 
 static void add_chain(struct unwind_chain_reader *reader, struct unwind_chain_stack *stack,
 		      const struct unwind_chain_found *found, struct natives *natives)
 {
+	const struct unwind_chain_attr *attr = &found->chain->attr;
 	struct heads heads = {};
 	unsigned int i;
 
 	stack->chains[stack->nr_chains++] = found->chain;
-	find_heads(reader, &found->chain->attr, found->head, &heads);
-	for (i = 0; i < heads.nr; i++) {
-		natives->from = 0;
+	natives->text = found->base + attr->text;
+	natives->text_size = attr->text_size;
+	find_heads(reader, attr, head_of(found), &heads);
+	for (i = 0; i < heads.nr; i++)
 		stack->cut |= !add_frames(reader, stack, heads.frame[i], natives);
-	}
 }
 
 /*
  * The native stack
  */
 
-/* Walk the stack of @trace again; how many frames are the same */
-static unsigned int walk_again(const struct unwind_stacktrace *trace, unsigned long *ips,
-			       struct unwind_walk_notes *notes)
-{
-	struct unwind_stacktrace again = { .entries = ips };
-	struct unwind_walk_state state;
-	unsigned int i;
-	u32 rights;
+/* How many read chains: without any, walks note nothing */
+static atomic_t readers = ATOMIC_INIT(0);
 
-	if (unwind_walk_start(&state, task_pt_regs(current)))
-		return 0;
-	state.notes = notes;
-	notes->sps[0] = state.sp;
-	rights = unwind_arch_keys_open();
-	unwind_walk_all_frames(&state, &again, trace->nr);
-	unwind_arch_keys_close(rights);
-	for (i = 0; i < again.nr && ips[i] == trace->entries[i]; i++)
-		;
-	return i;
+/**
+ * unwind_chain_add_reader - somebody will call unwind_chain_take()
+ *
+ * Context: any.
+ */
+void unwind_chain_add_reader(void)
+{
+	atomic_inc(&readers);
+}
+
+/**
+ * unwind_chain_del_reader - somebody will not call unwind_chain_take() any more
+ *
+ * Context: any.
+ */
+void unwind_chain_del_reader(void)
+{
+	atomic_dec(&readers);
+}
+
+/**
+ * unwind_chain_has_readers - will anybody call unwind_chain_take()?
+ *
+ * Context: any.
+ * Return: whether there is a reader.
+ */
+bool unwind_chain_has_readers(void)
+{
+	return atomic_read(&readers);
+}
+
+static bool is_known(const struct unwind_chain_found *known, unsigned int nr,
+		     const struct unwind_chain_found *found)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (head_of(&known[i]) == head_of(found))
+			return true;
+	}
+	return false;
 }
 
 /**
  * unwind_chain_note - note that a file with a chain was met on the stack
  * @notes: of the walk
  * @table: the file's table, which has a chain
- * @start: where the file would begin
+ * @base: where the file would begin
  *
  * Context: any, in an RCU read-side critical section.
  */
 void unwind_chain_note(struct unwind_walk_notes *notes, const struct sframe_table *table,
-		       unsigned long start)
+		       unsigned long base)
 {
-	const unsigned long head = start + table->chain->attr.head;
-	struct unwind_chain_found *found = notes->found;
-	unsigned int i;
+	const struct unwind_chain_found found = { .chain = table->chain, .base = base };
 
-	for (i = 0; i < notes->nr_found; i++) {
-		if (found[i].head == head)
-			return;
-	}
-	if (i == UNWIND_CHAINS || !refcount_inc_not_zero(&table->chain->users))
-		return;
-	found[i].chain = table->chain;
-	found[i].head = head;
-	notes->nr_found++;
+	if (notes->nr_found < ARRAY_SIZE(notes->found) &&
+	    !is_known(notes->found, notes->nr_found, &found) &&
+	    refcount_inc_not_zero(&table->chain->users))
+		notes->found[notes->nr_found++] = found;
 }
 
-static void put_found(struct unwind_walk_notes *notes)
+/**
+ * unwind_chain_clear_notes - drop what is noted
+ * @notes: of a walk
+ *
+ * Context: any but NMI.
+ */
+void unwind_chain_clear_notes(struct unwind_walk_notes *notes)
 {
 	while (notes->nr_found)
 		unwind_chain_put(notes->found[--notes->nr_found].chain);
+	notes->nr = 0;
 }
 
-static void read_chains(struct unwind_chain_stack *stack, const struct unwind_walk_notes *notes,
-			unsigned int nr_natives)
+/* The chains that the process registered, and those of files that the walk has met */
+static unsigned int find_chains(const struct unwind_walk_notes *notes,
+				struct unwind_chain_found *found)
+{
+	unsigned int i, nr = unwind_tables_get_chains(current->mm, found);
+
+	BUILD_BUG_ON(UNWIND_CHAIN_MAX + ARRAY_SIZE(notes->found) > UNWIND_CHAINS);
+	for (i = 0; i < notes->nr_found; i++) {
+		if (is_known(found, nr, &notes->found[i]))
+			continue;
+		refcount_inc(&notes->found[i].chain->users);
+		found[nr++] = notes->found[i];
+	}
+	return nr;
+}
+
+static void read_chains(struct unwind_chain_stack *stack, const struct unwind_chain_found *found,
+			unsigned int nr_found, struct natives *natives)
 {
 	struct unwind_chain_reader reader = { .nodes = MAX_NODES, .waits = MAX_WAITS };
-	struct natives natives = { .sps = notes->sps, .nr = nr_natives };
 	unsigned int i;
 	u32 rights;
 
@@ -441,46 +584,46 @@ static void read_chains(struct unwind_chain_stack *stack, const struct unwind_wa
 	stack->nr_chains = 0;
 	stack->cut = false;
 	rights = unwind_arch_keys_open();
-	for (i = 0; i < notes->nr_found; i++)
-		add_chain(&reader, stack, &notes->found[i], &natives);
+	for (i = 0; i < nr_found; i++)
+		add_chain(&reader, stack, &found[i], natives);
 	unwind_arch_keys_close(rights);
+	stack->waits = reader.waits;
 }
 
 /**
  * unwind_chain_take - take the frames of languages that belong to a native stack
  * @trace: the current task's stack, as it was taken for this return to user space
+ * @notes: what was noted on the way; NULL if nothing was
  *
  * Context: the callback of a client of deferred unwinding.
  * Return: the frames, to be freed with unwind_chain_free(); NULL if there are none.
  */
-struct unwind_chain_stack *unwind_chain_take(const struct unwind_stacktrace *trace)
+struct unwind_chain_stack *unwind_chain_take(const struct unwind_stacktrace *trace,
+					     const struct unwind_walk_notes *notes)
 {
-	unsigned long *words __free(kfree) = NULL;
-	struct unwind_walk_notes notes = {};
-	struct unwind_chain_stack *stack = NULL;
-	unsigned int nr = 0;
+	struct unwind_chain_found found[UNWIND_CHAINS];
+	struct natives natives = { .ips = trace->entries };
+	struct unwind_chain_stack *stack;
+	unsigned int nr;
 
-	if (!trace->nr || !unwind_has_stack(current))
+	if (!notes || !unwind_has_stack(current))
 		return NULL;
-	notes.nr_found = unwind_tables_get_chains(current->mm, notes.found);
-	if (!notes.nr_found && !atomic_read(&unwind_file_chains))
+	nr = find_chains(notes, found);
+	if (!nr)
 		return NULL;
 	/* The largest objects that come from slabs: pages would take longer than all the rest */
 	BUILD_BUG_ON(sizeof(*stack) > SZ_8K);
 	/* Not accounted: it is freed before the task returns */
-	words = kmalloc_array(trace->nr, 2 * sizeof(*words), GFP_KERNEL | __GFP_NOWARN);
-	if (words) {
-		notes.sps = words + trace->nr;
-		nr = walk_again(trace, words, &notes);
-		if (!notes.nr_found)
-			return NULL;
-		stack = kmalloc(sizeof(*stack), GFP_KERNEL | __GFP_NOWARN);
-	}
+	stack = kmalloc(sizeof(*stack), GFP_KERNEL | __GFP_NOWARN);
 	if (!stack) {
-		put_found(&notes);
+		while (nr)
+			unwind_chain_put(found[--nr].chain);
 		return NULL;
 	}
-	read_chains(stack, &notes, nr);
+	natives.sps = notes->sps;
+	natives.nr = min(trace->nr, notes->nr);
+	natives.visits = natives.nr + MAX_NODES;
+	read_chains(stack, found, nr, &natives);
 	if (stack->nr)
 		return stack;
 	unwind_chain_free(stack);

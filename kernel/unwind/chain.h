@@ -26,11 +26,11 @@ struct unwind_chain {
 /**
  * struct unwind_chain_found - a chain of the current task, with a reference
  * @chain: the chain
- * @head: address of the pointer to its first node
+ * @base: what its addresses count from: 0, or where its file would begin
  */
 struct unwind_chain_found {
 	struct unwind_chain	*chain;
-	unsigned long		head;
+	unsigned long		base;
 };
 
 /**

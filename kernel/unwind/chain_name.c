@@ -54,8 +54,8 @@ static void make_printable(char *string)
 	}
 }
 
-/* Read a string, or its end if it is too long; false if it is stored in another way */
-static bool read_string(struct unwind_chain_reader *reader, const struct unwind_chain_attr *attr,
+/* Read a string, or its end if it is too long; it is empty if it is stored in another way */
+static void read_string(struct unwind_chain_reader *reader, const struct unwind_chain_attr *attr,
 			u64 at, char *buf)
 {
 	const struct unwind_chain_string *string = &attr->string;
@@ -65,24 +65,32 @@ static bool read_string(struct unwind_chain_reader *reader, const struct unwind_
 
 	*buf = '\0';
 	if (!unwind_chain_read(reader, at, &addr, sizeof(addr)) || !addr)
-		return false;
+		return;
 	if (string->check_mask &&
 	    (!unwind_chain_read(reader, addr + string->check, &check, sizeof(check)) ||
 	     (check & string->check_mask) != string->check_value))
-		return false;
+		return;
 	if (!unwind_chain_read(reader, addr + string->length, &size, sizeof(size)))
-		return false;
+		return;
 	addr += string->data;
 	if (size > room)
 		addr += size - room;
 	size = min(size, room);
-	if (!unwind_chain_read(reader, addr, buf, size)) {
-		*buf = '\0';
-		return false;
-	}
+	if (!unwind_chain_read(reader, addr, buf, size))
+		size = 0;
 	buf[size] = '\0';
 	make_printable(buf);
-	return true;
+}
+
+/* Functions that no native frame executes have neither file nor line */
+static bool has_file(struct unwind_chain_reader *reader, const struct unwind_chain_attr *attr,
+		     u64 function)
+{
+	u32 kind;
+
+	return !attr->kind_mask ||
+	       (unwind_chain_read(reader, function + attr->kind, &kind, sizeof(kind)) &&
+		(kind & attr->kind_mask) == attr->kind_value);
 }
 
 /**
@@ -93,12 +101,12 @@ static bool read_string(struct unwind_chain_reader *reader, const struct unwind_
  *
  * Context: the callback of a client of deferred unwinding.
  */
-void unwind_chain_name(const struct unwind_chain_stack *stack,
+void unwind_chain_name(struct unwind_chain_stack *stack,
 		       const struct unwind_chain_frame *frame,
 		       struct unwind_chain_name *name)
 {
 	const struct unwind_chain_attr *attr = &stack->chains[frame->chain]->attr;
-	struct unwind_chain_reader reader = { .waits = 4 };
+	struct unwind_chain_reader reader = { .waits = stack->waits };
 	u32 rights;
 
 	memset(name, 0, sizeof(*name));
@@ -107,12 +115,14 @@ void unwind_chain_name(const struct unwind_chain_stack *stack,
 	rights = unwind_arch_keys_open();
 	if (attr->flags & UNWIND_CHAIN_NAME)
 		read_string(&reader, attr, frame->function + attr->name, name->name);
-	if (attr->flags & UNWIND_CHAIN_FILE &&
-	    read_string(&reader, attr, frame->function + attr->file, name->file) &&
-	    attr->flags & UNWIND_CHAIN_LINE)
-		unwind_chain_read(&reader, frame->function + attr->line, &name->line,
-				  sizeof(name->line));
+	if (attr->flags & UNWIND_CHAIN_FILE && has_file(&reader, attr, frame->function)) {
+		read_string(&reader, attr, frame->function + attr->file, name->file);
+		if (attr->flags & UNWIND_CHAIN_LINE)
+			unwind_chain_read(&reader, frame->function + attr->line, &name->line,
+					  sizeof(name->line));
+	}
 	unwind_arch_keys_close(rights);
+	stack->waits = reader.waits;
 }
 
 /**

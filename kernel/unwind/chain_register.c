@@ -23,7 +23,7 @@ static bool offsets_fit(const struct unwind_chain_attr *attr)
 	const u32 offsets[] = {
 		attr->lists[0].next, attr->lists[0].first,
 		attr->lists[1].next, attr->lists[1].first,
-		attr->thread, attr->next, attr->function, attr->entry,
+		attr->thread, attr->next, attr->function, attr->entry, attr->kind,
 		attr->check[0], attr->check[1], attr->name, attr->file, attr->line,
 		attr->string.length, attr->string.data, attr->string.check,
 	};
@@ -37,17 +37,43 @@ static bool offsets_fit(const struct unwind_chain_attr *attr)
 	       attr->stride >= -(s64)UNWIND_CHAIN_MAX_OFFSET;
 }
 
+/* Fields that nothing reads may get a meaning one day */
+static bool unused_are_zero(const struct unwind_chain_attr *attr)
+{
+	const struct unwind_chain_string *string = &attr->string;
+	const u32 flags = attr->flags;
+	unsigned int i;
+
+	for (i = attr->nr_lists; i < ARRAY_SIZE(attr->lists); i++) {
+		if (attr->lists[i].next || attr->lists[i].first)
+			return false;
+	}
+	if ((!attr->nr_lists && attr->thread) || (attr->stride && attr->next) ||
+	    (!attr->entry_mask && (attr->entry || attr->text_size)) ||
+	    (!attr->text_size && attr->text) || (!attr->kind_mask && attr->kind) ||
+	    (!string->check_mask && string->check))
+		return false;
+	if ((!(flags & UNWIND_CHAIN_NAME) && attr->name) ||
+	    (!(flags & UNWIND_CHAIN_FILE) && attr->file) ||
+	    (!(flags & UNWIND_CHAIN_LINE) && attr->line))
+		return false;
+	return flags & (UNWIND_CHAIN_NAME | UNWIND_CHAIN_FILE) ||
+	       !(string->length || string->data || string->check_mask);
+}
+
 static bool is_valid(const struct unwind_chain_attr *attr)
 {
-	if (attr->flags & ~ALL_FLAGS || attr->nr_lists > ARRAY_SIZE(attr->lists))
+	if (attr->flags & ~ALL_FLAGS || attr->reserved ||
+	    attr->nr_lists > ARRAY_SIZE(attr->lists) || !attr->function_mask)
 		return false;
-	if (!attr->function_mask || (attr->stride && attr->next))
+	/* A line is one of a file */
+	if (attr->flags & UNWIND_CHAIN_LINE && !(attr->flags & UNWIND_CHAIN_FILE))
 		return false;
 	/* These could never be met */
-	if (attr->entry_value & ~attr->entry_mask ||
+	if (attr->entry_value & ~attr->entry_mask || attr->kind_value & ~attr->kind_mask ||
 	    attr->string.check_value & ~attr->string.check_mask)
 		return false;
-	return offsets_fit(attr);
+	return unused_are_zero(attr) && offsets_fit(attr);
 }
 
 /**
@@ -109,7 +135,8 @@ static int chain_add(const struct unwind_chain_attr *attr)
 	struct unwind_chain *chain;
 	int ret;
 
-	if (attr->head >= TASK_SIZE)
+	if (attr->head >= TASK_SIZE || attr->text >= TASK_SIZE ||
+	    attr->text_size > TASK_SIZE - attr->text)
 		return -EFAULT;
 	chain = unwind_chain_alloc(attr);
 	if (IS_ERR(chain))
@@ -130,12 +157,12 @@ static int chain_add(const struct unwind_chain_attr *attr)
  * Context: system call of a user task.
  * Return: 0, or the version of the ABI for PR_UNWIND_CHAIN_VERSION;
  * -EINVAL unknown operation or flag, zero key, an offset that is too large, a mask or a
- * value that can match nothing, both a stride and a pointer to the next frame; @arg5 not 0,
- * structure shorter than its first version, @uattr or @size not 0 for
+ * value that can match nothing, a line without a file, a field that is not used and not 0;
+ * @arg5 not 0, structure shorter than its first version, @uattr or @size not 0 for
  * PR_UNWIND_CHAIN_VERSION;
  * -E2BIG structure longer than the kernel's with a tail that is not zero, or longer than
  * a page;
- * -EFAULT structure unreadable, or its head outside of the address space;
+ * -EFAULT structure unreadable, or its head or text outside of the address space;
  * -EOPNOTSUPP a 32-bit system call;
  * -EEXIST the key is in use;
  * -ENOENT nothing is registered under the key;

@@ -196,7 +196,8 @@ static int add_chain(struct sframe_table *table, const struct unwind_answer *ans
 	chain = unwind_chain_alloc(&attr);
 	if (IS_ERR(chain))
 		return PTR_ERR(chain);
-	unwind_file_set_chain(table, chain);
+	/* Nobody else has the table so far */
+	table->chain = chain;
 	return 0;
 }
 

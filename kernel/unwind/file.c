@@ -108,7 +108,6 @@ static DEFINE_SPINLOCK(files_lock);
 static unsigned long nr_files;
 static unsigned long nr_bytes;
 static u64 last_id;
-atomic_t unwind_file_chains = ATOMIC_INIT(0);
 /* Number of files about which something was ever found out */
 static u32 generation;
 
@@ -465,17 +464,6 @@ bool unwind_file_finish(struct unwind_file *file, struct inode *inode,
  */
 
 /**
- * unwind_file_set_chain - give a table the chain of its file's runtime
- * @table: the table, which nobody else has so far
- * @chain: belongs to the table
- */
-void unwind_file_set_chain(struct sframe_table *table, struct unwind_chain *chain)
-{
-	table->chain = chain;
-	atomic_inc(&unwind_file_chains);
-}
-
-/**
  * unwind_file_free_table - free a table that nobody reads any more, and its chain
  * @table: the table, or NULL
  *
@@ -483,10 +471,8 @@ void unwind_file_set_chain(struct sframe_table *table, struct unwind_chain *chai
  */
 void unwind_file_free_table(struct sframe_table *table)
 {
-	if (table && table->chain) {
-		atomic_dec(&unwind_file_chains);
+	if (table)
 		unwind_chain_put(table->chain);
-	}
 	sframe_table_free(table);
 }
 

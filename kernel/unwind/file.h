@@ -39,14 +39,11 @@ enum unwind_file_kind {
 	UNWIND_FILE_INELIGIBLE,
 };
 
-struct unwind_chain;
 struct unwind_file;
 struct unwind_request_item;
 struct unwind_table_info;
 
 extern const struct sframe_table *unwind_vdso_table;
-/* Number of tables with a chain */
-extern atomic_t unwind_file_chains;
 
 int unwind_file_find(const struct inode *inode, const struct sframe_table **table,
 		     bool *pending);
@@ -55,7 +52,6 @@ bool unwind_file_finish(struct unwind_file *file, struct inode *inode,
 			struct sframe_table *table, struct unwind_request_item *request);
 int unwind_file_provide(struct inode *inode, enum unwind_file_kind kind, u64 *id,
 			struct sframe_table *table);
-void unwind_file_set_chain(struct sframe_table *table, struct unwind_chain *chain);
 void unwind_file_free_table(struct sframe_table *table);
 int unwind_file_withdraw(u64 id);
 void unwind_file_forget_missing(void);

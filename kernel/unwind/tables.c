@@ -335,7 +335,7 @@ unsigned int unwind_tables_get_chains(struct mm_struct *mm, struct unwind_chain_
 		if (!chain || !refcount_inc_not_zero(&chain->users))
 			continue;
 		found[nr].chain = chain;
-		found[nr++].head = chain->attr.head;
+		found[nr++].base = 0;
 	}
 	return nr;
 }

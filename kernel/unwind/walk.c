@@ -397,8 +397,11 @@ void unwind_walk_frames(struct unwind_walk_state *state,
 	unsigned long *sps = state->notes ? state->notes->sps : NULL;
 
 	state->need = UNWIND_NEED_NOTHING;
-	if (!trace->nr)
+	if (!trace->nr) {
+		if (sps)
+			sps[0] = state->sp;
 		trace->entries[trace->nr++] = state->ip;
+	}
 	for (;;) {
 		unsigned int room = min(max - trace->nr, state->budget), nr;
 
@@ -594,6 +597,8 @@ bool unwind_regs_saved(void)
  * unwind_walk - take the current task's user stack, with page faults
  * @trace: @trace->entries has room for @max addresses; @trace->nr is set
  * @max: limit on the number of frames
+ * @notes: what unwind_chain_take() needs is noted here, if not NULL: it is empty, and has
+ *	room for @max frames
  *
  * The stack is the program's as it entered the kernel, or, if the task is on its way
  * out, as it will continue.  The tracepoint unwind:unwind_stop reports where and why
@@ -605,7 +610,8 @@ bool unwind_regs_saved(void)
  * Context: task context that may sleep, without the mmap lock.
  * Return: 0, with at least one frame; -EINVAL if the current task has no user stack.
  */
-int unwind_walk(struct unwind_stacktrace *trace, unsigned int max)
+int unwind_walk(struct unwind_stacktrace *trace, unsigned int max,
+		struct unwind_walk_notes *notes)
 {
 	struct unwind_walk_state state;
 	u32 rights;
@@ -616,9 +622,12 @@ int unwind_walk(struct unwind_stacktrace *trace, unsigned int max)
 	might_fault();
 	if (unwind_walk_start(&state, task_pt_regs(current)))
 		return -EINVAL;
+	state.notes = notes;
 	rights = unwind_arch_keys_open();
 	unwind_walk_all_frames(&state, trace, max);
 	unwind_arch_keys_close(rights);
+	if (notes)
+		notes->nr = trace->nr;
 	unwind_count_stop(state.stop);
 	if (trace_unwind_stop_enabled())
 		trace_stop(&state, trace->nr);

@@ -36,14 +36,16 @@ enum unwind_need {
 
 /**
  * struct unwind_walk_notes - what is noted on the way, for chain.c
- * @sps: the stack pointer of each frame but the topmost one; 0 if it is not known
+ * @nr: number of frames in @sps
  * @nr_found: number of chains in @found
  * @found: the chains of files that were met, with references
+ * @sps: the stack pointer of each frame; 0 if it is not known
  */
 struct unwind_walk_notes {
-	unsigned long			*sps;
+	unsigned int			nr;
 	unsigned int			nr_found;
-	struct unwind_chain_found	found[UNWIND_CHAINS];
+	struct unwind_chain_found	found[UNWIND_CHAINS - UNWIND_CHAIN_MAX];
+	unsigned long			sps[];
 };
 
 /* Mappings that an unwind remembers: stacks alternate between few objects */
@@ -127,12 +129,15 @@ bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside);
 
 #ifdef CONFIG_UNWIND_USER_SFRAME
 void unwind_chain_note(struct unwind_walk_notes *notes, const struct sframe_table *table,
-		       unsigned long start);
+		       unsigned long base);
+void unwind_chain_clear_notes(struct unwind_walk_notes *notes);
 #else
 static inline void unwind_chain_note(struct unwind_walk_notes *notes,
-				     const struct sframe_table *table, unsigned long start)
+				     const struct sframe_table *table, unsigned long base)
 {
 }
+
+static inline void unwind_chain_clear_notes(struct unwind_walk_notes *notes) { }
 #endif
 
 /**

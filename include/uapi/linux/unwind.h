@@ -92,7 +92,7 @@ struct unwind_table_attr {
 /* Bits of @flags: what can be found of a function */
 #define UNWIND_CHAIN_NAME		0x1	/* its name: @name */
 #define UNWIND_CHAIN_FILE		0x2	/* the name of its file: @file */
-#define UNWIND_CHAIN_LINE		0x4	/* its first line: @line */
+#define UNWIND_CHAIN_LINE		0x4	/* its first line in that file: @line */
 
 /* No offset may be larger, no distance longer, in bytes */
 #define UNWIND_CHAIN_MAX_OFFSET		0x100000
@@ -132,32 +132,46 @@ struct unwind_chain_string {
  * @nr_lists: how many of @lists there are, 0 to 2
  * @key: names the registration; non-zero, otherwise free to choose
  * @head: address of the pointer to the first node of the first list or, if there are
- *	none, to the innermost frame.  For a file: the distance of this pointer from where
- *	the file would begin, were all of it mapped as its text is
+ *	none, to the innermost frame of the thread whose number is the process's
  * @lists: the lists: of interpreters and of their threads, for example.  The nodes of
  *	the last one are threads.
  * @thread: offset in a thread of its number, as gettid(2) gives it: 32 bits
  * @next: offset in a frame of the pointer to the caller's frame; NULL is the end
  * @stride: if it is not 0, the caller's frame is at this distance instead, and a frame
  *	without a function is the end
- * @function: offset in a frame of the pointer to its function
- * @entry: offset in a frame of 32 bits that say whether it is an entry frame, see below
+ * @function: offset in a frame of the pointer to its function.  Frames without one are
+ *	not reported
+ * @entry: offset in a frame of 32 bits, see below
  * @function_mask: bits of the pointer to the function that are an address
  * @entry_mask: which of the bits at @entry to look at
  * @entry_value: what they are in an entry frame
+ * @text: start of the native function that executes frames; 0 if there are entry frames
+ * @text_size: its size in bytes, likewise
+ * @kind: offset in a function of 32 bits that say whether it has code of the language
+ * @kind_mask: which of these to look at; 0 if all functions have
+ * @kind_value: what they are in a function that has
+ * @name: offset in a function of the pointer to its name
  * @check: offsets in a function of two words: where these are others, it is another
  *	function in the same place
- * @name: offset in a function of the pointer to its name
- * @file: offset of the pointer to the name of its file
- * @line: offset of the number of its first line: 32 bits.  With UNWIND_CHAIN_LINE, frames
- *	of functions whose line is 0 are not reported: the runtime made them for itself
+ * @file: offset of the pointer to the name of its file, if it has code
+ * @line: offset of the number of its first line, if it has code: 32 bits.  Functions in
+ *	line 0 are not reported: the runtime made them for itself
  * @string: how these names are stored
+ * @reserved: 0
  *
- * An entry frame is none of the language: the interpreter has it on the thread's stack, in
- * its own native frame, and lets it be the caller of the first frame that it executes there.
- * It is not reported.  But where it lies says to which native frame those before it belong.
+ * Where frames belong in the native stack is said in one of two ways:
  *
- * The structure may grow, as &struct unwind_table_attr may.
+ * - @text_size is 0.  An entry frame is none of the language: the interpreter has it on the
+ *   thread's stack, in its own native frame, and lets it be the caller of the first frame
+ *   that it executes there.  It is not reported.  But where it lies says to which native
+ *   frame those before it belong.
+ * - Else an entry frame is the first one that an interpreter executes in its native frame,
+ *   if it has code, and those that it calls come before it.  So the first group of
+ *   frames belongs to the first native frame in @text, and so on.
+ *
+ * For a file, @head and @text are distances from where the file would begin, were all of it
+ * mapped as its text is.  Fields that are not used by what the others say have to be 0.  The
+ * structure may grow, as &struct unwind_table_attr may.
  */
 struct unwind_chain_attr {
 	__u32				flags;
@@ -173,15 +187,21 @@ struct unwind_chain_attr {
 	__u64				function_mask;
 	__u32				entry_mask;
 	__u32				entry_value;
-	__u32				check[2];
+	__u64				text;
+	__u64				text_size;
+	__u32				kind;
+	__u32				kind_mask;
+	__u32				kind_value;
 	__u32				name;
+	__u32				check[2];
 	__u32				file;
 	__u32				line;
 	struct unwind_chain_string	string;
+	__u32				reserved;
 };
 
 /* Size of the first published structure */
-#define UNWIND_CHAIN_ATTR_SIZE_VER0	120
+#define UNWIND_CHAIN_ATTR_SIZE_VER0	152
 
 /*
  * The table service: /dev/unwind

@@ -30,6 +30,7 @@ void unwind_task_free(struct task_struct *task);
 int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func);
 int unwind_deferred_request(struct unwind_work *work, u64 *cookie);
 void unwind_deferred_cancel(struct unwind_work *work);
+const struct unwind_walk_notes *unwind_deferred_notes(void);
 
 void unwind_deferred_task_exit(struct task_struct *task);
 void unwind_deferred_exec(void);
@@ -54,6 +55,12 @@ static inline int unwind_deferred_request(struct unwind_work *work, u64 *cookie)
 }
 
 static inline void unwind_deferred_cancel(struct unwind_work *work) { }
+
+static inline const struct unwind_walk_notes *unwind_deferred_notes(void)
+{
+	return NULL;
+}
+
 static inline void unwind_deferred_task_exit(struct task_struct *task) { }
 static inline void unwind_deferred_exec(void) { }
 static inline void unwind_reset_info(void) { }

@@ -5,7 +5,7 @@
  *
  *   sample (any context)                   return to user space (task context)
  *
- *   unwind_deferred_request()              task work: unwind_user(), once
+ *   unwind_deferred_request()              task work: unwind_walk(), once
  *     set the client's bit, queue            call each client that asked, with
  *     the task work, return a cookie         the stack and the same cookie
  *
@@ -47,7 +47,9 @@
 #include <linux/srcu.h>
 #include <linux/task_work.h>
 #include <linux/thread_info.h>
+#include <linux/unwind_chain.h>
 #include <linux/unwind_deferred.h>
+#include <linux/unwind_stack.h>
 
 #include "deferred.h"
 #include "walk.h"
@@ -76,7 +78,7 @@ static u64 unwind_cookie_key[COOKIE_ROUNDS] __ro_after_init;
 static DEFINE_PER_CPU(struct unwind_cache *, unwind_spare);
 
 static_assert(offsetof(struct unwind_cache, entries[UNWIND_ENTRIES]) <= 1024);
-static_assert(UNWIND_MAX_ENTRIES <= U16_MAX);
+static_assert(U16_MAX / 2 >= UNWIND_MAX_ENTRIES);
 static_assert(BIT(COOKIE_CPU_BITS) >= CONFIG_NR_CPUS);
 
 /*
@@ -310,30 +312,60 @@ static void free_cache(struct unwind_cache *cache)
 		kvfree_rcu(cache, rcu);
 }
 
+/* Size of a buffer without notes */
+static size_t cache_size(unsigned int size)
+{
+	return max(sizeof(struct unwind_cache), offsetof(struct unwind_cache, entries[size]));
+}
+
+static struct unwind_walk_notes *notes_of(struct unwind_cache *cache)
+{
+	return cache->has_notes ? (void *)cache + cache_size(cache->size) : NULL;
+}
+
+static struct unwind_cache *alloc_cache(unsigned int size, bool notes)
+{
+	const size_t more = notes ? struct_size_t(struct unwind_walk_notes, sps, size) : 0;
+	struct unwind_cache *cache;
+
+	cache = kvmalloc(cache_size(size) + more, GFP_KERNEL | __GFP_NOWARN);
+	if (!cache)
+		return NULL;
+	cache->size = size;
+	cache->has_notes = notes;
+	if (notes)
+		notes_of(cache)->nr_found = 0;
+	return cache;
+}
+
 /*
  * A buffer for the stack of this entry: the CPU's spare one, or a new one if that is
- * taken, or not as large as stacks may be now.
+ * taken, or not as stacks are now.
  */
 static struct unwind_cache *get_cache(struct unwind_task_info *info, u64 cookie)
 {
-	const unsigned int size = max_entries();
 	struct unwind_cache *cache = this_cpu_xchg(unwind_spare, NULL);
+	const bool notes = unwind_chain_has_readers();
+	const unsigned int size = max_entries();
 
-	if (cache && cache->size != size) {
+	if (cache && (cache->size != size || cache->has_notes != notes)) {
 		free_cache(cache);
 		cache = NULL;
 	}
-	if (!cache) {
-		cache = kvmalloc(max(sizeof(*cache),
-				     offsetof(struct unwind_cache, entries[size])),
-				 GFP_KERNEL | __GFP_NOWARN);
-		if (!cache)
-			return NULL;
-		cache->size = size;
-	}
+	if (!cache)
+		cache = alloc_cache(size, notes);
+	if (!cache)
+		return NULL;
 	cache->cookie = ~(u32)cookie;
 	info->cache = cache;
 	return cache;
+}
+
+/* The stack is not needed any more */
+static void clear_cache(struct unwind_cache *cache)
+{
+	if (cache && cache->has_notes)
+		unwind_chain_clear_notes(notes_of(cache));
 }
 
 /* The entry ends: a task that is not in the kernel has no buffer */
@@ -341,6 +373,7 @@ static void put_cache(struct unwind_task_info *info)
 {
 	if (!info->cache)
 		return;
+	clear_cache(info->cache);
 	free_cache(this_cpu_xchg(unwind_spare, info->cache));
 	info->cache = NULL;
 }
@@ -361,11 +394,25 @@ static void entry_stack(struct unwind_task_info *info, u64 cookie,
 	}
 	trace->entries = cache->entries;
 	if (cache->cookie != (u32)cookie) {
-		unwind_user(trace, cache->size);
+		clear_cache(cache);
+		unwind_walk(trace, cache->size, notes_of(cache));
 		cache->nr = trace->nr;
 		cache->cookie = (u32)cookie;
 	}
 	trace->nr = cache->nr;
+}
+
+/**
+ * unwind_deferred_notes - what was noted while the stack was taken
+ *
+ * Context: the callback of a client.
+ * Return: the notes, for unwind_chain_take(); NULL if there are none.
+ */
+const struct unwind_walk_notes *unwind_deferred_notes(void)
+{
+	struct unwind_cache *cache = current->unwind_info.cache;
+
+	return cache ? notes_of(cache) : NULL;
 }
 
 /* Call a client that was taken, unless it was cancelled in between */
@@ -516,6 +563,7 @@ void unwind_task_init(struct task_struct *task)
  */
 void unwind_task_free(struct task_struct *task)
 {
+	clear_cache(task->unwind_info.cache);
 	free_cache(task->unwind_info.cache);
 }
 

@@ -25,13 +25,15 @@
 /**
  * struct unwind_cache - a buffer for the stack of a task in one entry into the kernel
  * @size: room in @entries
+ * @has_notes: a &struct unwind_walk_notes with as much room lies behind @entries
  * @nr: number of valid @entries
  * @cookie: low half of the cookie of the stack: enough to tell it from the cookie before
  * @rcu: frees the buffer, without its contents
  * @entries: the stack
  */
 struct unwind_cache {
-	u16			size;
+	u16			size : 15;
+	u16			has_notes : 1;
 	u16			nr;
 	u32			cookie;
 	union {

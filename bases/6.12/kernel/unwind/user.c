@@ -15,6 +15,6 @@
  */
 int unwind_user(struct unwind_stacktrace *trace, unsigned int max)
 {
-	return unwind_walk(trace, max);
+	return unwind_walk(trace, max, NULL);
 }
 EXPORT_SYMBOL_GPL(unwind_user);

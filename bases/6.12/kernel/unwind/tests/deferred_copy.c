@@ -35,7 +35,9 @@
 #include <linux/srcu.h>
 #include <linux/task_work.h>
 #include <linux/thread_info.h>
+#include <linux/unwind_chain.h>
 #include <linux/unwind_deferred.h>
+#include <linux/unwind_stack.h>
 
 #include "deferred_copy.h"
 #include "deferred_model.h"
@@ -146,8 +148,9 @@ DEFINE_LOCK_GUARD_1(model_mutex, struct mutex, ((void)_T->lock, model_lock()), m
 	VALUE("task_work_add", model_task_work_add(task, work, mode))
 #define task_work_cancel(task, work) \
 	VALUE("task_work_cancel", model_task_work_cancel(task, work))
-#define unwind_user(trace, max) \
-	VALUE("unwind_user", model_unwind_user(trace, max))
+#define unwind_walk(trace, max, notes) \
+	VALUE("unwind_walk", ((void)(notes), model_unwind_walk(trace, max)))
+#define unwind_chain_has_readers()	false
 #undef kvmalloc
 #define kvmalloc(size, gfp)	VALUE("kvmalloc", model_alloc(size, gfp))
 #undef kvfree_rcu

@@ -287,7 +287,7 @@ bool model_task_work_cancel(struct task_struct *task, struct callback_head *work
 void model_task_work_run(void);
 void *model_alloc(size_t size, gfp_t gfp);
 void model_free(void *p);
-int model_unwind_user(struct unwind_stacktrace *trace, unsigned int max);
+int model_unwind_walk(struct unwind_stacktrace *trace, unsigned int max);
 void model_to_user(void);
 void model_exec(void);
 void model_exit(void);

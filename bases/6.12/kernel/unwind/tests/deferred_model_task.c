@@ -109,7 +109,7 @@ void model_free(void *p)
 }
 
 /* The stack shows how often the program has run, and no more */
-int model_unwind_user(struct unwind_stacktrace *trace, unsigned int max)
+int model_unwind_walk(struct unwind_stacktrace *trace, unsigned int max)
 {
 	expect_may_sleep();
 	model_expect(!model.dead, "unwinds without a stack");
