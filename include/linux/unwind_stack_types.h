@@ -71,6 +71,7 @@ enum unwind_stop_reason {
  *	UNWIND_TABLE_JIT, or it is registered and in memory that comes from no file
  * @UNWIND_TEXT_VDSO: the vDSO
  * @UNWIND_TEXT_FILE: a mapped file
+ * @UNWIND_TEXT_FUNCTION: no text: a function of an interpreted language
  */
 enum unwind_text_kind {
 	UNWIND_TEXT_NONE,
@@ -78,6 +79,7 @@ enum unwind_text_kind {
 	UNWIND_TEXT_JIT,
 	UNWIND_TEXT_VDSO,
 	UNWIND_TEXT_FILE,
+	UNWIND_TEXT_FUNCTION,
 };
 
 #endif /* _LINUX_UNWIND_STACK_TYPES_H */

@@ -9,10 +9,12 @@
  * user_unwind_file, announces the number: it has the build-id, and the path that the
  * task saw when the file was first met.  It is written before the first stack with that
  * number.  Text that is in no file has the number of its kind (&enum unwind_text_kind),
- * which is announced in the same way.
+ * which is announced in the same way.  So are functions of interpreted languages: their
+ * name, file and line stand in the place of a path.
  *
- * The kernel itself identifies a file by device, inode number and generation.  These
- * mean nothing once the file is gone, so they are not in the trace.
+ * The kernel itself identifies a file by device, inode number and generation, a function by
+ * process, address and check.  These mean nothing once the file is gone, so they are not in
+ * the trace.
  *
  * The files trace, trace_pipe and snapshot print paths from this table, whether or not
  * announcements are still in the buffer.  The table holds USER_FILES_MAX files.  Then it
@@ -26,8 +28,10 @@
 #include <linux/fs.h>
 #include <linux/hash.h>
 #include <linux/rculist.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string_helpers.h>
+#include <linux/unwind_chain.h>
 
 #include "trace_user_unwind.h"
 
@@ -39,44 +43,67 @@
 /* Room for a path; each of its newlines may take four bytes */
 #define USER_PATH_MAX		1024
 
-static_assert(UNWIND_TEXT_FILE < USER_FILE_FIRST_ID);
+static_assert(UNWIND_TEXT_FUNCTION < USER_FILE_FIRST_ID);
 
 static const char * const text_names[] = {
 	[UNWIND_TEXT_NONE]	= "[none]",
 	[UNWIND_TEXT_ANON]	= "[anon]",
 	[UNWIND_TEXT_JIT]	= "[jit]",
 	[UNWIND_TEXT_VDSO]	= "[vdso]",
+	/* The number of its kind stands for all that are cut off */
+	[UNWIND_TEXT_FUNCTION]	= "[more functions]",
 };
 
-static u64 identity_hash(const struct inode *inode)
+static struct trace_user_identity file_identity(const struct file *file)
 {
-	return hash_64(inode->i_ino, 32) ^ inode->i_sb->s_dev;
+	const struct inode *inode = file_inode(file);
+
+	return (struct trace_user_identity){
+		.number = inode->i_ino,
+		.owner = inode->i_sb->s_dev,
+		.generation = inode->i_generation,
+		.kind = UNWIND_TEXT_FILE,
+	};
+}
+
+/* The check is different for other functions; a program has other ones than the one before */
+static struct trace_user_identity function_identity(const struct unwind_chain_frame *frame)
+{
+	return (struct trace_user_identity){
+		.number = frame->function,
+		.owner = current->tgid,
+		.generation = frame->check ^ hash_32(current->self_exec_id, 32),
+		.kind = UNWIND_TEXT_FUNCTION,
+	};
+}
+
+static u64 identity_hash(const struct trace_user_identity *identity)
+{
+	return hash_64(identity->number, 32) ^ identity->owner ^ identity->generation;
 }
 
 /* Call this under RCU, or with the lock */
 static struct trace_user_file *find_file(struct trace_user_files *files,
-					 const struct inode *inode)
+					 const struct trace_user_identity *identity)
 {
 	struct trace_user_file *file;
 
 	hash_for_each_possible_rcu(files->by_identity, file, by_identity,
-				   identity_hash(inode),
+				   identity_hash(identity),
 				   lockdep_is_held(&files->lock)) {
-		if (file->ino == inode->i_ino &&
-		    file->dev == inode->i_sb->s_dev &&
-		    file->generation == inode->i_generation)
+		if (!memcmp(&file->identity, identity, sizeof(*identity)))
 			return file;
 	}
 	return NULL;
 }
 
 /* The number of a file in the table, or 0 */
-static u32 known_id(struct trace_user_files *files, const struct inode *inode)
+static u32 known_id(struct trace_user_files *files, const struct trace_user_identity *identity)
 {
 	struct trace_user_file *known;
 
 	guard(rcu)();
-	known = find_file(files, inode);
+	known = find_file(files, identity);
 	return known ? known->id : 0;
 }
 
@@ -88,7 +115,7 @@ static struct trace_user_file *alloc_file(const char *path, u32 kind)
 	file = kzalloc(struct_size(file, path, size), GFP_KERNEL);
 	if (!file)
 		return NULL;
-	file->kind = kind;
+	file->identity.kind = kind;
 	memcpy(file->path, path, size);
 	return file;
 }
@@ -121,7 +148,6 @@ static void copy_path(struct file *file, char *out)
  */
 static struct trace_user_file *describe_file(struct vm_area_struct *vma)
 {
-	const struct inode *inode = file_inode(vma->vm_file);
 	struct trace_user_file *new;
 	char *path;
 
@@ -131,14 +157,25 @@ static struct trace_user_file *describe_file(struct vm_area_struct *vma)
 	copy_path(vma->vm_file, path);
 	new = alloc_file(path, UNWIND_TEXT_FILE);
 	kfree(path);
-	if (!new)
-		return NULL;
-	new->ino = inode->i_ino;
-	new->dev = inode->i_sb->s_dev;
-	new->generation = inode->i_generation;
-	if (build_id_parse_nofault(vma, new->build_id, &new->build_id_size))
+	if (new && build_id_parse_nofault(vma, new->build_id, &new->build_id_size))
 		new->build_id_size = 0;
 	return new;
+}
+
+/* The function's name, and in brackets its file and line */
+static struct trace_user_file *describe_function(struct unwind_chain_stack *stack,
+						 const struct unwind_chain_frame *frame)
+{
+	char text[2 * UNWIND_CHAIN_NAME_SIZE + 32];
+	struct unwind_chain_name name;
+	struct seq_buf s;
+
+	unwind_chain_name(stack, frame, &name);
+	seq_buf_init(&s, text, sizeof(text));
+	seq_buf_puts(&s, name.name[0] ? name.name : "[unnamed]");
+	if (name.file[0])
+		seq_buf_printf(&s, " (%s:%u)", name.file, name.line);
+	return alloc_file(seq_buf_str(&s), UNWIND_TEXT_FUNCTION);
 }
 
 static void forget_oldest(struct trace_user_files *files)
@@ -172,6 +209,26 @@ static int insert_file(struct trace_user_files *files,
 	return 0;
 }
 
+/* The number of a new file, unless another task was faster */
+static u32 add_file(struct trace_user_files *files, const struct trace_user_identity *identity,
+		    struct trace_user_file *new)
+{
+	struct trace_user_file *old;
+
+	if (!new)
+		return UNWIND_TEXT_NONE;
+	new->identity = *identity;
+
+	guard(mutex)(&files->lock);
+	old = find_file(files, identity);
+	if (old || insert_file(files, new)) {
+		kfree(new);
+		return old ? old->id : UNWIND_TEXT_NONE;
+	}
+	hash_add_rcu(files->by_identity, &new->by_identity, identity_hash(identity));
+	return new->id;
+}
+
 /**
  * trace_user_file_id - the number of a file, which may be new
  * @files: the trace array's
@@ -182,27 +239,29 @@ static int insert_file(struct trace_user_files *files,
  */
 u32 trace_user_file_id(struct trace_user_files *files, struct vm_area_struct *vma)
 {
-	const struct inode *inode = file_inode(vma->vm_file);
-	struct trace_user_file *new, *old;
-	u32 id;
+	const struct trace_user_identity identity = file_identity(vma->vm_file);
 
 	might_sleep();
-	id = known_id(files, inode);
-	if (id)
-		return id;
-	new = describe_file(vma);
-	if (!new)
-		return UNWIND_TEXT_NONE;
+	return known_id(files, &identity) ?: add_file(files, &identity, describe_file(vma));
+}
 
-	guard(mutex)(&files->lock);
-	old = find_file(files, inode);
-	if (old || insert_file(files, new)) {
-		kfree(new);
-		return old ? old->id : UNWIND_TEXT_NONE;
-	}
-	hash_add_rcu(files->by_identity, &new->by_identity,
-		     identity_hash(inode));
-	return new->id;
+/**
+ * trace_user_function_id - the number of a function of a language, which may be new
+ * @files: the trace array's
+ * @stack: frames of the current task
+ * @frame: one of them
+ *
+ * Context: as unwind_chain_name().
+ * Return: its number; the number of unknown text if there is no memory.
+ */
+u32 trace_user_function_id(struct trace_user_files *files, struct unwind_chain_stack *stack,
+			   const struct unwind_chain_frame *frame)
+{
+	const struct trace_user_identity identity = function_identity(frame);
+
+	might_sleep();
+	return known_id(files, &identity) ?:
+	       add_file(files, &identity, describe_function(stack, frame));
 }
 
 /*
@@ -280,7 +339,7 @@ static bool write_file(struct trace_buffer *buffer,
 	*cpu = smp_processor_id();
 	entry = ring_buffer_event_data(event);
 	entry->file = file->id;
-	entry->kind = file->kind;
+	entry->kind = file->identity.kind;
 	entry->__data_loc_path = put_data(entry, &end, file->path, path_size);
 	entry->__data_loc_build_id = put_data(entry, &end, file->build_id,
 					      file->build_id_size);
@@ -304,7 +363,7 @@ static void announce(struct trace_user_unwind *unwind,
 	WRITE_ONCE(announced->cpu, cpu);
 	WRITE_ONCE(announced->written, events_written(buffer, cpu));
 	WRITE_ONCE(announced->resets, resets);
-	if (file->kind == UNWIND_TEXT_FILE)
+	if (file->id >= USER_FILE_FIRST_ID)
 		list_move_tail(&file->age, &unwind->files.by_age);
 }
 
@@ -357,7 +416,9 @@ void trace_user_file_print(struct seq_buf *s, struct trace_array *tr, u32 id,
 		seq_buf_printf(s, "file#%u+0x%llx", id, offset);
 		return;
 	}
-	seq_buf_printf(s, "%s+0x%llx", file->path, offset);
+	seq_buf_puts(s, file->path);
+	if (file->identity.kind != UNWIND_TEXT_FUNCTION)
+		seq_buf_printf(s, "+0x%llx", offset);
 	if (build && file->build_id_size)
 		seq_buf_printf(s, " [%*phN]", (int)file->build_id_size,
 			       file->build_id);
@@ -385,6 +446,8 @@ int trace_user_files_init(struct trace_user_files *files)
 	files->next_id = USER_FILE_FIRST_ID;
 
 	for (kind = 0; kind < ARRAY_SIZE(text_names); kind++) {
+		if (!text_names[kind])
+			continue;
 		text = alloc_file(text_names[kind], kind);
 		if (!text)
 			break;

@@ -16,6 +16,9 @@
  * The core has room for some sixty clients; beyond that, the option or trigger cannot be
  * set.
  *
+ * Frames of interpreted languages stand among the others, each before the native frame that
+ * executes it; if it belongs to none, it comes last.
+ *
  * With tracing_on 0, stacks are lost.  When the last user of a trace array goes, its
  * pending stacks are lost, too.
  *
@@ -28,6 +31,8 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/unwind_chain.h>
 #include <linux/unwind_stack.h>
 
 #include "trace_user_unwind.h"
@@ -55,6 +60,7 @@ static void place_frame(struct trace_user_files *files, unsigned long ip,
 {
 	enum unwind_text_kind kind = unwind_find_text(vma, ip, &frame->offset);
 
+	frame->ip = ip;
 	frame->id = kind == UNWIND_TEXT_FILE ? trace_user_file_id(files, vma) : kind;
 }
 
@@ -121,6 +127,71 @@ static void place_frames(struct trace_user_files *files,
 	mmap_read_unlock(mm);
 }
 
+/* In the order of their places, and of one place as they are */
+static int compare_places(const void *a, const void *b)
+{
+	const struct unwind_chain_frame *x = *(const void **)a, *y = *(const void **)b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return x < y ? -1 : 1;
+}
+
+static void place_function(struct trace_user_files *files, struct unwind_chain_stack *stack,
+			   const struct unwind_chain_frame *function,
+			   struct trace_user_frame *frame)
+{
+	frame->ip = function->function;
+	frame->offset = 0;
+	frame->id = trace_user_function_id(files, stack, function);
+}
+
+/* Put the functions of @stack among @nr native frames; returns the number of all */
+static unsigned int merge_functions(struct trace_user_files *files,
+				    struct unwind_chain_stack *stack,
+				    const struct unwind_chain_frame **order,
+				    const struct trace_user_frame *frames, unsigned int nr,
+				    struct trace_user_frame *to)
+{
+	unsigned int i, done = 0, next = 0;
+
+	for (i = 0; i < stack->nr; i++)
+		order[i] = &stack->frames[i];
+	sort(order, stack->nr, sizeof(*order), compare_places, NULL);
+	for (i = 0; i < nr; i++) {
+		while (next < stack->nr && order[next]->place <= i)
+			place_function(files, stack, order[next++], &to[done++]);
+		to[done++] = frames[i];
+	}
+	while (next < stack->nr)
+		place_function(files, stack, order[next++], &to[done++]);
+	if (stack->cut)
+		to[done++] = (struct trace_user_frame){ .id = UNWIND_TEXT_FUNCTION };
+	return done;
+}
+
+/* Add the functions of languages to @frames, which are replaced then */
+static void add_functions(struct trace_user_files *files, const struct unwind_stacktrace *trace,
+			  struct trace_user_frame **frames, unsigned int *nr)
+{
+	struct unwind_chain_stack *stack = unwind_chain_take(trace, unwind_deferred_notes());
+	const struct unwind_chain_frame **order;
+	struct trace_user_frame *merged;
+
+	if (!stack)
+		return;
+	order = kmalloc_array(stack->nr, sizeof(*order), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	merged = kvmalloc_array(*nr + stack->nr + 1, sizeof(*merged),
+				GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (order && merged) {
+		*nr = merge_functions(files, stack, order, *frames, *nr, merged);
+		swap(*frames, merged);
+	}
+	kvfree(merged);
+	kfree(order);
+	unwind_chain_free(stack);
+}
+
 static void announce_files(struct trace_user_unwind *unwind,
 			   const struct trace_user_frame *frames, unsigned int nr)
 {
@@ -151,7 +222,7 @@ static void fill_stack(struct user_unwind_stack_entry *entry,
 	entry->__data_loc_file = data_loc(entry, file, nr * sizeof(*file));
 	entry->__data_loc_offset = data_loc(entry, offset, nr * sizeof(*offset));
 	for (i = 0; i < nr; i++) {
-		ip[i] = ips[i];
+		ip[i] = frames ? frames[i].ip : ips[i];
 		file[i] = frames ? frames[i].id : UNWIND_TEXT_NONE;
 		offset[i] = frames ? frames[i].offset : 0;
 	}
@@ -180,7 +251,7 @@ static void commit_stack(struct trace_array *tr, struct trace_buffer *buffer,
 
 static void write_stack(struct trace_user_unwind *unwind, u64 cookie, u32 stack,
 			const struct unwind_stacktrace *trace,
-			const struct trace_user_frame *frames)
+			const struct trace_user_frame *frames, unsigned int all)
 {
 	struct trace_buffer *buffer = unwind->tr->array_buffer.buffer;
 	unsigned int trace_ctx = tracing_gen_ctx();
@@ -190,7 +261,7 @@ static void write_stack(struct trace_user_unwind *unwind, u64 cookie, u32 stack,
 
 	nr = (min(ring_buffer_max_event_size(buffer), USER_STACK_SIZE) -
 	      sizeof(*entry)) / USER_FRAME_SIZE;
-	nr = min(nr, trace->nr);
+	nr = min(nr, all);
 	event = trace_buffer_lock_reserve(buffer, TRACE_USER_UNWIND_STACK,
 					  sizeof(*entry) + nr * USER_FRAME_SIZE,
 					  trace_ctx);
@@ -200,7 +271,7 @@ static void write_stack(struct trace_user_unwind *unwind, u64 cookie, u32 stack,
 	entry->cookie = cookie;
 	entry->stack = stack;
 	entry->tgid = current->tgid;
-	entry->omitted = trace->nr - nr;
+	entry->omitted = all - nr;
 	fill_stack(entry, trace->entries, frames, nr);
 	commit_stack(unwind->tr, buffer, event);
 }
@@ -212,6 +283,7 @@ static void user_stack_callback(struct unwind_work *work,
 	struct trace_user_unwind *unwind =
 		container_of(work, struct trace_user_unwind, work);
 	struct trace_user_frame *frames;
+	unsigned int nr = trace->nr;
 	u32 stack = 0;
 
 	might_sleep();
@@ -219,17 +291,16 @@ static void user_stack_callback(struct unwind_work *work,
 		return;
 
 	/* Without memory, the stack has addresses only */
-	frames = kmalloc_array(trace->nr, sizeof(*frames),
-			       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	frames = kvmalloc_array(nr, sizeof(*frames), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!ZERO_OR_NULL_PTR(frames)) {
 		place_frames(&unwind->files, trace, frames);
-		announce_files(unwind, frames, trace->nr);
+		add_functions(&unwind->files, trace, &frames, &nr);
+		announce_files(unwind, frames, nr);
 		if (has_triggers(unwind->tr->user_unwind_file))
-			stack = trace_user_stack_id(&unwind->stacks, frames,
-						    trace->nr);
+			stack = trace_user_stack_id(&unwind->stacks, frames, nr);
 	}
-	write_stack(unwind, cookie, stack, trace, frames);
-	kfree(frames);
+	write_stack(unwind, cookie, stack, trace, frames, nr);
+	kvfree(frames);
 }
 
 /**
@@ -303,11 +374,26 @@ int trace_user_unwind_get(struct trace_array *tr)
 		unwind = alloc_unwind(tr);
 	if (!unwind)
 		return -ENOMEM;
-	if (!unwind->users)
+	if (!unwind->is_client)
 		ret = unwind_deferred_init(&unwind->work, user_stack_callback);
-	if (!ret)
-		unwind->users++;
-	return ret;
+	if (ret)
+		return ret;
+	if (!unwind->is_client)
+		unwind_chain_add_reader();
+	unwind->is_client = true;
+	unwind->users++;
+	return 0;
+}
+
+static void cancel(struct trace_user_unwind *unwind)
+{
+	lockdep_assert_held(&event_mutex);
+
+	if (!unwind->is_client)
+		return;
+	unwind_deferred_cancel(&unwind->work);
+	unwind_chain_del_reader();
+	unwind->is_client = false;
 }
 
 /**
@@ -325,7 +411,7 @@ void trace_user_unwind_put(struct trace_array *tr)
 	lockdep_assert_held(&event_mutex);
 
 	if (!WARN_ON_ONCE(!unwind->users) && !--unwind->users)
-		unwind_deferred_cancel(&unwind->work);
+		cancel(unwind);
 }
 
 /**
@@ -342,7 +428,7 @@ void trace_user_unwind_stop(struct trace_array *tr)
 	lockdep_assert_held(&event_mutex);
 
 	if (tr->user_unwind)
-		unwind_deferred_cancel(&tr->user_unwind->work);
+		cancel(tr->user_unwind);
 	tr->user_unwind_file = NULL;
 }
 

@@ -14,6 +14,7 @@
 #include <linux/seq_buf.h>
 #include <linux/seq_file.h>
 #include <linux/types.h>
+#include <linux/unwind_chain.h>
 #include <linux/unwind_deferred.h>
 #include <linux/unwind_stack_types.h>
 #include <linux/xarray.h>
@@ -38,29 +39,38 @@ struct trace_user_announcement {
 };
 
 /**
- * struct trace_user_file - the file, or the kind of text, of a frame
- * @by_identity: in the table, if this is a file
- * @age: in the table, the oldest first
- * @dev: with @ino and @generation, the kernel's identity of the file
- * @ino: see @dev
- * @generation: see @dev; distinguishes files that had the same number one after
- *	the other
- * @id: its number in the trace; never used again for another
+ * struct trace_user_identity - what the kernel knows a file, or a function, by
+ * @number: number of the inode; address of the function
+ * @owner: the file's device; the function's process
+ * @generation: distinguishes files that had the same number one after the other; and functions
  * @kind: one of &enum unwind_text_kind
+ * @unused: 0
+ */
+struct trace_user_identity {
+	u64	number;
+	u32	owner;
+	u32	generation;
+	u32	kind;
+	u32	unused;
+};
+
+/**
+ * struct trace_user_file - the file, the function, or the kind of text, of a frame
+ * @by_identity: in the table, if this is a file or a function
+ * @age: in the table, the oldest first
+ * @identity: what it is known by
+ * @id: its number in the trace; never used again for another
  * @build_id_size: bytes of @build_id, 0 if it has none
  * @build_id: identifies the build
  * @announced: its last announcement in the trace
  * @rcu: frees it after a grace period: a reader that prints a trace may still use it
- * @path: its path, or a name in brackets for text that is in no file
+ * @path: its path; a function's name, file and line; a name in brackets for other text
  */
 struct trace_user_file {
 	struct hlist_node		by_identity;
 	struct list_head		age;
-	dev_t				dev;
-	u64				ino;
-	u32				generation;
+	struct trace_user_identity	identity;
 	u32				id;
-	u32				kind;
 	u32				build_id_size;
 	unsigned char			build_id[BUILD_ID_SIZE_MAX];
 	struct trace_user_announcement	announced;
@@ -72,7 +82,7 @@ struct trace_user_file {
  * struct trace_user_files - the files of the user stacks of a trace array
  * @lock: held for changes, and while one is announced
  * @by_id: from the number in the trace to &struct trace_user_file; read under RCU
- * @by_identity: those with a file; read under RCU
+ * @by_identity: files and functions; read under RCU
  * @by_age: all that may be removed to make room
  * @nr: length of @by_age
  * @next_id: for the next one
@@ -89,11 +99,13 @@ struct trace_user_files {
 /**
  * struct trace_user_frame - a frame of a stack that is about to be written
  * @offset: offset of its address in its file or kind of text
- * @id: number of that in the trace
+ * @ip: its address; a function's
+ * @id: number of its file, function or kind of text in the trace
  */
 struct trace_user_frame {
-	u64	offset;
-	u32	id;
+	u64		offset;
+	unsigned long	ip;
+	u32		id;
 };
 
 /**
@@ -114,9 +126,10 @@ struct trace_user_stacks {
 
 /**
  * struct trace_user_unwind - a trace array as a client of deferred unwinding
- * @work: registered while @users is not 0
+ * @work: registered while @users is not 0, until the trace array goes
  * @tr: the trace array
  * @users: number of options and triggers that make requests; under event_mutex
+ * @is_client: @work is registered
  * @resets: counts how often events left the buffer other than by being read;
  *	not 0.  Changed in any context
  * @files: the files of the frames
@@ -126,6 +139,7 @@ struct trace_user_unwind {
 	struct unwind_work	work;
 	struct trace_array	*tr;
 	unsigned int		users;
+	bool			is_client;
 	atomic_t		resets;
 	struct trace_user_files	files;
 	struct trace_user_stacks stacks;
@@ -145,6 +159,8 @@ void trace_user_unwind(struct trace_array *tr, struct trace_buffer *buffer,
 int trace_user_files_init(struct trace_user_files *files);
 void trace_user_files_destroy(struct trace_user_files *files);
 u32 trace_user_file_id(struct trace_user_files *files, struct vm_area_struct *vma);
+u32 trace_user_function_id(struct trace_user_files *files, struct unwind_chain_stack *stack,
+			   const struct unwind_chain_frame *frame);
 void trace_user_file_announce(struct trace_user_unwind *unwind, u32 id);
 void trace_user_file_print(struct seq_buf *s, struct trace_array *tr, u32 id,
 			   u64 offset, bool build);
