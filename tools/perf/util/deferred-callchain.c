@@ -39,6 +39,9 @@ struct deferred_mark {
 	struct ip_callchain	chain;
 };
 
+/* Frames of languages whose native stack is yet to come: more have lost theirs */
+#define MAX_RUNTIMES	1024
+
 /**
  * struct deferred_runtime - Frames of a language that belong to a native stack.
  */
@@ -226,6 +229,16 @@ out_free:
 	return NULL;
 }
 
+static void deferred_callchains__drop_runtimes(struct deferred_callchains *dc)
+{
+	struct hashmap_entry *cur;
+	size_t bkt;
+
+	hashmap__for_each_entry(dc->runtimes, cur, bkt)
+		deferred_runtime__delete(cur->pvalue);
+	hashmap__clear(dc->runtimes);
+}
+
 /**
  * deferred_callchains__purge - Forget all samples and records.
  * @dc: Where they are kept.
@@ -242,9 +255,7 @@ void deferred_callchains__purge(struct deferred_callchains *dc)
 	hashmap__for_each_entry(dc->threads, cur, bkt)
 		deferred_thread__delete(dc, cur->pvalue);
 	hashmap__clear(dc->threads);
-	hashmap__for_each_entry(dc->runtimes, cur, bkt)
-		deferred_runtime__delete(cur->pvalue);
-	hashmap__clear(dc->runtimes);
+	deferred_callchains__drop_runtimes(dc);
 
 	dc->head = NULL;
 }
@@ -355,6 +366,9 @@ int deferred_callchains__add_runtime(struct deferred_callchains *dc,
 		return nr == -EINVAL ? 0 : nr;
 	}
 	runtime->nr = nr;
+	/* Their records follow them, unless they are lost */
+	if (hashmap__size(dc->runtimes) >= MAX_RUNTIMES)
+		deferred_callchains__drop_runtimes(dc);
 	if (hashmap__set(dc->runtimes, &runtime->cookie, runtime, NULL, &old)) {
 		deferred_runtime__delete(runtime);
 		return -ENOMEM;

@@ -33,6 +33,7 @@
 #include "map.h"
 #include "maps.h"
 #include "sample.h"
+#include "runtime-frames.h"
 #include "symbol.h"
 #include "thread.h"
 #include "util.h"
@@ -209,7 +210,7 @@ void frame_text__fprintf_callchain(struct perf_sample *sample, struct evsel *evs
 			map__zput(printer.map);
 			continue;
 		}
-		max_stack--;
+		max_stack -= !runtime_frames__is_ip(ip);
 		print_frame(&printer, ip);
 	}
 	map__put(printer.map);

@@ -11,7 +11,9 @@
  *
  * Here each different name, file and line gets an address that no program has, with a
  * symbol and a map of its own. Merged into the native callchain, these addresses
- * are resolved as others are, and everything that shows callchains shows them.
+ * are resolved as others are, and everything that shows callchains shows them. A function
+ * whose name is not known yet has an address of its own, which stands for the one of this name
+ * from then on.
  *
  * Functions are kept for the rest of perf's life.
  */
@@ -36,19 +38,23 @@
 
 /* Distance of two addresses that stand for functions */
 #define FUNCTION_SIZE	16
+/* Shown in the place of an object where the function has no file */
+#define NO_FILE		"[runtime]"
 
 /**
  * struct runtime_function - A function, as its runtime calls it.
  */
 struct runtime_function {
 	/** @ip: Stands for it. */
-	u64		ip;
+	u64			ip;
 	/** @name: Its name. */
-	char		*name;
+	char			*name;
 	/** @file: Its file and first line, shown in the place of an object. */
-	char		*file;
+	char			*file;
 	/** @map: A map of @ip alone, with a symbol, made when it is first looked up. */
-	struct map	*map;
+	struct map		*map;
+	/** @named: What it stands for, since that is known; NULL if it stands for itself. */
+	struct runtime_function	*named;
 };
 
 /**
@@ -167,6 +173,31 @@ static const char *next_string(const char **pos, const char *end)
 	return string;
 }
 
+/* Stands for a function without a name, or whose name is not known yet */
+static struct runtime_function *unknown_function(const struct runtime_key *key)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "[function %u:%#" PRIx64 ":%x]", key->pid, key->function,
+		 key->check);
+	return function__findnew(name, (char *)NO_FILE);
+}
+
+static struct runtime_function *named_function(const struct runtime_key *key, char *name,
+					       const char *file, u32 line)
+{
+	struct runtime_function *function;
+	char *place;
+
+	if (!*name && !*file)
+		return unknown_function(key);
+	if (asprintf(&place, line ? "%s:%u" : "%s", *file ? file : NO_FILE, line) < 0)
+		return NULL;
+	function = function__findnew(*name ? name : (char *)"[unnamed]", place);
+	free(place);
+	return function;
+}
+
 /**
  * runtime_frames__add_name - Note what a function is called.
  * @event: A PERF_RECORD_RUNTIME_NAME.
@@ -184,34 +215,35 @@ int runtime_frames__add_name(const union perf_event *event, const struct perf_sa
 		.pid = rec->pid,
 		.machine_pid = sample->machine_pid,
 	};
-	struct runtime_function *function;
-	const char *name, *file;
-	char *place = NULL;
-	int ret = -ENOMEM;
+	struct runtime_function *function, *old;
+	const char *name;
 
 	if (!init())
 		return -ENOMEM;
 	name = next_string(&pos, end);
-	file = next_string(&pos, end);
-	if (asprintf(&place, rec->line && *file ? "%s:%u" : "%s", *file ? file : "[runtime]",
-		     rec->line) < 0)
+	function = named_function(&key, (char *)name, next_string(&pos, end), rec->line);
+	if (!function)
 		return -ENOMEM;
-	function = function__findnew((char *)(*name ? name : "[unnamed]"), place);
-	if (function)
-		ret = set_key(&key, function);
-	free(place);
-	return ret;
+	/* Frames that were read before their name have it now, unless they were shown */
+	if (hashmap__find(by_key, &key, &old) && old != function && old == unknown_function(&key))
+		old->named = function;
+	return set_key(&key, function);
 }
 
-/* Its name was lost, or is yet to come: then the function is another one from then on */
-static struct runtime_function *unknown_function(const struct runtime_key *key)
+static struct runtime_function *find_function(const struct runtime_key *key)
 {
 	struct runtime_function *function;
-	char name[32];
 
-	snprintf(name, sizeof(name), "[function %#" PRIx64 "]", key->function);
-	function = function__findnew(name, (char *)"[runtime]");
+	if (hashmap__find(by_key, key, &function))
+		return function;
+	function = unknown_function(key);
 	return function && !set_key(key, function) ? function : NULL;
+}
+
+/* Stands for all that are cut off */
+static struct runtime_function *more_functions(void)
+{
+	return function__findnew((char *)"[more functions]", (char *)NO_FILE);
 }
 
 /**
@@ -226,32 +258,48 @@ s64 runtime_frames__parse(const union perf_event *event, const struct perf_sampl
 			  struct runtime_frame **frames)
 {
 	const struct perf_record_callchain_runtime *rec = &event->callchain_runtime;
+	const bool cut = event->header.misc & PERF_RECORD_MISC_RUNTIME_CUT;
 	struct runtime_key key = { .pid = sample->pid, .machine_pid = sample->machine_pid };
 	struct runtime_function *function;
+	struct runtime_frame *frame;
 	u64 i;
 
 	if (event->header.size < sizeof(*rec) ||
 	    rec->nr > (event->header.size - sizeof(*rec)) / sizeof(rec->frames[0]))
 		return -EINVAL;
-	*frames = calloc(rec->nr, sizeof(**frames));
-	if (!init() || !*frames)
+	*frames = frame = calloc(rec->nr + 1, sizeof(**frames));
+	if (!init() || !frame)
 		return -ENOMEM;
-	for (i = 0; i < rec->nr; i++) {
-		/* The second word: check, place, runtime, from the lowest bits on */
-		key.function = rec->frames[i].function;
-		key.check = rec->frames[i].rest;
-		if (!hashmap__find(by_key, &key, &function))
-			function = unknown_function(&key);
+	for (i = 0; i < rec->nr + cut; i++, frame++) {
+		if (i < rec->nr) {
+			/* The second word: check, place, runtime, from the lowest bits on */
+			key.function = rec->frames[i].function;
+			key.check = rec->frames[i].rest;
+			frame->place = rec->frames[i].rest >> 32 & 0xffff;
+			function = find_function(&key);
+		} else {
+			frame->place = i ? frame[-1].place : UINT16_MAX;
+			function = more_functions();
+		}
 		if (!function)
 			goto out_free;
-		(*frames)[i].ip = function->ip;
-		(*frames)[i].place = rec->frames[i].rest >> 32 & 0xffff;
+		frame->ip = function->ip;
+		frame->number = i;
 	}
-	return rec->nr;
+	return i;
 
 out_free:
 	zfree(frames);
 	return -ENOMEM;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct runtime_frame *x = a, *y = b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return x->number < y->number ? -1 : 1;
 }
 
 /**
@@ -259,7 +307,7 @@ out_free:
  * @to: Has room for all of them.
  * @ips: The native callchain, the innermost frame first.
  * @nr: Its number of frames.
- * @frames: The frames.
+ * @frames: The frames, which are sorted.
  * @nr_frames: Their number.
  *
  * A frame comes before the native frame that executes it, after all that it has called.
@@ -268,18 +316,18 @@ out_free:
  * Return: the number of addresses in @to.
  */
 u64 runtime_frames__merge(u64 *to, const u64 *ips, u64 nr,
-			  const struct runtime_frame *frames, u64 nr_frames)
+			  struct runtime_frame *frames, u64 nr_frames)
 {
-	u64 i, j, done = 0;
+	u64 i, done = 0, frame = 0;
 
-	for (i = 0; i <= nr; i++) {
-		for (j = 0; j < nr_frames; j++) {
-			if (frames[j].place == i || (i == nr && frames[j].place > nr))
-				to[done++] = frames[j].ip;
-		}
-		if (i < nr)
-			to[done++] = ips[i];
+	qsort(frames, nr_frames, sizeof(*frames), compare_places);
+	for (i = 0; i < nr; i++) {
+		while (frame < nr_frames && frames[frame].place <= i)
+			to[done++] = frames[frame++].ip;
+		to[done++] = ips[i];
 	}
+	while (frame < nr_frames)
+		to[done++] = frames[frame++].ip;
 	return done;
 }
 
@@ -310,17 +358,24 @@ static struct map *function__make_map(const struct runtime_function *function)
 
 /**
  * runtime_frames__map - Find the map of an address.
- * @ip: The address, one for which runtime_frames__is_ip() is true.
+ * @ip: The address, one for which runtime_frames__is_ip() is true; set to the one that it
+ *	stands for.
  *
  * Return: The map, with a reference; NULL if it stands for nothing.
  */
-struct map *runtime_frames__map(u64 ip)
+struct map *runtime_frames__map(u64 *ip)
 {
-	u64 i = (ip - RUNTIME_FRAMES_START) / FUNCTION_SIZE;
+	u64 i = (*ip - RUNTIME_FRAMES_START) / FUNCTION_SIZE;
+	struct runtime_function *function;
 
 	if (i >= nr_functions)
 		return NULL;
-	if (!functions[i]->map)
-		functions[i]->map = function__make_map(functions[i]);
-	return map__get(functions[i]->map);
+	function = functions[i];
+	if (function->named) {
+		function = function->named;
+		*ip = function->ip;
+	}
+	if (!function->map)
+		function->map = function__make_map(function);
+	return map__get(function->map);
 }

@@ -29,14 +29,16 @@ struct runtime_frame {
 	/** @ip: Stands for its function. */
 	u64	ip;
 	/** @place: Number of the native frame that executes it. */
-	u64	place;
+	u32	place;
+	/** @number: Its own number in the record. */
+	u32	number;
 };
 
 int runtime_frames__add_name(const union perf_event *event, const struct perf_sample *sample);
 s64 runtime_frames__parse(const union perf_event *event, const struct perf_sample *sample,
 			  struct runtime_frame **frames);
 u64 runtime_frames__merge(u64 *to, const u64 *ips, u64 nr,
-			  const struct runtime_frame *frames, u64 nr_frames);
-struct map *runtime_frames__map(u64 ip);
+			  struct runtime_frame *frames, u64 nr_frames);
+struct map *runtime_frames__map(u64 *ip);
 
 #endif /* __PERF_RUNTIME_FRAMES_H */
