@@ -24,6 +24,8 @@ PACKAGES=(
 	zlib1g-dev libzstd-dev libpython3-dev libbpf-dev
 	# what sframe-gcc and sframe-g++ call
 	gcc-14 g++-14 less
+	# a runtime besides Python, whose frames are read
+	php-cli
 	# file systems and devices whose pages a test delays or fails
 	e2fsprogs btrfs-progs dmsetup fuse3 libfuse3-dev
 )

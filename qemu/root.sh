@@ -24,6 +24,8 @@ PACKAGES=(
 	glibc-source binutils-source
 	# the guest's userland
 	linux-perf bpftrace bpfcc-tools trace-cmd bpftool gdb strace procps iproute2 util-linux less
+	# a runtime besides Python, whose frames are read
+	php-cli
 	# file systems and devices whose pages a test delays or fails
 	e2fsprogs btrfs-progs dmsetup fuse3 libfuse3-dev
 )

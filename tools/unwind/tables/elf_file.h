@@ -46,7 +46,7 @@ struct cfi_section {
 };
 
 /**
- * struct text_range - executable addresses
+ * struct text_range - executable addresses, or a symbol's
  * @start: first address
  * @end: first address after them
  */
@@ -90,7 +90,11 @@ bool elf_file_text_origin(const struct elf_file *file, __u64 *origin);
 /* cpython.c */
 bool cpython_chain(const struct elf_file *file, struct unwind_chain_attr *chain);
 
+/* php.c */
+bool php_chain(const struct elf_file *file, struct unwind_chain_attr *chain);
+
 /* symbols.c */
+bool elf_file_symbol(const struct elf_file *file, const char *name, struct text_range *range);
 void elf_file_name_notes(const struct elf_file *file, struct unwind_note *notes,
 			 size_t nr);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The names of functions, for notes.
+ * Symbols: the names of functions, for notes, and the place of a name.
  */
 #include <gelf.h>
 #include <stdio.h>
@@ -129,4 +129,46 @@ void elf_file_name_notes(const struct elf_file *file, struct unwind_note *notes,
 	spread_names(notes, symbols, nr);
 out:
 	free(symbols);
+}
+
+static bool find_symbol(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *shdr,
+			const char *name, GElf_Sym *sym)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	const char *this;
+	int i;
+
+	for (i = 0; gelf_getsym(data, i, sym); i++) {
+		if (sym->st_shndx == SHN_UNDEF)
+			continue;
+		this = elf_strptr(file->elf, shdr->sh_link, sym->st_name);
+		if (this && !strcmp(this, name))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * elf_file_symbol - find a symbol that the file exports
+ * @file: the file
+ * @name: its name
+ * @range: set to its addresses
+ *
+ * Return: false if there is none.
+ */
+bool elf_file_symbol(const struct elf_file *file, const char *name, struct text_range *range)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	GElf_Sym sym;
+
+	while ((scn = elf_nextscn(file->elf, scn))) {
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_DYNSYM ||
+		    !find_symbol(file, scn, &shdr, name, &sym))
+			continue;
+		range->start = sym.st_value;
+		range->end = sym.st_value + sym.st_size;
+		return range->end >= range->start;
+	}
+	return false;
 }
