@@ -92,30 +92,31 @@ debian()
 
 debian_reads() { record --call-graph sframe --no-runtime && whole $DEBIAN; }
 
-# Python's functions of a stock python3: all that are there are right.  The service makes
-# the tables; files that are met for the first time have theirs from the next run on.
+# functions PROGRAM RUNTIME - the functions of a stock interpreter: all that are there are
+# right.  The service makes the tables; files that are met for the first time have theirs
+# from the next run on.
 functions()
 {
 	unwind-tables serve 2>/dev/null &
 	service=$!
 	for _ in 1 2 3; do
 		"$PERF" record -F ${HZ:-499} -e cpu-clock -o d.data --call-graph sframe \
-			python3 $HERE/functions.py ${SECONDS_EACH:-4} || break
+			$1 $HERE/functions.$2 ${SECONDS_EACH:-4} || break
 	done
 	"$PERF" script -i d.data --no-inline -F comm,tid,time,ip,sym,dso 2>err >script
 	kill $service
 	wait $service
-	cp d.data functions.data
-	! grep missing err && python3 $HERE/judge_functions.py script ${STRICT:+99.9}
+	cp d.data functions.$2.data
+	! grep missing err && python3 $HERE/judge_functions.py script $2 ${STRICT:+99.8}
 }
 
 # Whatever resolves callchains, with callees and without
 read_functions()
 {
-	"$PERF" report -i functions.data --stdio -g caller,0 >d.report 2>err &&
+	"$PERF" report -i functions.py.data --stdio -g caller,0 >d.report 2>err &&
 		grep -q plain_leaf d.report &&
-		"$PERF" report -i functions.data --stdio --no-children -g caller,0 >d.report 2>err &&
-		grep -q plain_leaf d.report && "$PERF" data convert --to-json d.json -i functions.data &&
+		"$PERF" report -i functions.py.data --stdio --no-children -g caller,0 >d.report 2>err &&
+		grep -q plain_leaf d.report && "$PERF" data convert --to-json d.json -i functions.py.data &&
 		grep -q '"symbol": "plain_leaf"' d.json
 }
 
@@ -146,15 +147,15 @@ profiled_functions()
 	kill $service
 	wait $service
 	head -n 3 d.folded
-	# Each has its caller in the line, and the interpreter below
-	grep -q '_start;.*;main;plain;plain_leaf' d.folded &&
-		grep -q ';main;sort;.*;sort_key;sort_leaf' d.folded &&
-		! grep 'plain_leaf' d.folded | grep -v ';<module>;main;plain;plain_leaf'
+	# There are some, above the interpreter, and each has its caller in the line
+	grep -q '_start;.*;<module>;main;.*_leaf' d.folded &&
+		! grep plain_leaf d.folded | grep -v ';<module>;main;plain;plain_leaf' &&
+		! grep sort_leaf d.folded | grep -v ';<module>;main;sort;.*;sort_key;sort_leaf'
 }
 
 no_functions()
 {
-	"$PERF" script -i functions.data --no-runtime -F comm,tid,time,ip,sym,dso >script &&
+	"$PERF" script -i functions.py.data --no-runtime -F comm,tid,time,ip,sym,dso >script &&
 		reach_start <script && ! grep functions.py: script
 }
 
@@ -392,7 +393,8 @@ try "perf record --call-graph fp,defer" recorded --call-graph fp,defer
 try "perf record -a --call-graph sframe: no sample without its record" system_wide
 try "Debian's perf $($DEBIAN --version | cut -d' ' -f3): record and report fp,defer; ours reads that" debian
 try "Debian's perf reads our recording" debian_reads
-try "Python's functions: each has its caller, and its place" functions
+try "Python's functions: each has its caller, and its place" functions python3 py
+try "PHP's functions: each has its caller, and its place" functions php8.4 php
 try "Python's functions: perf script --no-runtime shows native frames alone" no_functions
 try "Python's functions: perf report, perf data convert" read_functions
 try "Python's functions: perf trace" traced_functions

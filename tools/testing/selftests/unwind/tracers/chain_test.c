@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/init.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 #include <linux/unwind.h>
 
 #include "call.h"
+#include "ftrace.h"
 #include "perf.h"
 #include "../../kselftest_harness.h"
 
@@ -37,6 +39,8 @@
 
 #define KIND_FUNCTION	0
 #define KIND_ENTRY	5
+/* The first one that eval() executes, if there are no entry frames */
+#define KIND_FIRST	0x100
 #define STRING_PLAIN	0x30
 
 struct string {
@@ -50,6 +54,7 @@ struct function {
 	struct string	*name;
 	struct string	*file;
 	uint32_t	line;
+	uint32_t	has_code;
 };
 
 struct frame {
@@ -106,7 +111,7 @@ static struct unwind_chain_attr chain_attr(unsigned int lists)
 		.flags = UNWIND_CHAIN_NAME | UNWIND_CHAIN_FILE | UNWIND_CHAIN_LINE,
 		.nr_lists = lists,
 		.key = KEY,
-		.thread = offsetof(struct thread, tid),
+		.thread = lists ? offsetof(struct thread, tid) : 0,
 		.next = offsetof(struct frame, caller),
 		.function = offsetof(struct frame, function),
 		.function_mask = ~7ULL,
@@ -141,6 +146,24 @@ static struct unwind_chain_attr chain_attr(unsigned int lists)
 		attr.lists[1] = threads;
 		break;
 	}
+	return attr;
+}
+
+/* The text of eval() */
+extern const char __start_eval_text[], __stop_eval_text[];
+
+/* As a runtime without entry frames would describe it */
+static struct unwind_chain_attr text_attr(void)
+{
+	struct unwind_chain_attr attr = chain_attr(0);
+
+	attr.entry_mask = KIND_FIRST;
+	attr.entry_value = KIND_FIRST;
+	attr.text = (uintptr_t)__start_eval_text;
+	attr.text_size = __stop_eval_text - __start_eval_text;
+	attr.kind = offsetof(struct function, has_code);
+	attr.kind_mask = 1;
+	attr.kind_value = 1;
 	return attr;
 }
 
@@ -199,8 +222,9 @@ TEST(attr_layout_is_that_of_version_0)
 	EXPECT_EQ(40, offsetof(struct unwind_chain_attr, thread));
 	EXPECT_EQ(48, offsetof(struct unwind_chain_attr, stride));
 	EXPECT_EQ(64, offsetof(struct unwind_chain_attr, function_mask));
-	EXPECT_EQ(80, offsetof(struct unwind_chain_attr, check));
-	EXPECT_EQ(100, offsetof(struct unwind_chain_attr, string));
+	EXPECT_EQ(80, offsetof(struct unwind_chain_attr, text));
+	EXPECT_EQ(112, offsetof(struct unwind_chain_attr, check));
+	EXPECT_EQ(128, offsetof(struct unwind_chain_attr, string));
 }
 
 TEST(attr_size_is_checked)
@@ -246,6 +270,8 @@ TEST(attr_that_makes_no_sense_returns_einval)
 	EXPECT_REFUSED(-EINVAL, nr_lists, 3);
 	EXPECT_REFUSED(-EINVAL, key, 0);
 	EXPECT_REFUSED(-EINVAL, function_mask, 0);
+	EXPECT_REFUSED(-EINVAL, reserved, 1);
+	EXPECT_REFUSED(-EINVAL, kind_value, 1);
 	EXPECT_REFUSED(-EINVAL, stride, 8);
 	EXPECT_REFUSED(-EINVAL, entry_value, 0x105);
 	EXPECT_REFUSED(-EINVAL, string.check_value, 0x31);
@@ -265,6 +291,40 @@ TEST(attr_that_makes_no_sense_returns_einval)
 	EXPECT_REFUSED(-EINVAL, string.length, large);
 	EXPECT_REFUSED(-EINVAL, string.data, large);
 	EXPECT_REFUSED(-EINVAL, string.check, large);
+}
+
+TEST(unused_fields_that_are_not_zero_return_einval)
+{
+	struct unwind_chain_attr attr;
+
+	EXPECT_REFUSED(-EINVAL, nr_lists, 1);
+	EXPECT_REFUSED(-EINVAL, entry_mask, 0);
+	EXPECT_REFUSED(-EINVAL, text, 4096);
+	EXPECT_REFUSED(-EINVAL, kind, 4);
+	EXPECT_REFUSED(-EINVAL, string.check_mask, 0);
+	EXPECT_REFUSED(-EINVAL, flags, UNWIND_CHAIN_FILE | UNWIND_CHAIN_LINE);
+	EXPECT_REFUSED(-EINVAL, flags, UNWIND_CHAIN_NAME);
+	EXPECT_REFUSED(-EINVAL, flags, UNWIND_CHAIN_NAME | UNWIND_CHAIN_FILE);
+	/* There is no line without a file */
+	EXPECT_REFUSED(-EINVAL, flags, UNWIND_CHAIN_NAME | UNWIND_CHAIN_LINE);
+
+	attr = chain_attr(0);
+	attr.thread = 4;
+	EXPECT_EQ(-EINVAL, add(&attr));
+	attr = chain_attr(2);
+	attr.flags = 0;
+	attr.name = 0;
+	attr.file = 0;
+	attr.line = 0;
+	EXPECT_EQ(-EINVAL, add(&attr));
+	memset(&attr.string, 0, sizeof(attr.string));
+	EXPECT_EQ(0, add(&attr));
+	EXPECT_EQ(0, del(KEY));
+	attr = text_attr();
+	attr.entry = 0;
+	attr.entry_mask = 0;
+	attr.entry_value = 0;
+	EXPECT_EQ(-EINVAL, add(&attr));
 }
 
 TEST(stride_that_is_too_long_returns_einval)
@@ -289,6 +349,21 @@ TEST(head_outside_of_the_address_space_returns_efault)
 {
 	EXPECT_REFUSED(-EFAULT, head, 0xffff888000000000ULL);
 	EXPECT_REFUSED(-EFAULT, head, -1ULL);
+}
+
+TEST(text_outside_of_the_address_space_returns_efault)
+{
+	struct unwind_chain_attr attr = text_attr();
+
+	attr.text_size = -1ULL;
+	EXPECT_EQ(-EFAULT, add(&attr));
+	attr.text = 0xffff888000000000ULL;
+	EXPECT_EQ(-EFAULT, add(&attr));
+	attr.text_size = 1;
+	EXPECT_EQ(-EFAULT, add(&attr));
+	attr = text_attr();
+	EXPECT_EQ(0, add(&attr));
+	EXPECT_EQ(0, del(KEY));
 }
 
 TEST(key_in_use_returns_eexist)
@@ -355,9 +430,12 @@ static struct string strings[4] = {
 };
 
 static struct function functions[3] = {
-	{ .id = 100, .name = &strings[0], .file = &strings[3], .line = 10 },
-	{ .id = 101, .name = &strings[1], .file = &strings[3], .line = 20 },
-	{ .id = 102, .name = &strings[2], .file = &strings[3], .line = 30 },
+	{ .id = 100, .name = &strings[0], .file = &strings[3], .line = 10,
+	  .has_code = 1 },
+	{ .id = 101, .name = &strings[1], .file = &strings[3], .line = 20,
+	  .has_code = 1 },
+	{ .id = 102, .name = &strings[2], .file = &strings[3], .line = 30,
+	  .has_code = 1 },
 };
 
 static struct frame frames[3];
@@ -367,14 +445,19 @@ static struct frame frames[3];
 
 typedef void (*native_fn)(void);
 
+/* Does eval() have entry frames, which the fixture says? */
+static bool has_entries;
+
 /* Execute @nr frames from @first on, each called by the one before; the last calls @fn */
-static noinline void eval(struct frame *first, int nr, native_fn fn)
+static noinline __section("eval_text")
+void eval(struct frame *first, int nr, native_fn fn)
 {
 	struct frame entry = { .caller = own.frame, .kind = KIND_ENTRY };
 	int i;
 
 	for (i = 0; i < nr; i++)
-		first[i].caller = i ? &first[i - 1] : &entry;
+		first[i].caller = i ? &first[i - 1] : has_entries ? &entry : own.frame;
+	first[0].kind = has_entries ? KIND_FUNCTION : KIND_FIRST;
 	own.frame = &first[nr - 1];
 	runtime.frame = own.frame;
 	asm volatile("" : : "r"(&entry) : "memory");
@@ -400,6 +483,26 @@ static noinline void native_eval(void)
 	asm volatile("");
 }
 
+/* A native function that is one of the language, too, is executed by itself */
+static noinline void native_function(void)
+{
+	return_addresses[nr_calls++] = (unsigned long)__builtin_return_address(0);
+	LEAF->caller = own.frame;
+	LEAF->kind = KIND_FIRST;
+	runtime.frame = LEAF;
+	native_sample();
+	runtime.frame = own.frame;
+}
+
+/* A frame that is first, and is not, or the other way round */
+static struct frame *changed;
+
+static noinline void native_change(void)
+{
+	changed->kind ^= KIND_FIRST;
+	native_eval();
+}
+
 struct runtime_frame {
 	uint64_t	function;
 	uint32_t	check;
@@ -416,11 +519,22 @@ FIXTURE(stack)
 	int fd;
 };
 
+/* Count getppid() of the calling thread */
+static int open_event(struct _test_data_stack *data)
+{
+	data->fd = event_open(&data->event, 0, -1);
+	if (data->fd < 0)
+		return -errno;
+	return event_filter_syscall(data->fd, SYS_getppid) ?:
+	       ring_map(&data->ring, data->fd, PAGES) ?: event_enable(data->fd);
+}
+
 FIXTURE_SETUP(stack)
 {
 	int i;
 
 	runtime_init();
+	has_entries = true;
 	nr_calls = 0;
 	for (i = 0; i < 3; i++)
 		frames[i] = (struct frame){ .function = &functions[i] };
@@ -429,11 +543,7 @@ FIXTURE_SETUP(stack)
 	if (tracepoint_attr(&self->event, "raw_syscalls/sys_enter"))
 		SKIP(return, "no raw_syscalls tracepoints, or not root");
 	self->event.defer_runtime = 1;
-	self->fd = event_open(&self->event, 0, -1);
-	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, event_filter_syscall(self->fd, SYS_getppid));
-	ASSERT_EQ(0, ring_map(&self->ring, self->fd, PAGES));
-	ASSERT_EQ(0, event_enable(self->fd));
+	ASSERT_EQ(0, open_event(self));
 }
 
 FIXTURE_TEARDOWN(stack)
@@ -479,6 +589,31 @@ static unsigned long address_at(const struct _test_data_stack *data, uint16_t pl
 	return place < stack->nr ? stack->ips[place] : 0;
 }
 
+/* The name record of a function, or NULL */
+static const struct record *name_of(const struct _test_data_stack *data,
+				    const struct function *function)
+{
+	const struct record *rec;
+	size_t i;
+
+	for (i = 0; (rec = records_get(&data->recs, PERF_RECORD_RUNTIME_NAME, i)); i++) {
+		if (((const uint64_t *)(rec->raw + 1))[1] == (uintptr_t)function)
+			return rec;
+	}
+	return NULL;
+}
+
+/* Name and file, each with its end, from where the record has them */
+static const char *names(const struct record *rec)
+{
+	return (const char *)(rec->raw + 1) + 24;
+}
+
+static uint32_t line(const struct record *rec)
+{
+	return ((const uint32_t *)(rec->raw + 1))[5];
+}
+
 /* leaf was called by native_eval(), and that by inner, which outer has called */
 #define EXPECT_RIGHT() do {						\
 	const struct runtime_frame *__frames;				\
@@ -521,6 +656,105 @@ TEST_F(stack, single_thread_has_its_frames_in_their_places)
 	EXPECT_EQ(0, del(KEY));
 }
 
+static void *other_thread(void *arg)
+{
+	struct _test_data_stack *data = arg;
+
+	ring_unmap(&data->ring);
+	close(data->fd);
+	if (!open_event(data))
+		eval(OUTER, 2, native_eval);
+	return NULL;
+}
+
+/* Without a list of threads, the frames are the first one's */
+TEST_F(stack, other_thread_without_a_list_has_no_record)
+{
+	pthread_t thread;
+	uint64_t nr;
+
+	self->attr = chain_attr(0);
+	ASSERT_EQ(0, add(&self->attr));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, other_thread, self));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(NULL, read_frames(self, &nr));
+	EXPECT_EQ(2, self->recs.nr);
+	EXPECT_EQ(0, del(KEY));
+}
+
+/*
+ * Without entry frames
+ */
+
+TEST_F(stack, groups_of_frames_belong_to_the_frames_of_a_native_function)
+{
+	has_entries = false;
+	self->attr = text_attr();
+	ASSERT_EQ(0, add(&self->attr));
+	EXPECT_RIGHT();
+	EXPECT_EQ(0, del(KEY));
+}
+
+/* All frames are there, but none has a place */
+#define EXPECT_APART() do {						\
+	const struct runtime_frame *__frames;				\
+	uint64_t __nr, __i;						\
+									\
+	eval(OUTER, 2, native_change);					\
+	__frames = read_frames(self, &__nr);				\
+	ASSERT_NE(NULL, __frames);					\
+	ASSERT_EQ(3, __nr);						\
+	for (__i = 0; __i < __nr; __i++)				\
+		EXPECT_EQ(APART, __frames[__i].place);			\
+} while (0)
+
+TEST_F(stack, more_groups_than_native_frames_stand_apart)
+{
+	has_entries = false;
+	changed = INNER;
+	self->attr = text_attr();
+	ASSERT_EQ(0, add(&self->attr));
+	EXPECT_APART();
+	EXPECT_EQ(0, del(KEY));
+}
+
+TEST_F(stack, fewer_groups_than_native_frames_stand_apart)
+{
+	has_entries = false;
+	changed = OUTER;
+	self->attr = text_attr();
+	ASSERT_EQ(0, add(&self->attr));
+	EXPECT_APART();
+	EXPECT_EQ(0, del(KEY));
+}
+
+/* It is executed by none of them, so it belongs to the caller's; it has no file */
+TEST_F(stack, function_without_code_belongs_to_its_callers_frame)
+{
+	const struct runtime_frame *found;
+	const struct record *rec;
+	uint64_t nr;
+
+	has_entries = false;
+	self->attr = text_attr();
+	functions[2].has_code = 0;
+	functions[2].line = 0;
+	ASSERT_EQ(0, add(&self->attr));
+	eval(OUTER, 2, native_function);
+	found = read_frames(self, &nr);
+	ASSERT_NE(NULL, found);
+	ASSERT_EQ(3, nr);
+	EXPECT_EQ((uintptr_t)&functions[2], found[0].function);
+	EXPECT_EQ(return_addresses[0], address_at(self, found[0].place));
+	EXPECT_EQ(return_addresses[0], address_at(self, found[2].place));
+	rec = name_of(self, &functions[2]);
+	ASSERT_NE(NULL, rec);
+	EXPECT_STREQ("leaf", names(rec));
+	EXPECT_STREQ("", names(rec) + strlen(names(rec)) + 1);
+	EXPECT_EQ(0, line(rec));
+	EXPECT_EQ(0, del(KEY));
+}
+
 /* A function that is in no line is the runtime's own */
 TEST_F(stack, function_without_a_line_is_not_reported)
 {
@@ -537,6 +771,22 @@ TEST_F(stack, function_without_a_line_is_not_reported)
 	EXPECT_EQ((uintptr_t)&functions[2], found[0].function);
 	EXPECT_EQ((uintptr_t)&functions[0], found[1].function);
 	EXPECT_EQ(return_addresses[0], address_at(self, found[1].place));
+	EXPECT_EQ(0, del(KEY));
+}
+
+TEST_F(stack, frame_without_a_function_is_not_reported)
+{
+	const struct runtime_frame *found;
+	uint64_t nr;
+
+	INNER->function = NULL;
+	ASSERT_EQ(0, add(&self->attr));
+	eval(OUTER, 2, native_eval);
+	found = read_frames(self, &nr);
+	ASSERT_NE(NULL, found);
+	ASSERT_EQ(2, nr);
+	EXPECT_EQ((uintptr_t)&functions[2], found[0].function);
+	EXPECT_EQ((uintptr_t)&functions[0], found[1].function);
 	EXPECT_EQ(0, del(KEY));
 }
 
@@ -586,11 +836,7 @@ TEST_F(stack, child_inherits_the_chain)
 		own.tid = gettid();
 		ring_unmap(&self->ring);
 		close(self->fd);
-		self->fd = event_open(&self->event, 0, -1);
-		ASSERT_LE(0, self->fd);
-		ASSERT_EQ(0, event_filter_syscall(self->fd, SYS_getppid));
-		ASSERT_EQ(0, ring_map(&self->ring, self->fd, PAGES));
-		ASSERT_EQ(0, event_enable(self->fd));
+		ASSERT_EQ(0, open_event(self));
 		EXPECT_RIGHT();
 		EXPECT_EQ(0, del(KEY));
 		_exit(_metadata->exit_code);
@@ -619,11 +865,7 @@ TEST_F(stack, without_defer_runtime_no_record)
 	ring_unmap(&self->ring);
 	close(self->fd);
 	self->event.defer_runtime = 0;
-	self->fd = event_open(&self->event, 0, -1);
-	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, event_filter_syscall(self->fd, SYS_getppid));
-	ASSERT_EQ(0, ring_map(&self->ring, self->fd, PAGES));
-	ASSERT_EQ(0, event_enable(self->fd));
+	ASSERT_EQ(0, open_event(self));
 	ASSERT_EQ(0, add(&self->attr));
 	eval(OUTER, 2, native_eval);
 	EXPECT_EQ(NULL, read_frames(self, &nr));
@@ -646,31 +888,6 @@ TEST_F(stack, thread_that_is_not_listed_has_no_record)
 /*
  * Names
  */
-
-/* The name record of a function, or NULL */
-static const struct record *name_of(const struct _test_data_stack *data,
-				    const struct function *function)
-{
-	const struct record *rec;
-	size_t i;
-
-	for (i = 0; (rec = records_get(&data->recs, PERF_RECORD_RUNTIME_NAME, i)); i++) {
-		if (((const uint64_t *)(rec->raw + 1))[1] == (uintptr_t)function)
-			return rec;
-	}
-	return NULL;
-}
-
-/* Name and file, each with its end, from where the record has them */
-static const char *names(const struct record *rec)
-{
-	return (const char *)(rec->raw + 1) + 24;
-}
-
-static uint32_t line(const struct record *rec)
-{
-	return ((const uint32_t *)(rec->raw + 1))[5];
-}
 
 TEST_F(stack, names_are_announced_once)
 {
@@ -957,11 +1174,53 @@ TEST_F(stack, frame_in_memory_that_is_not_resident_is_read)
 #define ROUNDS		3000
 #define WORDS		512
 
+static void fill_at_random(uint64_t *arena, unsigned int *seed)
+{
+	uint64_t *word;
+
+	for (word = arena; word < arena + WORDS; word++) {
+		switch (rand_r(seed) % 8) {
+		case 0:
+			*word = gettid();
+			break;
+		case 1:
+			*word = (uint64_t)rand_r(seed) << 40 | rand_r(seed);
+			break;
+		case 2:
+			*word = 0;
+			break;
+		default:
+			*word = (uintptr_t)(arena + rand_r(seed) % WORDS) + rand_r(seed) % 8;
+			break;
+		}
+	}
+}
+
+/* Number of frames of the only record, or -1 if it or one of its places is not right */
+static int count_frames(struct _test_data_stack *data)
+{
+	const struct runtime_frame *found;
+	uint64_t nr, i;
+	int ret = -1;
+
+	found = read_frames(data, &nr);
+	if (records_count(&data->recs, PERF_RECORD_CALLCHAIN_DEFERRED) &&
+	    records_count(&data->recs, PERF_RECORD_CALLCHAIN_RUNTIME) == !!found)
+		ret = nr;
+	for (i = 0; i < nr; i++) {
+		if (found[i].place != APART && !address_at(data, found[i].place))
+			ret = -1;
+	}
+	records_free(&data->recs);
+	return ret;
+}
+
 TEST_F(stack, random_memory_makes_records_that_are_whole)
 {
-	uint64_t *arena = aligned_alloc(64, WORDS * sizeof(*arena)), *word, nr;
-	struct unwind_chain_attr direct = chain_attr(0);
+	uint64_t *arena = aligned_alloc(64, WORDS * sizeof(*arena));
+	struct unwind_chain_attr direct = chain_attr(0), text = text_attr();
 	unsigned int seed = 1, i, with_frames = 0;
+	int nr;
 
 	ASSERT_NE(NULL, arena);
 	printf("# seed %u\n", seed);
@@ -971,35 +1230,72 @@ TEST_F(stack, random_memory_makes_records_that_are_whole)
 	direct.key++;
 	direct.head = (uintptr_t)(arena + 1);
 	ASSERT_EQ(0, add(&direct));
+	text.key += 2;
+	text.head = (uintptr_t)(arena + 2);
+	ASSERT_EQ(0, add(&text));
 	for (i = 0; i < ROUNDS; i++) {
-		for (word = arena; word < arena + WORDS; word++) {
-			switch (rand_r(&seed) % 8) {
-			case 0:
-				*word = gettid();
-				break;
-			case 1:
-				*word = (uint64_t)rand_r(&seed) << 40 | rand_r(&seed);
-				break;
-			case 2:
-				*word = 0;
-				break;
-			default:
-				*word = (uintptr_t)(arena + rand_r(&seed) % WORDS) +
-					rand_r(&seed) % 8;
-				break;
-			}
-		}
-		native_sample();
+		fill_at_random(arena, &seed);
 		nr_calls = 0;
-		read_frames(self, &nr);
+		eval(LEAF, 1, native_sample);
+		nr = count_frames(self);
+		ASSERT_LE(0, nr);
 		with_frames += !!nr;
-		ASSERT_LE(1, records_count(&self->recs, PERF_RECORD_CALLCHAIN_DEFERRED));
-		ASSERT_EQ(nr ? 1 : 0, records_count(&self->recs, PERF_RECORD_CALLCHAIN_RUNTIME));
-		records_free(&self->recs);
 	}
 	EXPECT_LT(ROUNDS / 100, with_frames);
 	EXPECT_EQ(0, del(KEY));
 	EXPECT_EQ(0, del(direct.key));
+	EXPECT_EQ(0, del(text.key));
+	free(arena);
+}
+
+static uint32_t small(unsigned int *seed)
+{
+	return rand_r(seed) % 3 ? rand_r(seed) % 64 : 0;
+}
+
+static void attr_at_random(struct unwind_chain_attr *attr, unsigned int *seed)
+{
+	uint32_t *word = (uint32_t *)attr, *end = (uint32_t *)(attr + 1);
+	const uint64_t head = attr->head;
+
+	*attr = rand_r(seed) % 2 ? chain_attr(rand_r(seed) % 3) : text_attr();
+	attr->head = head;
+	/* Another value in one field of eight */
+	for (word += 6; word < end; word++) {
+		if (rand_r(seed) % 8 == 0)
+			*word = small(seed);
+	}
+	if (rand_r(seed) % 4 == 0)
+		attr->function_mask = ~0ULL;
+}
+
+TEST_F(stack, random_attrs_make_records_that_are_whole)
+{
+	uint64_t *arena = aligned_alloc(64, WORDS * sizeof(*arena));
+	unsigned int seed = 3, i, accepted = 0, with_frames = 0;
+	int nr, ret;
+
+	ASSERT_NE(NULL, arena);
+	printf("# seed %u\n", seed);
+	self->attr.head = (uintptr_t)arena;
+	for (i = 0; i < ROUNDS; i++) {
+		attr_at_random(&self->attr, &seed);
+		ret = add(&self->attr);
+		if (ret) {
+			ASSERT_EQ(-EINVAL, ret);
+			continue;
+		}
+		accepted++;
+		fill_at_random(arena, &seed);
+		nr_calls = 0;
+		eval(LEAF, 1, native_sample);
+		nr = count_frames(self);
+		ASSERT_LE(0, nr);
+		with_frames += !!nr;
+		ASSERT_EQ(0, del(KEY));
+	}
+	EXPECT_LT(ROUNDS / 100, accepted);
+	EXPECT_LT(0, with_frames);
 	free(arena);
 }
 
@@ -1046,6 +1342,53 @@ TEST_F(stack, lists_that_change_make_no_wrong_frames)
 	pthread_join(thread, NULL);
 	EXPECT_LE(ROUNDS / 2, with_frames);
 	EXPECT_EQ(0, del(KEY));
+}
+
+/*
+ * In the trace
+ */
+
+/* The number of native frames in the text between two functions; -1 if they are not there */
+static int natives_between(const char *text, const char *inner, const char *outer)
+{
+	const char *from = strstr(text, inner), *to = from ? strstr(from, outer) : NULL;
+	int nr = 0;
+
+	if (!to)
+		return -1;
+	for (from = strstr(from, "\n => /"); from && from < to; nr++)
+		from = strstr(from + 1, "\n => /");
+	return nr;
+}
+
+TEST(functions_stand_in_their_places_in_the_trace)
+{
+	const struct unwind_chain_attr attr = chain_attr(2);
+	struct ftrace ft;
+	char *text;
+	int i;
+
+	if (ftrace_open(&ft, "chain"))
+		SKIP(return, "no deferred user stacks in traces");
+	runtime_init();
+	has_entries = true;
+	for (i = 0; i < 3; i++)
+		frames[i] = (struct frame){ .function = &functions[i] };
+	ASSERT_EQ(0, add(&attr));
+	ASSERT_EQ(0, ftrace_set(&ft, FTRACE_OPTION, "1"));
+	ASSERT_EQ(0, ftrace_event(&ft, FTRACE_ENTER, getpid()));
+	eval(OUTER, 2, native_eval);
+	text = ftrace_get(&ft, "trace");
+	ASSERT_NE(NULL, text);
+	/* native_eval(), and the eval() that executes leaf, are between leaf and inner */
+	EXPECT_EQ(2, natives_between(text, " => leaf (lib.lang:30)",
+				     " => inner (lib.lang:20)"))
+		TH_LOG("%s", text);
+	EXPECT_EQ(0, natives_between(text, " => inner (lib.lang:20)",
+				     " => outer (lib.lang:10)"));
+	free(text);
+	EXPECT_EQ(0, del(KEY));
+	EXPECT_EQ(0, ftrace_close(&ft));
 }
 
 TEST_HARNESS_MAIN
