@@ -24,7 +24,8 @@ ALL_arm64 := $(USERS) $(GUEST) same link unsigned tags big-endian debug debug-al
 ARCHES := x86_64 arm64
 CHECK := $(foreach a,$(ARCHES),$(addsuffix @$a,$(CHECK_$a)))
 ifeq ($(BASE),mainline)
-CHECK := stock@x86_64 kunit@x86_64 series@x86_64
+ALL_x86_64 += fixes
+CHECK := stock@x86_64 kunit@x86_64 series@x86_64 fixes@x86_64
 endif
 check: $(CHECK)
 all: $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))
@@ -48,6 +49,7 @@ style@$1 series@$1 builds@$1: tree
 kunit@$1: kernel-normal@$1 guest-root@$1
 $(addsuffix @$1,$(FOLDERS) same unsigned tags stress-long one-insn): kernel-normal@$1 selftests@$1
 stock@$1: kernel-normal@$1 programs@$1
+fixes@$1: kernel-normal@$1
 $(addsuffix @$1,$(USERS)): kernel-normal@$1 perf-tool@$1 programs@$1 selftests@$1
 debug@$1 debug-all@$1: kernel-debug@$1 selftests@$1
 big-endian@$1: kernel-be@$1

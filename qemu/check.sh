@@ -412,6 +412,24 @@ test_stock()
 	kernel_log stock
 }
 
+# Mainline's own tests of what is mended there first
+test_fixes()
+{
+	local selftests=/mnt/cache/tree$OF_BASE/tools/testing/selftests
+	local out=/mnt/cache/out/$ARCH-normal$OF_BASE
+
+	try "perf_events builds" in_root make -s -C "$selftests" TARGETS=perf_events \
+		FORCE_TARGETS=1 O="$out" "${TOOLCHAIN[@]}" install
+	nested fixes run_fixes "$out/kselftest/kselftest_install"
+	kernel_log fixes
+}
+
+run_fixes()
+{
+	guest fixes normal "$1/run_kselftest.sh -t perf_events:defer_callchain | cat" |
+		sed -u -e 's/^# /  /' -e '/^ *1\.\.0/d'
+}
+
 test_demo()
 {
 	local demo=$REPO/build/demo
@@ -565,8 +583,8 @@ one|build)
 	big-endian@x86_64|link@x86_64|unsigned@x86_64|tags@x86_64)
 		die "check-$1 is of arm64 only: ARCH=arm64." ;;
 	esac
-	[[ $BASE = 6.12 || $1@$ARCH =~ ^(kunit|series|stock)@x86_64$ ]] ||
-		die "check-$1 has no BASE=mainline: there are kunit, series and stock, of x86_64."
+	[[ $BASE = 6.12 || $1@$ARCH =~ ^(kunit|series|stock|fixes)@x86_64$ ]] ||
+		die "check-$1 has no BASE=mainline: there are kunit, series, stock and fixes, of x86_64."
 	need_machine
 	have_base || exit 0
 	make -k -f "$Q/check.mk" "$1@$ARCH" >&2 || true

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Deferred callchains: each sample that has a cookie is followed by one record with this
+ * cookie, which has the stack that the program had at the sample.
+ *
+ * The event is a tracepoint at the entry of one system call.
+ */
+
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#define PAGES	8
+#define TRACEFS	"/sys/kernel/tracing/events/raw_syscalls/sys_enter/id"
+
+FIXTURE(deferred)
+{
+	struct perf_event_attr attr;
+	struct perf_event_mmap_page *page;
+	int fd;
+	pid_t child;
+	int go[2];
+};
+
+static int tracepoint_id(void)
+{
+	char text[32] = "";
+	int fd = open(TRACEFS, O_RDONLY);
+
+	if (fd < 0)
+		return -1;
+	if (read(fd, text, sizeof(text) - 1) <= 0)
+		text[0] = '\0';
+	close(fd);
+	return *text ? atoi(text) : -1;
+}
+
+FIXTURE_SETUP(deferred)
+{
+	const int id = tracepoint_id();
+
+	if (id < 0)
+		SKIP(return, "no raw_syscalls:sys_enter, or not root");
+	self->page = MAP_FAILED;
+	self->child = -1;
+	self->attr = (struct perf_event_attr){
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(self->attr),
+		.config = id,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_CALLCHAIN,
+		.exclude_callchain_kernel = 1,
+		.disabled = 1,
+		.defer_callchain = 1,
+		.defer_output = 1,
+	};
+	ASSERT_EQ(0, pipe(self->go));
+}
+
+FIXTURE_TEARDOWN(deferred)
+{
+	if (self->child > 0) {
+		kill(self->child, SIGKILL);
+		waitpid(self->child, NULL, 0);
+	}
+	if (self->page != MAP_FAILED)
+		munmap(self->page, (1 + PAGES) * getpagesize());
+	if (self->fd > 0)
+		close(self->fd);
+}
+
+/* Sample one system call of a process, or of a CPU */
+static int open_event(struct _test_data_deferred *data, pid_t pid, int cpu, int syscall_nr)
+{
+	char filter[32];
+
+	data->fd = syscall(SYS_perf_event_open, &data->attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (data->fd < 0)
+		return -errno;
+	snprintf(filter, sizeof(filter), "id == %d", syscall_nr);
+	data->page = mmap(NULL, (1 + PAGES) * getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED,
+			  data->fd, 0);
+	if (data->page == MAP_FAILED || ioctl(data->fd, PERF_EVENT_IOC_SET_FILTER, filter) ||
+	    ioctl(data->fd, PERF_EVENT_IOC_ENABLE, 0))
+		return -errno;
+	return 0;
+}
+
+/* The only record of this type, which has not wrapped; NULL if there are more, or none */
+static const uint64_t *only_record(const struct _test_data_deferred *data, uint32_t type)
+{
+	const char *base = (const char *)data->page + getpagesize();
+	const uint64_t *found = NULL;
+	uint64_t at;
+
+	for (at = 0; at < data->page->data_head;) {
+		const struct perf_event_header *header = (const void *)(base + at);
+
+		if (header->type == type) {
+			if (found)
+				return NULL;
+			found = (const uint64_t *)(header + 1);
+		}
+		at += header->size;
+	}
+	return found;
+}
+
+/* The cookie of the only sample; 0 if it has none */
+static uint64_t sample_cookie(const struct _test_data_deferred *data)
+{
+	const uint64_t *sample = only_record(data, PERF_RECORD_SAMPLE);
+	uint64_t i;
+
+	for (i = 0; sample && i + 1 < sample[0]; i++) {
+		if (sample[1 + i] == PERF_CONTEXT_USER_DEFERRED)
+			return sample[2 + i];
+	}
+	return 0;
+}
+
+/* Start a child that runs @fn once there is an event */
+static int start_child(struct _test_data_deferred *data, void (*fn)(void))
+{
+	char c;
+
+	data->child = fork();
+	if (data->child)
+		return data->child < 0 ? -errno : 0;
+	if (read(data->go[0], &c, 1) == 1)
+		fn();
+	_exit(1);
+}
+
+static int finish_child(struct _test_data_deferred *data)
+{
+	int status;
+
+	if (write(data->go[1], "", 1) != 1 || waitpid(data->child, &status, 0) != data->child)
+		return -errno;
+	data->child = -1;
+	return status;
+}
+
+static void leave(void)
+{
+	syscall(SYS_exit_group, 0);
+}
+
+/* A task that exits has its stack as long as it has its events */
+TEST_F(deferred, stack_of_a_task_that_exits_is_delivered)
+{
+	const uint64_t *record;
+	uint64_t cookie;
+
+	ASSERT_EQ(0, start_child(self, leave));
+	ASSERT_EQ(0, open_event(self, self->child, -1, SYS_exit_group));
+	ASSERT_EQ(0, finish_child(self));
+	cookie = sample_cookie(self);
+	ASSERT_NE(0, cookie);
+	record = only_record(self, PERF_RECORD_CALLCHAIN_DEFERRED);
+	ASSERT_NE(NULL, record);
+	EXPECT_EQ(cookie, record[0]);
+	EXPECT_LT(0, record[1]);
+}
+
+/* Its address is the same in the child, and is none in the program that the child executes */
+static void __attribute__((noinline)) execute(void)
+{
+	char *const argv[] = { "true", NULL }, *const envp[] = { NULL };
+
+	syscall(SYS_execve, "/bin/true", argv, envp);
+	asm volatile("");
+}
+
+TEST_F(deferred, stack_of_a_task_that_execs_is_that_of_the_old_program)
+{
+	const uint64_t *record;
+	uint64_t cookie, i;
+	bool found = false;
+
+	ASSERT_EQ(0, start_child(self, execute));
+	ASSERT_EQ(0, open_event(self, self->child, -1, SYS_execve));
+	ASSERT_EQ(0, finish_child(self));
+	cookie = sample_cookie(self);
+	ASSERT_NE(0, cookie);
+	record = only_record(self, PERF_RECORD_CALLCHAIN_DEFERRED);
+	ASSERT_NE(NULL, record);
+	EXPECT_EQ(cookie, record[0]);
+	for (i = 0; i < record[1]; i++)
+		found |= record[2 + i] - (uintptr_t)execute < 256;
+	EXPECT_TRUE(found);
+}
+
+/* Such an event needs no other record that is not a sample */
+TEST_F(deferred, event_of_a_cpu_has_the_stacks_without_other_records)
+{
+	const uint64_t *record;
+	uint64_t cookie;
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(0, &cpus);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(cpus), &cpus));
+	/* Nobody else makes this system call with all of these CPUs to himself */
+	ASSERT_EQ(0, open_event(self, -1, 0, SYS_getsid));
+	syscall(SYS_getsid, 0);
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_DISABLE, 0));
+	cookie = sample_cookie(self);
+	ASSERT_NE(0, cookie);
+	record = only_record(self, PERF_RECORD_CALLCHAIN_DEFERRED);
+	ASSERT_NE(NULL, record);
+	EXPECT_EQ(cookie, record[0]);
+	EXPECT_LT(0, record[1]);
+}
+
+TEST_HARNESS_MAIN
