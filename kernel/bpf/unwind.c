@@ -280,13 +280,16 @@ __bpf_kfunc int bpf_unwind_frame_name(struct bpf_unwind *unwind, u32 number,
 				      void *buf, u32 buf__sz)
 {
 	struct unwind_chain_stack *stack = frames_of(unwind);
+	struct unwind_chain_name name;
 
 	memset(buf, 0, buf__sz);
 	if (buf__sz != sizeof(struct unwind_chain_name))
 		return -EINVAL;
 	if (!stack || number >= stack->nr)
 		return -ENOENT;
-	unwind_chain_name(stack, &stack->frames[number], buf);
+	/* Others may change the buffer at any time */
+	unwind_chain_name(stack, &stack->frames[number], &name);
+	memcpy(buf, &name, sizeof(name));
 	return 0;
 }
 

@@ -157,10 +157,10 @@ static void add_head(struct heads *heads, unsigned long frame)
 
 /* Look for the current task in the list of threads from @node on; @frame is 0 without it */
 static __always_inline bool step_threads(struct unwind_chain_reader *reader,
-					 const struct unwind_chain_attr *attr, u32 self,
+					 const struct unwind_chain_attr *attr,
+					 const struct unwind_chain_list *threads, u32 self,
 					 unsigned long *node, unsigned long *frame)
 {
-	const struct unwind_chain_list *threads = &attr->lists[attr->nr_lists - 1];
 	u32 tid;
 
 	while (*node) {
@@ -177,10 +177,11 @@ static __always_inline bool step_threads(struct unwind_chain_reader *reader,
 static void find_thread(struct unwind_chain_reader *reader, const struct unwind_chain_attr *attr,
 			unsigned long node, struct heads *heads)
 {
+	const struct unwind_chain_list *threads = &attr->lists[attr->nr_lists - 1];
 	const u32 self = task_pid_vnr(current);
 	unsigned long frame = 0;
 
-	if (read_all(reader, step_threads(reader, attr, self, &node, &frame)))
+	if (read_all(reader, step_threads(reader, attr, threads, self, &node, &frame)))
 		add_head(heads, frame);
 }
 
@@ -277,8 +278,10 @@ static bool fits(struct natives *natives, bool all_placed)
 static __always_inline void set_place(struct unwind_chain_stack *stack, unsigned int first,
 				      u16 place)
 {
-	for (; first < stack->nr; first++)
-		stack->frames[first].place = place;
+	struct unwind_chain_frame *frame = stack->frames + first;
+
+	for (; frame < stack->frames + stack->nr; frame++)
+		frame->place = place;
 }
 
 /*
@@ -345,6 +348,7 @@ static __always_inline bool read_function(struct unwind_chain_reader *reader,
 	unsigned long check[2];
 	u32 kind = 0, line;
 
+	node->executed = false;
 	if (!get_word(reader, frame + attr->function, &node->function))
 		return false;
 	node->function &= attr->function_mask;
@@ -366,23 +370,24 @@ static __always_inline bool read_function(struct unwind_chain_reader *reader,
 	return true;
 }
 
-/* False if there is no room */
-static __always_inline bool add_frame(struct unwind_chain_stack *stack, const struct node *node)
+static __always_inline void add_frame(struct unwind_chain_stack *stack, const struct node *node)
 {
-	struct unwind_chain_frame *to = &stack->frames[stack->nr];
+	struct unwind_chain_frame *to = stack->frames + stack->nr;
 
-	if (stack->nr == UNWIND_CHAIN_FRAMES)
-		return false;
+	if (stack->nr == UNWIND_CHAIN_FRAMES) {
+		stack->cut = true;
+		return;
+	}
 	to->function = node->function;
 	to->check = node->check;
 	to->chain = stack->nr_chains - 1;
 	stack->nr++;
-	return true;
 }
 
 /*
- * Read a frame, and add it unless it is an entry frame or hidden: false if that cannot be
- * done.  When there is no more room, the next entry frame still says where the last ones belong.
+ * Read a frame, and add it unless it is hidden, or an entry frame that is none of the language:
+ * false if that cannot be done.  When there is no more room, what follows still says where the
+ * last ones belong.
  */
 static __always_inline bool step_frame(struct unwind_chain_reader *reader,
 				       struct unwind_chain_stack *stack,
@@ -397,16 +402,12 @@ static __always_inline bool step_frame(struct unwind_chain_reader *reader,
 		at->first = stack->nr;
 		return stack->nr < UNWIND_CHAIN_FRAMES;
 	}
-	if (!natives->text_size && stack->nr == UNWIND_CHAIN_FRAMES)
-		return true;
 	if (!read_function(reader, attr, at->frame, node))
 		return false;
 	if (attr->stride && !node->function)
 		node->next = 0;
-	if (node->hidden)
-		return true;
-	if (!add_frame(stack, node))
-		return false;
+	if (!node->hidden)
+		add_frame(stack, node);
 	if (node->entry && node->executed) {
 		set_place(stack, at->first, next_executor(natives));
 		at->first = stack->nr;

@@ -45,11 +45,21 @@ static u64 mix(u64 val)
 	return val ^ val >> 32;
 }
 
-/* Anything else, in whatever encoding, becomes a question mark */
-static void make_printable(char *string)
+static u64 name_key(u64 base, const struct unwind_chain_frame *frame)
 {
-	for (; *string; string++) {
-		if (!isascii(*string) || !isprint(*string))
+	return mix(base ^ frame->function ^ (u64)frame->check << 32);
+}
+
+static u64 *name_slot(u64 key)
+{
+	return &announced[key >> (64 - ANNOUNCED_BITS)];
+}
+
+/* Anything else, in whatever encoding, becomes a question mark */
+static void make_printable(char *string, size_t size)
+{
+	for (; size; size--, string++) {
+		if (*string && (!isascii(*string) || !isprint(*string)))
 			*string = '?';
 	}
 }
@@ -79,7 +89,7 @@ static void read_string(struct unwind_chain_reader *reader, const struct unwind_
 	if (!unwind_chain_read(reader, addr, buf, size))
 		size = 0;
 	buf[size] = '\0';
-	make_printable(buf);
+	make_printable(buf, size);
 }
 
 /* Functions that no native frame executes have neither file nor line */
@@ -138,21 +148,31 @@ void unwind_chain_unknown(u64 reader, const struct unwind_chain_stack *stack,
 			  unsigned long *unknown)
 {
 	const u64 base = mix(mix(reader ^ seed) ^ (u64)current->tgid << 32 ^ current->self_exec_id);
-	const struct unwind_chain_frame *frame;
+	DECLARE_BITMAP(again, UNWIND_CHAIN_FRAMES) = {};
 	const u32 now = jiffies;
 	unsigned int i, nr = 0;
 	u64 key, *slot, old;
 
 	for (i = 0; i < stack->nr && nr < MAX_NAMES; i++) {
-		frame = &stack->frames[i];
-		key = mix(base ^ frame->function ^ (u64)frame->check << 32);
-		slot = &announced[key >> (64 - ANNOUNCED_BITS)];
+		key = name_key(base, &stack->frames[i]);
+		slot = name_slot(key);
 		old = READ_ONCE(*slot);
-		if (old >> 32 == (u32)key && now - (u32)old < HZ)
+		if (old >> 32 == (u32)key) {
+			if (now - (u32)old >= HZ)
+				__set_bit(i, again);
 			continue;
+		}
 		WRITE_ONCE(*slot, key << 32 | now);
 		__set_bit(i, unknown);
 		nr++;
+	}
+	/* After names that the reader may never have had */
+	for_each_set_bit(i, again, stack->nr) {
+		if (nr++ == MAX_NAMES)
+			return;
+		key = name_key(base, &stack->frames[i]);
+		WRITE_ONCE(*name_slot(key), key << 32 | now);
+		__set_bit(i, unknown);
 	}
 }
 
