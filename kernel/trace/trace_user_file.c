@@ -171,10 +171,15 @@ static struct trace_user_file *describe_function(struct unwind_chain_stack *stac
 	struct seq_buf s;
 
 	unwind_chain_name(stack, frame, &name);
+	/* They may be there the next time */
+	if (!name.name[0] && !name.file[0])
+		return NULL;
 	seq_buf_init(&s, text, sizeof(text));
 	seq_buf_puts(&s, name.name[0] ? name.name : "[unnamed]");
-	if (name.file[0])
+	if (name.file[0] && name.line)
 		seq_buf_printf(&s, " (%s:%u)", name.file, name.line);
+	else if (name.file[0])
+		seq_buf_printf(&s, " (%s)", name.file);
 	return alloc_file(seq_buf_str(&s), UNWIND_TEXT_FUNCTION);
 }
 
@@ -252,7 +257,7 @@ u32 trace_user_file_id(struct trace_user_files *files, struct vm_area_struct *vm
  * @frame: one of them
  *
  * Context: as unwind_chain_name().
- * Return: its number; the number of unknown text if there is no memory.
+ * Return: its number; the number of unknown text if there is no memory, or no name.
  */
 u32 trace_user_function_id(struct trace_user_files *files, struct unwind_chain_stack *stack,
 			   const struct unwind_chain_frame *frame)

@@ -137,13 +137,20 @@ static int compare_places(const void *a, const void *b)
 	return x < y ? -1 : 1;
 }
 
-static void place_function(struct trace_user_files *files, struct unwind_chain_stack *stack,
-			   const struct unwind_chain_frame *function,
-			   struct trace_user_frame *frame)
+/* The last of frames that were cut is followed by a sign; returns how many were written */
+static unsigned int place_function(struct trace_user_files *files,
+				   struct unwind_chain_stack *stack,
+				   const struct unwind_chain_frame *function,
+				   struct trace_user_frame *frame)
 {
-	frame->ip = function->function;
-	frame->offset = 0;
-	frame->id = trace_user_function_id(files, stack, function);
+	frame[0] = (struct trace_user_frame){
+		.ip = function->function,
+		.id = trace_user_function_id(files, stack, function),
+	};
+	if (!stack->cut || function != &stack->frames[stack->nr - 1])
+		return 1;
+	frame[1] = (struct trace_user_frame){ .id = UNWIND_TEXT_FUNCTION };
+	return 2;
 }
 
 /* Put the functions of @stack among @nr native frames; returns the number of all */
@@ -160,13 +167,11 @@ static unsigned int merge_functions(struct trace_user_files *files,
 	sort(order, stack->nr, sizeof(*order), compare_places, NULL);
 	for (i = 0; i < nr; i++) {
 		while (next < stack->nr && order[next]->place <= i)
-			place_function(files, stack, order[next++], &to[done++]);
+			done += place_function(files, stack, order[next++], &to[done]);
 		to[done++] = frames[i];
 	}
 	while (next < stack->nr)
-		place_function(files, stack, order[next++], &to[done++]);
-	if (stack->cut)
-		to[done++] = (struct trace_user_frame){ .id = UNWIND_TEXT_FUNCTION };
+		done += place_function(files, stack, order[next++], &to[done]);
 	return done;
 }
 
