@@ -326,7 +326,10 @@ ignored()
 	# bpf_trace.c declares what stackmap.c has
 	*/bpf.patch) echo "BIT_MACRO,AVOID_EXTERNS" ;;
 	# The kernel's history is not here
-	*/uprobes.patch|*/vdso.patch) echo "UNKNOWN_COMMIT_ID" ;;
+	*/uprobes.patch|*/vdso.patch|*/exit.patch|*/exec.patch|*/sideband.patch)
+		echo "UNKNOWN_COMMIT_ID" ;;
+	# A test of another folder than the project's
+	*/selftests/perf_events/*) echo "FILE_PATH_CHANGES,PREFER_DEFINED_ATTRIBUTE_MACRO" ;;
 	*.patch) echo "BIT_MACRO" ;;
 	*) echo "FILE_PATH_CHANGES" ;;
 	esac
