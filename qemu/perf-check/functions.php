@@ -142,7 +142,7 @@ function evaluating()
 }
 
 function recurse($depth) { return $depth ? recurse($depth - 1) : work(2000); }
-function deep() { recurse(300); }
+function deep() { recurse(300); recurse(700); }
 
 function strings()
 {
