@@ -558,7 +558,7 @@ void unwind_chain_clear_notes(struct unwind_walk_notes *notes)
 	notes->nr = 0;
 }
 
-/* The chains that the process registered, and those of files that the walk has met */
+/* The chains that the process registered, and the chains of files on the stack */
 static unsigned int find_chains(const struct unwind_walk_notes *notes,
 				struct unwind_chain_found *found)
 {

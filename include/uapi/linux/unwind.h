@@ -165,9 +165,9 @@ struct unwind_chain_string {
  *   thread's stack, in its own native frame, and lets it be the caller of the first frame
  *   that it executes there.  It is not reported.  But where it lies says to which native
  *   frame those before it belong.
- * - Else an entry frame is the first one that an interpreter executes in its native frame,
- *   if it has code, and those that it calls come before it.  So the first group of
- *   frames belongs to the first native frame in @text, and so on.
+ * - Else an entry frame whose function has code is the first one that an interpreter executes
+ *   in its native frame.  It ends a group: the frames before it that it has called.  The
+ *   first group belongs to the first native frame in @text, and so on.
  *
  * For a file, @head and @text are distances from where the file would begin, were all of it
  * mapped as its text is.  Fields that are not used by what the others say have to be 0.  The

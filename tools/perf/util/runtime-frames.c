@@ -53,7 +53,7 @@ struct runtime_function {
 	char			*file;
 	/** @map: A map of @ip alone, with a symbol, made when it is first looked up. */
 	struct map		*map;
-	/** @named: What it stands for, since that is known; NULL if it stands for itself. */
+	/** @named: The function that it stands for, once its name is known; or NULL. */
 	struct runtime_function	*named;
 };
 

@@ -695,37 +695,32 @@ TEST_F(stack, groups_of_frames_belong_to_the_frames_of_a_native_function)
 	EXPECT_EQ(0, del(KEY));
 }
 
-/* All frames are there, but none has a place */
-#define EXPECT_APART() do {						\
+/* With the bit of @frame changed, all frames are there, but none has a place */
+#define EXPECT_APART(frame) do {					\
 	const struct runtime_frame *__frames;				\
 	uint64_t __nr, __i;						\
 									\
+	has_entries = false;						\
+	changed = (frame);						\
+	self->attr = text_attr();					\
+	ASSERT_EQ(0, add(&self->attr));					\
 	eval(OUTER, 2, native_change);					\
 	__frames = read_frames(self, &__nr);				\
 	ASSERT_NE(NULL, __frames);					\
 	ASSERT_EQ(3, __nr);						\
 	for (__i = 0; __i < __nr; __i++)				\
 		EXPECT_EQ(APART, __frames[__i].place);			\
+	EXPECT_EQ(0, del(KEY));						\
 } while (0)
 
 TEST_F(stack, more_groups_than_native_frames_stand_apart)
 {
-	has_entries = false;
-	changed = INNER;
-	self->attr = text_attr();
-	ASSERT_EQ(0, add(&self->attr));
-	EXPECT_APART();
-	EXPECT_EQ(0, del(KEY));
+	EXPECT_APART(INNER);
 }
 
 TEST_F(stack, fewer_groups_than_native_frames_stand_apart)
 {
-	has_entries = false;
-	changed = OUTER;
-	self->attr = text_attr();
-	ASSERT_EQ(0, add(&self->attr));
-	EXPECT_APART();
-	EXPECT_EQ(0, del(KEY));
+	EXPECT_APART(OUTER);
 }
 
 /* It is executed by none of them, so it belongs to the caller's; it has no file */
