@@ -8,8 +8,6 @@
 #include <linux/types.h>
 
 struct unwind_chain;
-struct unwind_stacktrace;
-struct unwind_walk_notes;
 
 /* More frames than this are cut off; with them, the structure has less than 8 KiB */
 #define UNWIND_CHAIN_FRAMES	500
@@ -40,8 +38,10 @@ struct unwind_chain_frame {
  * @nr: number of frames
  * @nr_chains: number of chains
  * @waits: how many pages may still be brought in for names
+ * @missing: address of a page that was missing for a name; 0 if none was
  * @cut: there are more frames, or the next one could not be read
  * @chains: where the frames come from
+ * @rcu: frees the memory of this, without its contents
  * @frames: each chain's frames, the innermost first
  */
 struct unwind_chain_stack {
@@ -49,8 +49,12 @@ struct unwind_chain_stack {
 	unsigned int			nr_chains;
 	unsigned int			waits;
 	bool				cut;
+	unsigned long			missing;
 	struct unwind_chain		*chains[UNWIND_CHAINS];
-	struct unwind_chain_frame	frames[UNWIND_CHAIN_FRAMES];
+	union {
+		struct rcu_head			rcu;
+		struct unwind_chain_frame	frames[UNWIND_CHAIN_FRAMES];
+	};
 };
 
 /**
@@ -70,12 +74,9 @@ struct unwind_chain_name {
 void unwind_chain_add_reader(void);
 void unwind_chain_del_reader(void);
 bool unwind_chain_has_readers(void);
-struct unwind_chain_stack *unwind_chain_take(const struct unwind_stacktrace *trace,
-					     const struct unwind_walk_notes *notes);
-void unwind_chain_free(struct unwind_chain_stack *stack);
 void unwind_chain_name(struct unwind_chain_stack *stack,
 		       const struct unwind_chain_frame *frame,
-		       struct unwind_chain_name *name);
+		       struct unwind_chain_name *name, bool wait);
 void unwind_chain_unknown(u64 reader, const struct unwind_chain_stack *stack,
 			  unsigned long *unknown);
 int unwind_chain_prctl(unsigned long op, unsigned long uattr, unsigned long size,
@@ -91,17 +92,9 @@ static inline bool unwind_chain_has_readers(void)
 	return false;
 }
 
-static inline struct unwind_chain_stack *
-unwind_chain_take(const struct unwind_stacktrace *trace, const struct unwind_walk_notes *notes)
-{
-	return NULL;
-}
-
-static inline void unwind_chain_free(struct unwind_chain_stack *stack) { }
-
 static inline void unwind_chain_name(struct unwind_chain_stack *stack,
 				     const struct unwind_chain_frame *frame,
-				     struct unwind_chain_name *name)
+				     struct unwind_chain_name *name, bool wait)
 {
 }
 

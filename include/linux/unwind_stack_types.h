@@ -72,6 +72,7 @@ enum unwind_stop_reason {
  * @UNWIND_TEXT_VDSO: the vDSO
  * @UNWIND_TEXT_FILE: a mapped file
  * @UNWIND_TEXT_FUNCTION: no text: a function of an interpreted language
+ * @UNWIND_TEXT_UNNAMED: such a function whose name could not be read
  */
 enum unwind_text_kind {
 	UNWIND_TEXT_NONE,
@@ -80,6 +81,7 @@ enum unwind_text_kind {
 	UNWIND_TEXT_VDSO,
 	UNWIND_TEXT_FILE,
 	UNWIND_TEXT_FUNCTION,
+	UNWIND_TEXT_UNNAMED,
 };
 
 #endif /* _LINUX_UNWIND_STACK_TYPES_H */

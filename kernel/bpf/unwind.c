@@ -54,20 +54,6 @@ struct bpf_unwind {
 };
 
 /**
- * struct bpf_unwind_delivery - a user stack, and what programs have asked about it
- * @unwind: the stack
- * @trace: where it comes from
- * @frames: the frames of languages that belong to it; NULL if there are none
- * @asked: @frames is known
- */
-struct bpf_unwind_delivery {
-	struct bpf_unwind		unwind;
-	const struct unwind_stacktrace	*trace;
-	struct unwind_chain_stack	*frames;
-	bool				asked;
-};
-
-/**
  * struct bpf_unwind_ops - programs that get deferred user stacks
  * @deliver: called with each stack that any program asked for, once, in the task with
  *	this stack, before it returns to user space, exits or executes
@@ -104,34 +90,40 @@ static struct bpf_unwind_ops *get_ops(unsigned int slot)
 static void bpf_unwind_callback(struct unwind_work *work,
 				struct unwind_stacktrace *trace, u64 cookie)
 {
-	struct bpf_unwind_delivery delivery = {
-		.unwind = {
-			.cookie = cookie,
-			.ips = (u64 *)trace->entries,
-			.nr = trace->nr,
-		},
-		.trace = trace,
+	struct bpf_unwind unwind = {
+		.cookie = cookie,
+		.ips = (u64 *)trace->entries,
+		.nr = trace->nr,
 	};
 	struct bpf_unwind_ops *ops;
 	unsigned int i;
 
-	BUILD_BUG_ON(sizeof(*trace->entries) != sizeof(*delivery.unwind.ips));
+	BUILD_BUG_ON(sizeof(*trace->entries) != sizeof(*unwind.ips));
 
 	for (i = 0; i < BPF_UNWIND_OPS_MAX; i++) {
 		ops = get_ops(i);
 		if (!ops)
 			continue;
-		ops->deliver(&delivery.unwind);
+		ops->deliver(&unwind);
 		bpf_struct_ops_put(ops);
 	}
-	unwind_chain_free(delivery.frames);
+}
+
+/* Any program may ask for them */
+static bool bpf_wants_chains(struct unwind_work *work)
+{
+	return true;
 }
 
 /*
  * Requests
  */
 
-static struct unwind_work unwind_client = { .bit = -1 };
+static struct unwind_work unwind_client = {
+	.wants_chains = bpf_wants_chains,
+	.bit = -1,
+};
+
 static unsigned int unwind_users;
 static DEFINE_MUTEX(unwind_users_lock);
 
@@ -227,19 +219,6 @@ __bpf_kfunc int bpf_unwind_stack(struct bpf_unwind *unwind, void *buf,
 	return bpf_stack_copy(unwind->ips, unwind->nr, buf, buf__sz, flags);
 }
 
-/* The frames of languages, read when a program first asks for them; NULL if there are none */
-static struct unwind_chain_stack *frames_of(struct bpf_unwind *unwind)
-{
-	struct bpf_unwind_delivery *delivery =
-		container_of(unwind, struct bpf_unwind_delivery, unwind);
-
-	if (!delivery->asked)
-		delivery->frames = unwind_chain_take(delivery->trace,
-						     unwind_deferred_notes());
-	delivery->asked = true;
-	return delivery->frames;
-}
-
 /**
  * bpf_unwind_frames - copy the frames of interpreted languages that belong to a stack
  * @unwind: the program's argument
@@ -251,7 +230,7 @@ static struct unwind_chain_stack *frames_of(struct bpf_unwind *unwind)
  */
 __bpf_kfunc int bpf_unwind_frames(struct bpf_unwind *unwind, void *buf, u32 buf__sz)
 {
-	const struct unwind_chain_stack *stack = frames_of(unwind);
+	const struct unwind_chain_stack *stack = unwind_deferred_chains();
 	u32 size;
 
 	if (buf__sz % sizeof(stack->frames[0])) {
@@ -279,7 +258,7 @@ __bpf_kfunc int bpf_unwind_frames(struct bpf_unwind *unwind, void *buf, u32 buf_
 __bpf_kfunc int bpf_unwind_frame_name(struct bpf_unwind *unwind, u32 number,
 				      void *buf, u32 buf__sz)
 {
-	struct unwind_chain_stack *stack = frames_of(unwind);
+	struct unwind_chain_stack *stack = unwind_deferred_chains();
 	struct unwind_chain_name name;
 
 	memset(buf, 0, buf__sz);
@@ -288,7 +267,7 @@ __bpf_kfunc int bpf_unwind_frame_name(struct bpf_unwind *unwind, u32 number,
 	if (!stack || number >= stack->nr)
 		return -ENOENT;
 	/* Others may change the buffer at any time */
-	unwind_chain_name(stack, &stack->frames[number], &name);
+	unwind_chain_name(stack, &stack->frames[number], &name, false);
 	memcpy(buf, &name, sizeof(name));
 	return 0;
 }

@@ -17,9 +17,9 @@
  * the trace.
  *
  * The files trace, trace_pipe and snapshot print paths from this table, whether or not
- * announcements are still in the buffer.  The table holds USER_FILES_MAX files.  Then it
- * forgets the file with the oldest announcement.  If that one is met again, it gets
- * another number.
+ * announcements are still in the buffer.  The table holds USER_FILES_MAX files, and as many
+ * functions.  Then it forgets the one with the oldest announcement.  If that one is met
+ * again, it gets another number.
  */
 
 #include <linux/cleanup.h>
@@ -43,7 +43,7 @@
 /* Room for a path; each of its newlines may take four bytes */
 #define USER_PATH_MAX		1024
 
-static_assert(UNWIND_TEXT_FUNCTION < USER_FILE_FIRST_ID);
+static_assert(UNWIND_TEXT_UNNAMED < USER_FILE_FIRST_ID);
 
 static const char * const text_names[] = {
 	[UNWIND_TEXT_NONE]	= "[none]",
@@ -52,6 +52,7 @@ static const char * const text_names[] = {
 	[UNWIND_TEXT_VDSO]	= "[vdso]",
 	/* The number of its kind stands for all that are cut off */
 	[UNWIND_TEXT_FUNCTION]	= "[more functions]",
+	[UNWIND_TEXT_UNNAMED]	= "[function]",
 };
 
 static struct trace_user_identity file_identity(const struct file *file)
@@ -170,7 +171,7 @@ static struct trace_user_file *describe_function(struct unwind_chain_stack *stac
 	struct unwind_chain_name name;
 	struct seq_buf s;
 
-	unwind_chain_name(stack, frame, &name);
+	unwind_chain_name(stack, frame, &name, false);
 	/* They may be there the next time */
 	if (!name.name[0] && !name.file[0])
 		return NULL;
@@ -183,34 +184,41 @@ static struct trace_user_file *describe_function(struct unwind_chain_stack *stac
 	return alloc_file(seq_buf_str(&s), UNWIND_TEXT_FUNCTION);
 }
 
-static void forget_oldest(struct trace_user_files *files)
+static struct trace_user_ages *ages_of(struct trace_user_files *files,
+				       const struct trace_user_file *file)
 {
-	struct trace_user_file *file = list_first_entry(&files->by_age,
+	return file->identity.kind == UNWIND_TEXT_FUNCTION ? &files->functions : &files->files;
+}
+
+static void forget_oldest(struct trace_user_files *files, struct trace_user_ages *ages)
+{
+	struct trace_user_file *file = list_first_entry(&ages->list,
 						struct trace_user_file, age);
 
 	hash_del_rcu(&file->by_identity);
 	list_del(&file->age);
 	xa_erase(&files->by_id, file->id);
 	kfree_rcu(file, rcu);
-	files->nr--;
+	ages->nr--;
 }
 
 static int insert_file(struct trace_user_files *files,
 		       struct trace_user_file *new)
 {
+	struct trace_user_ages *ages = ages_of(files, new);
 	int ret;
 
 	lockdep_assert_held(&files->lock);
 
-	if (files->nr == USER_FILES_MAX)
-		forget_oldest(files);
+	if (ages->nr == USER_FILES_MAX)
+		forget_oldest(files, ages);
 	new->id = files->next_id;
 	ret = xa_err(xa_store(&files->by_id, new->id, new, GFP_KERNEL));
 	if (ret)
 		return ret;
 	files->next_id = max(files->next_id + 1, USER_FILE_FIRST_ID);
-	list_add_tail(&new->age, &files->by_age);
-	files->nr++;
+	list_add_tail(&new->age, &ages->list);
+	ages->nr++;
 	return 0;
 }
 
@@ -255,18 +263,23 @@ u32 trace_user_file_id(struct trace_user_files *files, struct vm_area_struct *vm
  * @files: the trace array's
  * @stack: frames of the current task
  * @frame: one of them
+ * @names: how many names may still be read for this stack
  *
  * Context: as unwind_chain_name().
- * Return: its number; the number of unknown text if there is no memory, or no name.
+ * Return: its number; the number of unnamed ones if there is no name, or no memory.
  */
 u32 trace_user_function_id(struct trace_user_files *files, struct unwind_chain_stack *stack,
-			   const struct unwind_chain_frame *frame)
+			   const struct unwind_chain_frame *frame, unsigned int *names)
 {
 	const struct trace_user_identity identity = function_identity(frame);
+	u32 id = known_id(files, &identity);
 
 	might_sleep();
-	return known_id(files, &identity) ?:
-	       add_file(files, &identity, describe_function(stack, frame));
+	if (!id && *names) {
+		--*names;
+		id = add_file(files, &identity, describe_function(stack, frame));
+	}
+	return id ?: UNWIND_TEXT_UNNAMED;
 }
 
 /*
@@ -369,7 +382,7 @@ static void announce(struct trace_user_unwind *unwind,
 	WRITE_ONCE(announced->written, events_written(buffer, cpu));
 	WRITE_ONCE(announced->resets, resets);
 	if (file->id >= USER_FILE_FIRST_ID)
-		list_move_tail(&file->age, &unwind->files.by_age);
+		list_move_tail(&file->age, &ages_of(&unwind->files, file)->list);
 }
 
 /**
@@ -447,7 +460,8 @@ int trace_user_files_init(struct trace_user_files *files)
 	mutex_init(&files->lock);
 	xa_init(&files->by_id);
 	hash_init(files->by_identity);
-	INIT_LIST_HEAD(&files->by_age);
+	INIT_LIST_HEAD(&files->files.list);
+	INIT_LIST_HEAD(&files->functions.list);
 	files->next_id = USER_FILE_FIRST_ID;
 
 	for (kind = 0; kind < ARRAY_SIZE(text_names); kind++) {

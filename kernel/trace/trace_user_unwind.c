@@ -42,6 +42,12 @@
 #define USER_STACK_SIZE	U16_MAX
 
 /*
+ * Names of functions that are read for one stack: a process could have new ones all the time,
+ * and fill the buffer.
+ */
+#define MAX_NAMES	64
+
+/*
  * Find the file and offset of an address, so that the stack is of use after its program
  * is gone.  The address of a call at the very end of its text does not lie in it.
  */
@@ -141,11 +147,11 @@ static int compare_places(const void *a, const void *b)
 static unsigned int place_function(struct trace_user_files *files,
 				   struct unwind_chain_stack *stack,
 				   const struct unwind_chain_frame *function,
-				   struct trace_user_frame *frame)
+				   struct trace_user_frame *frame, unsigned int *names)
 {
 	frame[0] = (struct trace_user_frame){
 		.ip = function->function,
-		.id = trace_user_function_id(files, stack, function),
+		.id = trace_user_function_id(files, stack, function, names),
 	};
 	if (!stack->cut || function != &stack->frames[stack->nr - 1])
 		return 1;
@@ -160,26 +166,26 @@ static unsigned int merge_functions(struct trace_user_files *files,
 				    const struct trace_user_frame *frames, unsigned int nr,
 				    struct trace_user_frame *to)
 {
-	unsigned int i, done = 0, next = 0;
+	unsigned int i, done = 0, next = 0, names = MAX_NAMES;
 
 	for (i = 0; i < stack->nr; i++)
 		order[i] = &stack->frames[i];
 	sort(order, stack->nr, sizeof(*order), compare_places, NULL);
 	for (i = 0; i < nr; i++) {
 		while (next < stack->nr && order[next]->place <= i)
-			done += place_function(files, stack, order[next++], &to[done]);
+			done += place_function(files, stack, order[next++], &to[done], &names);
 		to[done++] = frames[i];
 	}
 	while (next < stack->nr)
-		done += place_function(files, stack, order[next++], &to[done]);
+		done += place_function(files, stack, order[next++], &to[done], &names);
 	return done;
 }
 
 /* Add the functions of languages to @frames, which are replaced then */
-static void add_functions(struct trace_user_files *files, const struct unwind_stacktrace *trace,
-			  struct trace_user_frame **frames, unsigned int *nr)
+static void add_functions(struct trace_user_files *files, struct trace_user_frame **frames,
+			  unsigned int *nr)
 {
-	struct unwind_chain_stack *stack = unwind_chain_take(trace, unwind_deferred_notes());
+	struct unwind_chain_stack *stack = unwind_deferred_chains();
 	const struct unwind_chain_frame **order;
 	struct trace_user_frame *merged;
 
@@ -194,7 +200,6 @@ static void add_functions(struct trace_user_files *files, const struct unwind_st
 	}
 	kvfree(merged);
 	kfree(order);
-	unwind_chain_free(stack);
 }
 
 static void announce_files(struct trace_user_unwind *unwind,
@@ -299,13 +304,18 @@ static void user_stack_callback(struct unwind_work *work,
 	frames = kvmalloc_array(nr, sizeof(*frames), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!ZERO_OR_NULL_PTR(frames)) {
 		place_frames(&unwind->files, trace, frames);
-		add_functions(&unwind->files, trace, &frames, &nr);
+		add_functions(&unwind->files, &frames, &nr);
 		announce_files(unwind, frames, nr);
 		if (has_triggers(unwind->tr->user_unwind_file))
 			stack = trace_user_stack_id(&unwind->stacks, frames, nr);
 	}
 	write_stack(unwind, cookie, stack, trace, frames, nr);
 	kvfree(frames);
+}
+
+static bool wants_chains(struct unwind_work *work)
+{
+	return true;
 }
 
 /**
@@ -350,6 +360,7 @@ static struct trace_user_unwind *alloc_unwind(struct trace_array *tr)
 		return NULL;
 	unwind->tr = tr;
 	unwind->work.bit = -1;
+	unwind->work.wants_chains = wants_chains;
 	atomic_set(&unwind->resets, 1);
 	if (trace_user_files_init(&unwind->files)) {
 		kfree(unwind);

@@ -79,20 +79,30 @@ struct trace_user_file {
 };
 
 /**
+ * struct trace_user_ages - files, or functions, that may be removed to make room
+ * @list: the oldest first
+ * @nr: its length
+ */
+struct trace_user_ages {
+	struct list_head	list;
+	unsigned int		nr;
+};
+
+/**
  * struct trace_user_files - the files of the user stacks of a trace array
  * @lock: held for changes, and while one is announced
  * @by_id: from the number in the trace to &struct trace_user_file; read under RCU
  * @by_identity: files and functions; read under RCU
- * @by_age: all that may be removed to make room
- * @nr: length of @by_age
+ * @files: by age
+ * @functions: by age, so that a process with many functions drives out no files
  * @next_id: for the next one
  */
 struct trace_user_files {
 	struct mutex		lock;	/* for changes and announcements */
 	struct xarray		by_id;
 	DECLARE_HASHTABLE(by_identity, USER_FILE_HASH_BITS);
-	struct list_head	by_age;
-	unsigned int		nr;
+	struct trace_user_ages	files;
+	struct trace_user_ages	functions;
 	u32			next_id;
 };
 
@@ -160,7 +170,7 @@ int trace_user_files_init(struct trace_user_files *files);
 void trace_user_files_destroy(struct trace_user_files *files);
 u32 trace_user_file_id(struct trace_user_files *files, struct vm_area_struct *vma);
 u32 trace_user_function_id(struct trace_user_files *files, struct unwind_chain_stack *stack,
-			   const struct unwind_chain_frame *frame);
+			   const struct unwind_chain_frame *frame, unsigned int *names);
 void trace_user_file_announce(struct trace_user_unwind *unwind, u32 id);
 void trace_user_file_print(struct seq_buf *s, struct trace_array *tr, u32 id,
 			   u64 offset, bool build);

@@ -23,7 +23,8 @@
  * entry frame, from its stack pointer up to its caller's.  Or, where a runtime has no entry
  * frames, it is the next one of the function that executes frames.  Where this does not fit,
  * the frames stand apart.  The walk of the native stack has noted the stack pointers, and
- * the chains of files, if anybody reads chains: struct unwind_walk_notes.
+ * the chains of files, if anybody reads chains: struct unwind_walk_notes.  The frames are
+ * kept with these, for all clients.
  */
 
 #include <linux/cleanup.h>
@@ -85,15 +86,23 @@ bool unwind_chain_read(struct unwind_chain_reader *reader, u64 addr, void *buf, 
 		ret = copy_from_user_nofault(buf, (const void __user *)(unsigned long)addr, size);
 		unwind_arch_tags_on();
 	} while (unlikely(ret) && bring_in(reader, addr, size));
+	if (unlikely(ret))
+		reader->missing = addr;
 	return !ret;
 }
 
-/* User memory is open; if it is not there, note where */
+/* User memory is open: make @addr the address of a structure, which has all the offsets */
+static __always_inline bool get_node(unsigned long *addr)
+{
+	*addr = unwind_arch_untag(*addr);
+	return words_bound(addr, UNWIND_CHAIN_MAX_OFFSET + sizeof(u64));
+}
+
+/* Read of such a structure; if that is not there, note where */
 static __always_inline bool get_word(struct unwind_chain_reader *reader, unsigned long addr,
 				     unsigned long *word)
 {
-	addr = unwind_arch_untag(addr);
-	if (likely(read_word(addr, word)))
+	if (likely(read_bound_word(addr, word)))
 		return true;
 	reader->missing = addr;
 	return false;
@@ -102,11 +111,16 @@ static __always_inline bool get_word(struct unwind_chain_reader *reader, unsigne
 static __always_inline bool get_half(struct unwind_chain_reader *reader, unsigned long addr,
 				     u32 *half)
 {
-	addr = unwind_arch_untag(addr);
-	if (likely(read_half(addr, half)))
+	if (likely(read_bound_half(addr, half)))
 		return true;
 	reader->missing = addr;
 	return false;
+}
+
+static __always_inline bool get_word_at(struct unwind_chain_reader *reader, unsigned long addr,
+					u32 offset, unsigned long *word)
+{
+	return get_node(&addr) && get_word(reader, addr + offset, word);
 }
 
 static __always_inline bool take_node(struct unwind_chain_reader *reader)
@@ -161,14 +175,16 @@ static __always_inline bool step_threads(struct unwind_chain_reader *reader,
 					 const struct unwind_chain_list *threads, u32 self,
 					 unsigned long *node, unsigned long *frame)
 {
+	unsigned long thread;
 	u32 tid;
 
 	while (*node) {
-		if (!get_half(reader, *node + attr->thread, &tid))
+		thread = *node;
+		if (!get_node(&thread) || !get_half(reader, thread + attr->thread, &tid))
 			return false;
 		if (tid == self)
-			return get_word(reader, *node + threads->first, frame);
-		if (!take_node(reader) || !get_word(reader, *node + threads->next, node))
+			return get_word(reader, thread + threads->first, frame);
+		if (!take_node(reader) || !get_word(reader, thread + threads->next, node))
 			return false;
 	}
 	return true;
@@ -194,7 +210,7 @@ static void find_heads(struct unwind_chain_reader *reader, const struct unwind_c
 	/* Without a list of threads, there is one that has frames */
 	if (!attr->nr_lists && !thread_group_leader(current))
 		return;
-	if (!read_all(reader, get_word(reader, head, &node)))
+	if (!read_all(reader, get_word_at(reader, head, 0, &node)))
 		return;
 	if (!attr->nr_lists) {
 		add_head(heads, node);
@@ -205,8 +221,8 @@ static void find_heads(struct unwind_chain_reader *reader, const struct unwind_c
 		return;
 	}
 	while (node && take_node(reader)) {
-		if (!read_all(reader, get_word(reader, node + groups->first, &first)) ||
-		    !read_all(reader, get_word(reader, node + groups->next, &node)))
+		if (!read_all(reader, get_word_at(reader, node, groups->first, &first)) ||
+		    !read_all(reader, get_word_at(reader, node, groups->next, &node)))
 			return;
 		find_thread(reader, attr, first, heads);
 	}
@@ -222,8 +238,8 @@ static void find_heads(struct unwind_chain_reader *reader, const struct unwind_c
  * @sps: the stack pointer of each frame; 0 if it is not known
  * @nr: number of frames
  * @from: what comes from here on lies in this frame, or further out
- * @text: start of the function that executes frames, if there are no entry frames
- * @text_size: its size; 0 if there are entry frames
+ * @attr: the chain whose frames are placed
+ * @base: what its addresses count from
  * @missed: there was no frame of this function where one was expected
  * @visits: how many more frames may be looked at
  */
@@ -232,11 +248,25 @@ struct natives {
 	const unsigned long	*sps;
 	unsigned int		nr;
 	unsigned int		from;
-	unsigned long		text;
-	unsigned long		text_size;
+	const struct unwind_chain_attr *attr;
+	unsigned long		base;
 	bool			missed;
 	unsigned int		visits;
 };
+
+/* Has the runtime entry frames, not text that executes frames? */
+static __always_inline bool has_entry_frames(const struct unwind_chain_attr *attr)
+{
+	return !attr->text[0].size;
+}
+
+static __always_inline bool in_text(const struct natives *natives, unsigned long ip)
+{
+	const struct unwind_chain_text *text = natives->attr->text;
+
+	ip -= natives->base;
+	return ip - text[0].start < text[0].size || ip - text[1].start < text[1].size;
+}
 
 /* The native frame around an address, or UNWIND_CHAIN_APART */
 static __always_inline u16 place_of(struct natives *natives, unsigned long addr)
@@ -262,7 +292,7 @@ static __always_inline u16 next_executor(struct natives *natives)
 	while (natives->from < natives->nr) {
 		i = natives->from++;
 		/* The call, but for the topmost frame */
-		if (natives->ips[i] - !!i - natives->text < natives->text_size)
+		if (in_text(natives, natives->ips[i] - !!i))
 			return i;
 	}
 	natives->missed = true;
@@ -345,7 +375,7 @@ static __always_inline bool read_function(struct unwind_chain_reader *reader,
 					  const struct unwind_chain_attr *attr,
 					  unsigned long frame, struct node *node)
 {
-	unsigned long check[2];
+	unsigned long check[2], function;
 	u32 kind = 0, line;
 
 	node->executed = false;
@@ -355,16 +385,18 @@ static __always_inline bool read_function(struct unwind_chain_reader *reader,
 	node->hidden = !node->function;
 	if (node->hidden)
 		return true;
-	if (!get_word(reader, node->function + attr->check[0], &check[0]) ||
-	    !get_word(reader, node->function + attr->check[1], &check[1]))
+	function = node->function;
+	if (!get_node(&function) ||
+	    !get_word(reader, function + attr->check[0], &check[0]) ||
+	    !get_word(reader, function + attr->check[1], &check[1]))
 		return false;
 	node->check = hash_64(check[0] * GOLDEN_RATIO_64 ^ check[1], 32);
-	if (attr->kind_mask && !get_half(reader, node->function + attr->kind, &kind))
+	if (attr->kind_mask && !get_half(reader, function + attr->kind, &kind))
 		return false;
 	node->executed = (kind & attr->kind_mask) == attr->kind_value;
 	if (!node->executed || !(attr->flags & UNWIND_CHAIN_LINE))
 		return true;
-	if (!get_half(reader, node->function + attr->line, &line))
+	if (!get_half(reader, function + attr->line, &line))
 		return false;
 	node->hidden = !line;
 	return true;
@@ -395,14 +427,16 @@ static __always_inline bool step_frame(struct unwind_chain_reader *reader,
 				       struct natives *natives, struct position *at,
 				       struct node *node)
 {
-	if (!read_next(reader, attr, at->frame, node))
+	unsigned long frame = at->frame;
+
+	if (!get_node(&frame) || !read_next(reader, attr, frame, node))
 		return false;
-	if (node->entry && !natives->text_size) {
-		set_place(stack, at->first, place_of(natives, unwind_arch_untag(at->frame)));
+	if (node->entry && has_entry_frames(attr)) {
+		set_place(stack, at->first, place_of(natives, frame));
 		at->first = stack->nr;
 		return stack->nr < UNWIND_CHAIN_FRAMES;
 	}
-	if (!read_function(reader, attr, at->frame, node))
+	if (!read_function(reader, attr, frame, node))
 		return false;
 	if (attr->stride && !node->function)
 		node->next = 0;
@@ -450,7 +484,7 @@ static bool add_frames(struct unwind_chain_reader *reader, struct unwind_chain_s
 	natives->missed = false;
 	all = read_all(reader, step_frames(reader, stack, attr, natives, &at));
 	/* If frames and native frames do not end together, they do not belong together */
-	if (natives->text_size && !fits(natives, all && at.first == stack->nr))
+	if (!has_entry_frames(attr) && !fits(natives, all && at.first == stack->nr))
 		at.first = first;
 	set_place(stack, at.first, UNWIND_CHAIN_APART);
 	return all;
@@ -469,8 +503,8 @@ static void add_chain(struct unwind_chain_reader *reader, struct unwind_chain_st
 	unsigned int i;
 
 	stack->chains[stack->nr_chains++] = found->chain;
-	natives->text = found->base + attr->text;
-	natives->text_size = attr->text_size;
+	natives->attr = attr;
+	natives->base = found->base;
 	find_heads(reader, attr, head_of(found), &heads);
 	for (i = 0; i < heads.nr; i++)
 		stack->cut |= !add_frames(reader, stack, heads.frame[i], natives);
@@ -480,11 +514,11 @@ static void add_chain(struct unwind_chain_reader *reader, struct unwind_chain_st
  * The native stack
  */
 
-/* How many read chains: without any, walks note nothing */
+/* How many want frames: without any, walks note nothing */
 static atomic_t readers = ATOMIC_INIT(0);
 
 /**
- * unwind_chain_add_reader - somebody will call unwind_chain_take()
+ * unwind_chain_add_reader - somebody will want frames: &struct unwind_work.wants_chains
  *
  * Context: any.
  */
@@ -494,7 +528,7 @@ void unwind_chain_add_reader(void)
 }
 
 /**
- * unwind_chain_del_reader - somebody will not call unwind_chain_take() any more
+ * unwind_chain_del_reader - somebody will not want frames any more
  *
  * Context: any.
  */
@@ -504,7 +538,7 @@ void unwind_chain_del_reader(void)
 }
 
 /**
- * unwind_chain_has_readers - will anybody call unwind_chain_take()?
+ * unwind_chain_has_readers - may anybody want frames?
  *
  * Context: any.
  * Return: whether there is a reader.
@@ -546,16 +580,21 @@ void unwind_chain_note(struct unwind_walk_notes *notes, const struct sframe_tabl
 }
 
 /**
- * unwind_chain_clear_notes - drop what is noted
+ * unwind_chain_clear_notes - drop what is noted, but not the memory
  * @notes: of a walk
  *
  * Context: any but NMI.
  */
 void unwind_chain_clear_notes(struct unwind_walk_notes *notes)
 {
+	struct unwind_chain_stack *stack = notes->stack;
+
 	while (notes->nr_found)
 		unwind_chain_put(notes->found[--notes->nr_found].chain);
+	while (stack && stack->nr_chains)
+		unwind_chain_put(stack->chains[--stack->nr_chains]);
 	notes->nr = 0;
+	notes->has_stack = false;
 }
 
 /* The chains that the process registered, and the chains of files on the stack */
@@ -584,6 +623,7 @@ static void read_chains(struct unwind_chain_stack *stack, const struct unwind_ch
 	stack->nr = 0;
 	stack->nr_chains = 0;
 	stack->cut = false;
+	stack->missing = 0;
 	rights = unwind_arch_keys_open();
 	for (i = 0; i < nr_found; i++)
 		add_chain(&reader, stack, &found[i], natives);
@@ -594,56 +634,61 @@ static void read_chains(struct unwind_chain_stack *stack, const struct unwind_ch
 /**
  * unwind_chain_take - take the frames of languages that belong to a native stack
  * @trace: the current task's stack, as it was taken for this return to user space
- * @notes: what was noted on the way; NULL if nothing was
+ * @notes: what was noted on the way; its @stack is set, if there are such frames
  *
- * Context: the callback of a client of deferred unwinding.
- * Return: the frames, to be freed with unwind_chain_free(); NULL if there are none.
+ * Context: task; may sleep, and wait for the mmap lock and for pages.
  */
-struct unwind_chain_stack *unwind_chain_take(const struct unwind_stacktrace *trace,
-					     const struct unwind_walk_notes *notes)
+void unwind_chain_take(const struct unwind_stacktrace *trace, struct unwind_walk_notes *notes)
 {
 	struct unwind_chain_found found[UNWIND_CHAINS];
-	struct natives natives = { .ips = trace->entries };
-	struct unwind_chain_stack *stack;
+	struct natives natives = {
+		.ips = trace->entries,
+		.sps = notes->sps,
+		.nr = min(trace->nr, notes->nr),
+	};
 	unsigned int nr;
 
-	if (!notes || !unwind_has_stack(current))
-		return NULL;
+	if (notes->has_stack || !unwind_has_stack(current))
+		return;
 	nr = find_chains(notes, found);
 	if (!nr)
-		return NULL;
+		return;
 	/* The largest objects that come from slabs: pages would take longer than all the rest */
-	BUILD_BUG_ON(sizeof(*stack) > SZ_8K);
-	/* Not accounted: it is freed before the task returns */
-	stack = kmalloc(sizeof(*stack), GFP_KERNEL | __GFP_NOWARN);
-	if (!stack) {
+	BUILD_BUG_ON(sizeof(*notes->stack) > SZ_8K);
+	/* Not accounted: other tasks will use it, too */
+	if (!notes->stack)
+		notes->stack = kmalloc(sizeof(*notes->stack), GFP_KERNEL | __GFP_NOWARN);
+	if (!notes->stack) {
 		while (nr)
 			unwind_chain_put(found[--nr].chain);
-		return NULL;
+		return;
 	}
-	natives.sps = notes->sps;
-	natives.nr = min(trace->nr, notes->nr);
 	natives.visits = natives.nr + MAX_NODES;
-	read_chains(stack, found, nr, &natives);
-	if (stack->nr)
-		return stack;
-	unwind_chain_free(stack);
-	return NULL;
+	read_chains(notes->stack, found, nr, &natives);
+	notes->has_stack = true;
 }
 
 /**
- * unwind_chain_free - free what unwind_chain_take() returned
- * @stack: the frames, or NULL
+ * unwind_chain_settle - the clients have the frames of languages
+ * @notes: where the frames are
  *
- * Context: any but NMI.
+ * Brings in a page that a client, which may not wait, has missed: it has the name of a function
+ * with the next stack.
+ *
+ * Context: as unwind_chain_take().
  */
-void unwind_chain_free(struct unwind_chain_stack *stack)
+void unwind_chain_settle(struct unwind_walk_notes *notes)
 {
-	unsigned int i;
+	struct unwind_chain_stack *stack = notes->stack;
+	struct unwind_chain_reader reader;
+	u32 rights;
 
-	if (!stack)
+	if (!notes->has_stack || !stack->missing)
 		return;
-	for (i = 0; i < stack->nr_chains; i++)
-		unwind_chain_put(stack->chains[i]);
-	kfree(stack);
+	reader = (struct unwind_chain_reader){ .waits = stack->waits };
+	rights = unwind_arch_keys_open();
+	bring_in(&reader, stack->missing, sizeof(u64));
+	unwind_arch_keys_close(rights);
+	stack->waits = reader.waits;
+	stack->missing = 0;
 }

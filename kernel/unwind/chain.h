@@ -37,7 +37,7 @@ struct unwind_chain_found {
  * struct unwind_chain_reader - reads of a task's memory, on behalf of one stack
  * @waits: how many pages may still be brought in
  * @nodes: how many nodes may still be visited
- * @missing: address that could not be read; 0 if all could be
+ * @missing: an address that could not be read; 0 if all could be
  */
 struct unwind_chain_reader {
 	unsigned int	waits;

@@ -105,18 +105,20 @@ static bool has_file(struct unwind_chain_reader *reader, const struct unwind_cha
 
 /**
  * unwind_chain_name - find out what a function is called
- * @stack: from unwind_chain_take(), at this same delivery
+ * @stack: from unwind_deferred_chains(), at this same delivery
  * @frame: one of its frames
  * @name: set
+ * @wait: whether to wait for pages that are missing, and for the mmap lock: only
+ *	if the client is never cancelled.  Else they are brought in after the callbacks.
  *
  * Context: the callback of a client of deferred unwinding.
  */
 void unwind_chain_name(struct unwind_chain_stack *stack,
 		       const struct unwind_chain_frame *frame,
-		       struct unwind_chain_name *name)
+		       struct unwind_chain_name *name, bool wait)
 {
 	const struct unwind_chain_attr *attr = &stack->chains[frame->chain]->attr;
-	struct unwind_chain_reader reader = { .waits = stack->waits };
+	struct unwind_chain_reader reader = { .waits = wait ? stack->waits : 0 };
 	u32 rights;
 
 	memset(name, 0, sizeof(*name));
@@ -132,13 +134,16 @@ void unwind_chain_name(struct unwind_chain_stack *stack,
 					  sizeof(name->line));
 	}
 	unwind_arch_keys_close(rights);
-	stack->waits = reader.waits;
+	if (wait)
+		stack->waits = reader.waits;
+	else if (reader.missing)
+		stack->missing = reader.missing;
 }
 
 /**
  * unwind_chain_unknown - find out which names a reader lacks
  * @reader: the reader of a trace
- * @stack: from unwind_chain_take(), of the current task
+ * @stack: from unwind_deferred_chains(), of the current task
  * @unknown: a bit for each frame; those are set whose functions this reader did not have in
  *	the last second.  The caller announces them then.
  *

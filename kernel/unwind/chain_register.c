@@ -48,10 +48,14 @@ static bool unused_are_zero(const struct unwind_chain_attr *attr)
 		if (attr->lists[i].next || attr->lists[i].first)
 			return false;
 	}
+	for (i = 0; i < ARRAY_SIZE(attr->text); i++) {
+		if (!attr->text[i].size && attr->text[i].start)
+			return false;
+	}
 	if ((!attr->nr_lists && attr->thread) || (attr->stride && attr->next) ||
-	    (!attr->entry_mask && (attr->entry || attr->text_size)) ||
-	    (!attr->text_size && attr->text) || (!attr->kind_mask && attr->kind) ||
-	    (!string->check_mask && string->check))
+	    (!attr->entry_mask && (attr->entry || attr->text[0].size)) ||
+	    (!attr->text[0].size && attr->text[1].size) ||
+	    (!attr->kind_mask && attr->kind) || (!string->check_mask && string->check))
 		return false;
 	if ((!(flags & UNWIND_CHAIN_NAME) && attr->name) ||
 	    (!(flags & UNWIND_CHAIN_FILE) && attr->file) ||
@@ -130,13 +134,18 @@ void unwind_chain_put(struct unwind_chain *chain)
 		kfree_rcu(chain, rcu);
 }
 
+static bool is_user_text(const struct unwind_chain_text *text)
+{
+	return text->start < TASK_SIZE && text->size <= TASK_SIZE - text->start;
+}
+
 static int chain_add(const struct unwind_chain_attr *attr)
 {
 	struct unwind_chain *chain;
 	int ret;
 
-	if (attr->head >= TASK_SIZE || attr->text >= TASK_SIZE ||
-	    attr->text_size > TASK_SIZE - attr->text)
+	if (attr->head >= TASK_SIZE || !is_user_text(&attr->text[0]) ||
+	    !is_user_text(&attr->text[1]))
 		return -EFAULT;
 	chain = unwind_chain_alloc(attr);
 	if (IS_ERR(chain))

@@ -597,7 +597,7 @@ bool unwind_regs_saved(void)
  * unwind_walk - take the current task's user stack, with page faults
  * @trace: @trace->entries has room for @max addresses; @trace->nr is set
  * @max: limit on the number of frames
- * @notes: what unwind_chain_take() needs is noted here, if not NULL: it is empty, and has
+ * @notes: what unwind_chain_take() needs is noted here, if not NULL: it is cleared, and has
  *	room for @max frames
  *
  * The stack is the program's as it entered the kernel, or, if the task is on its way

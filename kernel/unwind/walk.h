@@ -35,15 +35,19 @@ enum unwind_need {
 };
 
 /**
- * struct unwind_walk_notes - what is noted on the way, for chain.c
+ * struct unwind_walk_notes - what is noted on the way, and what chain.c makes of it
  * @nr: number of frames in @sps
  * @nr_found: number of chains in @found
+ * @has_stack: @stack is valid
+ * @stack: memory for the frames of languages that belong to the stack, or NULL
  * @found: the chains of files that were met, with references
  * @sps: the stack pointer of each frame; 0 if it is not known
  */
 struct unwind_walk_notes {
 	unsigned int			nr;
 	unsigned int			nr_found;
+	bool				has_stack;
+	struct unwind_chain_stack	*stack;
 	struct unwind_chain_found	found[UNWIND_CHAINS - UNWIND_CHAIN_MAX];
 	unsigned long			sps[];
 };
@@ -131,6 +135,8 @@ bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside);
 void unwind_chain_note(struct unwind_walk_notes *notes, const struct sframe_table *table,
 		       unsigned long base);
 void unwind_chain_clear_notes(struct unwind_walk_notes *notes);
+void unwind_chain_take(const struct unwind_stacktrace *trace, struct unwind_walk_notes *notes);
+void unwind_chain_settle(struct unwind_walk_notes *notes);
 #else
 static inline void unwind_chain_note(struct unwind_walk_notes *notes,
 				     const struct sframe_table *table, unsigned long base)
@@ -138,6 +144,13 @@ static inline void unwind_chain_note(struct unwind_walk_notes *notes,
 }
 
 static inline void unwind_chain_clear_notes(struct unwind_walk_notes *notes) { }
+
+static inline void unwind_chain_take(const struct unwind_stacktrace *trace,
+				     struct unwind_walk_notes *notes)
+{
+}
+
+static inline void unwind_chain_settle(struct unwind_walk_notes *notes) { }
 #endif
 
 /**

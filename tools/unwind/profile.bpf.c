@@ -162,6 +162,11 @@ static __always_inline void send_name(struct bpf_unwind *unwind, __u32 number,
 	name->pid = target;
 	name->frame = key;
 	bpf_unwind_frame_name(unwind, number, &name->of, sizeof(name->of));
+	/* The next stack may have it */
+	if (!name->of.name[0] && !name->of.file[0]) {
+		bpf_ringbuf_discard(name, 0);
+		return;
+	}
 	bpf_ringbuf_submit(name, 0);
 	bpf_map_update_elem(&named, &key, &yes, BPF_ANY);
 }

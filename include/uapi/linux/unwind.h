@@ -127,6 +127,16 @@ struct unwind_chain_string {
 };
 
 /**
+ * struct unwind_chain_text - native text
+ * @start: its address
+ * @size: its size in bytes
+ */
+struct unwind_chain_text {
+	__u64	start;
+	__u64	size;
+};
+
+/**
  * struct unwind_chain_attr - argument of PR_UNWIND_CHAIN_ADD and _DEL
  * @flags: UNWIND_CHAIN_*
  * @nr_lists: how many of @lists there are, 0 to 2
@@ -145,8 +155,8 @@ struct unwind_chain_string {
  * @function_mask: bits of the pointer to the function that are an address
  * @entry_mask: which of the bits at @entry to look at
  * @entry_value: what they are in an entry frame
- * @text: start of the native function that executes frames; 0 if there are entry frames
- * @text_size: its size in bytes, likewise
+ * @text: the native function that executes frames.  A compiler may have split it, so there
+ *	are two parts; a size of 0 is none.  Both are none if there are entry frames
  * @kind: offset in a function of 32 bits that say whether it has code of the language
  * @kind_mask: which of these to look at; 0 if all functions have
  * @kind_value: what they are in a function that has
@@ -161,7 +171,7 @@ struct unwind_chain_string {
  *
  * Where frames belong in the native stack is said in one of two ways:
  *
- * - @text_size is 0.  An entry frame is none of the language: the interpreter has it on the
+ * - There is no @text.  An entry frame is none of the language: the interpreter has it on the
  *   thread's stack, in its own native frame, and lets it be the caller of the first frame
  *   that it executes there.  It is not reported.  But where it lies says to which native
  *   frame those before it belong.
@@ -169,7 +179,7 @@ struct unwind_chain_string {
  *   in its native frame.  It ends a group: the frames before it that it has called.  The
  *   first group belongs to the first native frame in @text, and so on.
  *
- * For a file, @head and @text are distances from where the file would begin, were all of it
+ * For a file, @head and starts of @text are distances from where the file would begin, were all of it
  * mapped as its text is.  Fields that are not used by what the others say have to be 0.  The
  * structure may grow, as &struct unwind_table_attr may.
  */
@@ -187,8 +197,7 @@ struct unwind_chain_attr {
 	__u64				function_mask;
 	__u32				entry_mask;
 	__u32				entry_value;
-	__u64				text;
-	__u64				text_size;
+	struct unwind_chain_text	text[2];
 	__u32				kind;
 	__u32				kind_mask;
 	__u32				kind_value;
@@ -201,7 +210,7 @@ struct unwind_chain_attr {
 };
 
 /* Size of the first published structure */
-#define UNWIND_CHAIN_ATTR_SIZE_VER0	152
+#define UNWIND_CHAIN_ATTR_SIZE_VER0	168
 
 /*
  * The table service: /dev/unwind

@@ -224,8 +224,6 @@ static int convert(struct conversion *c, int fd, __u64 addr,
 	if (ret)
 		return ret;
 	table->machine = c->file.machine->elf;
-	table->has_chain = cpython_chain(&c->file, &table->chain) ||
-			   php_chain(&c->file, &table->chain);
 	c->writer.machine = c->file.machine;
 	for (i = 0; i < c->file.nr_cfi; i++) {
 		table->stats.cfi_bytes += c->file.cfi[i].data->d_size;
@@ -238,6 +236,8 @@ static int convert(struct conversion *c, int fd, __u64 addr,
 	if (ret)
 		return ret;
 	cfi_list_sort(&c->list);
+	table->has_chain = cpython_chain(&c->file, &table->chain) ||
+			   php_chain(&c->file, &c->list, &table->chain);
 	ret = convert_fdes(c, &table->stats);
 	if (ret)
 		return ret;

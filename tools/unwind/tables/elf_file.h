@@ -13,6 +13,8 @@
 #include "convert.h"
 #include "reader.h"
 
+struct cfi_list;
+
 /**
  * struct machine - what differs by architecture
  * @elf: EM_*
@@ -91,7 +93,12 @@ bool elf_file_text_origin(const struct elf_file *file, __u64 *origin);
 bool cpython_chain(const struct elf_file *file, struct unwind_chain_attr *chain);
 
 /* php.c */
-bool php_chain(const struct elf_file *file, struct unwind_chain_attr *chain);
+bool php_chain(const struct elf_file *file, const struct cfi_list *list,
+	       struct unwind_chain_attr *chain);
+
+/* split.c */
+bool split_part(const struct elf_file *file, const struct cfi_list *list,
+		const struct text_range *func, struct text_range *part);
 
 /* symbols.c */
 bool elf_file_symbol(const struct elf_file *file, const char *name, struct text_range *range);

@@ -9,7 +9,8 @@
  *
  * Its interpreter, execute_ex(), has no frames on the C stack.  It executes a function that
  * C called, and all that this one calls in PHP: frames have a bit that says who called.  So
- * the next such frame belongs to the next native frame of execute_ex().
+ * the next such frame belongs to the next native frame of execute_ex(), which may be in the
+ * part of it that its compiler has moved away.
  *
  * Builds for threads are refused: they have their frames in the memory of each thread.
  */
@@ -90,13 +91,15 @@ static const struct php_layout *find_layout(const struct elf_file *file)
 /**
  * php_chain - find the chain of a file that has PHP
  * @file: the file
+ * @list: its CFI, sorted
  * @chain: set
  *
  * Return: whether there is one: the file has PHP, of a known version.
  */
-bool php_chain(const struct elf_file *file, struct unwind_chain_attr *chain)
+bool php_chain(const struct elf_file *file, const struct cfi_list *list,
+	       struct unwind_chain_attr *chain)
 {
-	struct text_range globals, execute;
+	struct text_range globals, execute, moved;
 	const struct php_layout *l;
 	__u64 origin;
 
@@ -116,8 +119,7 @@ bool php_chain(const struct elf_file *file, struct unwind_chain_attr *chain)
 		.entry = l->frame_call,
 		.entry_mask = CALL_TOP,
 		.entry_value = CALL_TOP,
-		.text = execute.start - origin,
-		.text_size = execute.end - execute.start,
+		.text[0] = { execute.start - origin, execute.end - execute.start },
 		.kind = l->function_kind,
 		.kind_mask = KIND_INTERNAL,
 		.name = l->function_name,
@@ -126,5 +128,9 @@ bool php_chain(const struct elf_file *file, struct unwind_chain_attr *chain)
 		.line = l->function_line,
 		.string = { .length = l->string_length, .data = l->string_data },
 	};
+	if (split_part(file, list, &execute, &moved))
+		chain->text[1] = (struct unwind_chain_text){
+			moved.start - origin, moved.end - moved.start
+		};
 	return true;
 }

@@ -30,7 +30,7 @@ void unwind_task_free(struct task_struct *task);
 int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func);
 int unwind_deferred_request(struct unwind_work *work, u64 *cookie);
 void unwind_deferred_cancel(struct unwind_work *work);
-const struct unwind_walk_notes *unwind_deferred_notes(void);
+struct unwind_chain_stack *unwind_deferred_chains(void);
 
 void unwind_deferred_task_exit(struct task_struct *task);
 void unwind_deferred_exec(void);
@@ -56,7 +56,7 @@ static inline int unwind_deferred_request(struct unwind_work *work, u64 *cookie)
 
 static inline void unwind_deferred_cancel(struct unwind_work *work) { }
 
-static inline const struct unwind_walk_notes *unwind_deferred_notes(void)
+static inline struct unwind_chain_stack *unwind_deferred_chains(void)
 {
 	return NULL;
 }

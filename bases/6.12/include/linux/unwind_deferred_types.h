@@ -49,10 +49,13 @@ typedef void (*unwind_callback_t)(struct unwind_work *work,
 /**
  * struct unwind_work - a client of deferred unwinding
  * @func: called with each stack that this client asked for
+ * @wants_chains: called before that, in the same context: whether the client wants the frames
+ *	of languages, unwind_deferred_chains(); NULL if it never does
  * @bit: the client's bit in &struct unwind_task_info, -1 when not registered
  */
 struct unwind_work {
 	unwind_callback_t	func;
+	bool			(*wants_chains)(struct unwind_work *work);
 	int			bit;
 };
 

@@ -305,13 +305,6 @@ static unsigned int max_entries(void)
 	return clamp(max, 1, UNWIND_MAX_ENTRIES);
 }
 
-/* In any context, as the last reference to a task may go in any */
-static void free_cache(struct unwind_cache *cache)
-{
-	if (cache)
-		kvfree_rcu(cache, rcu);
-}
-
 /* Size of a buffer without notes */
 static size_t cache_size(unsigned int size)
 {
@@ -321,6 +314,17 @@ static size_t cache_size(unsigned int size)
 static struct unwind_walk_notes *notes_of(struct unwind_cache *cache)
 {
 	return cache->has_notes ? (void *)cache + cache_size(cache->size) : NULL;
+}
+
+/* In any context, as the last reference to a task may go in any */
+static void free_cache(struct unwind_cache *cache)
+{
+	struct unwind_walk_notes *notes = cache ? notes_of(cache) : NULL;
+
+	if (notes && notes->stack)
+		kvfree_rcu(notes->stack, rcu);
+	if (cache)
+		kvfree_rcu(cache, rcu);
 }
 
 static struct unwind_cache *alloc_cache(unsigned int size, bool notes)
@@ -334,7 +338,7 @@ static struct unwind_cache *alloc_cache(unsigned int size, bool notes)
 	cache->size = size;
 	cache->has_notes = notes;
 	if (notes)
-		notes_of(cache)->nr_found = 0;
+		*notes_of(cache) = (struct unwind_walk_notes){};
 	return cache;
 }
 
@@ -403,36 +407,78 @@ static void entry_stack(struct unwind_task_info *info, u64 cookie,
 }
 
 /**
- * unwind_deferred_notes - what was noted while the stack was taken
+ * unwind_deferred_chains - the frames of languages that belong to the stack
  *
  * Context: the callback of a client.
- * Return: the notes, for unwind_chain_take(); NULL if there are none.
+ * Return: the frames, until the callback returns; NULL if there are none, or if no client
+ * that is called now wants any.
  */
-const struct unwind_walk_notes *unwind_deferred_notes(void)
+struct unwind_chain_stack *unwind_deferred_chains(void)
 {
 	struct unwind_cache *cache = current->unwind_info.cache;
+	struct unwind_walk_notes *notes = cache ? notes_of(cache) : NULL;
 
-	return cache ? notes_of(cache) : NULL;
+	return notes && notes->has_stack && notes->stack->nr ? notes->stack : NULL;
 }
 
-/* Call a client that was taken, unless it was cancelled in between */
+/* A client that was taken, unless it was cancelled in between: until end_client() */
+static struct unwind_work *begin_client(struct unwind_task_info *info, unsigned int bit, int *idx)
+{
+	*idx = srcu_read_lock(unwind_callbacks[bit]);
+	return atomic_long_read(&info->done) & BIT(bit) ?
+	       READ_ONCE(unwind_clients[bit]) : NULL;
+}
+
+static void end_client(unsigned int bit, int idx)
+{
+	srcu_read_unlock(unwind_callbacks[bit], idx);
+}
+
 static void call_client(struct unwind_task_info *info, unsigned int bit,
 			struct unwind_stacktrace *trace, u64 cookie)
 {
-	struct srcu_struct *callbacks = unwind_callbacks[bit];
 	struct unwind_work *work;
 	int idx;
 
-	idx = srcu_read_lock(callbacks);
-	if (atomic_long_read(&info->done) & BIT(bit)) {
-		work = READ_ONCE(unwind_clients[bit]);
+	work = begin_client(info, bit, &idx);
+	if (work)
 		work->func(work, trace, cookie);
+	end_client(bit, idx);
+}
+
+static bool wants_chains(struct unwind_task_info *info, unsigned int bit)
+{
+	struct unwind_work *work;
+	bool wants;
+	int idx;
+
+	work = begin_client(info, bit, &idx);
+	wants = work && work->wants_chains && work->wants_chains(work);
+	end_client(bit, idx);
+	return wants;
+}
+
+/*
+ * Take the frames of languages, if a client wants them.  Not in its callback: this may wait
+ * for the mmap lock, and nobody who cancels a client shall wait for that.
+ */
+static void take_chains(struct unwind_task_info *info, unsigned long clients,
+			const struct unwind_stacktrace *trace,
+			struct unwind_walk_notes *notes)
+{
+	unsigned int bit;
+
+	for_each_set_bit(bit, &clients, UNWIND_MAX_CLIENTS) {
+		if (!wants_chains(info, bit))
+			continue;
+		unwind_chain_take(trace, notes);
+		return;
 	}
-	srcu_read_unlock(callbacks, idx);
 }
 
 static void deliver(struct unwind_task_info *info)
 {
+	struct unwind_walk_notes *notes = NULL;
 	struct unwind_stacktrace trace;
 	unsigned long clients;
 	unsigned int bit;
@@ -445,8 +491,14 @@ static void deliver(struct unwind_task_info *info)
 	/* There are none if all were cancelled meanwhile */
 	if (clients)
 		entry_stack(info, cookie, &trace);
+	if (clients && info->cache)
+		notes = notes_of(info->cache);
+	if (notes)
+		take_chains(info, clients, &trace, notes);
 	for_each_set_bit(bit, &clients, UNWIND_MAX_CLIENTS)
 		call_client(info, bit, &trace, cookie);
+	if (notes)
+		unwind_chain_settle(notes);
 	WRITE_ONCE(info->expires, jiffies + COOKIE_LIFE);
 }
 

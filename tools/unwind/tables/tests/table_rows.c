@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Convert a file, and print in words the row that the kernel's decoder finds at each
- * symbol that begins with "at_", in order of names; then the notes.
+ * symbol that begins with "at_", in order of names; then the notes.  Before them, the text of
+ * an interpreter's chain.
  *
  *	table_rows FILE [SYMBOLS]
  *
@@ -112,6 +113,19 @@ static void print_rows(Elf *elf, const struct kernel_table *table)
 		print_row(table, &symbols[i]);
 }
 
+static void print_chain(const struct unwind_table *table)
+{
+	const struct unwind_chain_text *text = table->chain.text;
+
+	if (!table->has_chain)
+		return;
+	printf("chain: text of %llu bytes", text[0].size);
+	if (text[1].size)
+		printf("; and of %llu bytes, %llu bytes before it", text[1].size,
+		       text[0].start - text[1].start);
+	printf("\n");
+}
+
 static void print_notes(const struct unwind_table *table)
 {
 	size_t i;
@@ -146,6 +160,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	elf_version(EV_CURRENT);
+	print_chain(&table);
 	print_rows(elf_begin(symbols, ELF_C_READ, NULL), &kernel);
 	print_notes(&table);
 	return 0;

@@ -17,7 +17,7 @@
 #define unwind_deferred_request		copy_deferred_request
 #define unwind_deferred_cancel		copy_deferred_cancel
 #define unwind_deferred_exec		copy_deferred_exec
-#define unwind_deferred_notes		copy_deferred_notes
+#define unwind_deferred_chains		copy_deferred_chains
 #define unwind_deferred_task_exit	copy_deferred_task_exit
 #define unwind_info_request		copy_info_request
 #define unwind_info_take		copy_info_take
@@ -30,7 +30,7 @@ int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func);
 int unwind_deferred_request(struct unwind_work *work, u64 *cookie);
 void unwind_deferred_cancel(struct unwind_work *work);
 void unwind_deferred_exec(void);
-const struct unwind_walk_notes *unwind_deferred_notes(void);
+struct unwind_chain_stack *unwind_deferred_chains(void);
 void unwind_deferred_task_exit(struct task_struct *task);
 int unwind_info_request(struct unwind_task_info *info, unsigned long bit,
 			u64 *cookie, bool *queue);

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/compiler.h>
 #include <linux/fuse.h>
+#include <linux/unwind.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -20,11 +21,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "file_env.h"
+#include "ftrace.h"
 #include "turns.h"
 #include "../../kselftest.h"
 #include "../../kselftest_harness.h"
@@ -383,6 +386,53 @@ TEST_F(slow, file_of_a_dead_server_can_be_unmounted)
 	close(env->fd);
 	env->fd = -1;
 	EXPECT_EQ(0, umount(DIR));
+}
+
+/* With the head of its frames in a file that the server holds back */
+static void call_with_chain(struct turns *turns)
+{
+	struct unwind_chain_attr attr = { .key = 1, .function_mask = ~0ULL };
+	const size_t page = sysconf(_SC_PAGESIZE);
+	char *head;
+	int i, fd;
+
+	fd = open(DIR "/code.so", O_RDONLY | O_CLOEXEC);
+	head = mmap(NULL, page, PROT_READ, MAP_PRIVATE, fd, 0);
+	attr.head = (uintptr_t)head;
+	if (head == MAP_FAILED || madvise(head, page, MADV_RANDOM) ||
+	    prctl(PR_UNWIND_CHAIN, PR_UNWIND_CHAIN_ADD, &attr, sizeof(attr), 0) ||
+	    !turn_over(turns, TURN_PARENT) || !turn_await(turns, TURN_CHILD))
+		_exit(1);
+	for (i = 0; i < 10; i++)
+		getppid();
+	_exit(0);
+}
+
+TEST_F(slow, server_is_not_asked_for_the_frames_of_a_language)
+{
+	struct ftrace_log log = {};
+	struct turns turns;
+	struct ftrace ft;
+	pid_t pid;
+
+	ASSERT_NE(0, code_file_usual.text[0].offset);
+	if (ftrace_open(&ft, "slow"))
+		SKIP(return, "no deferred user stacks in traces");
+	ASSERT_EQ(0, turns_init(&turns));
+	pid = fork();
+	if (!pid)
+		call_with_chain(&turns);
+	ASSERT_LT(0, pid);
+	ASSERT_TRUE(turn_await(&turns, TURN_PARENT));
+	ASSERT_EQ(0, ftrace_set(&ft, FTRACE_OPTION, "1"));
+	ASSERT_EQ(0, ftrace_event(&ft, FTRACE_ENTER, pid));
+	ASSERT_TRUE(turn_over(&turns, TURN_CHILD));
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_EQ(0, nr_held(self));
+	ASSERT_EQ(0, ftrace_read(&ft, "trace", &log));
+	EXPECT_EQ(10, ftrace_count(&log, FTRACE_STACK));
+	ftrace_free(&log);
+	EXPECT_EQ(0, ftrace_close(&ft));
 }
 
 /*

@@ -159,8 +159,8 @@ static struct unwind_chain_attr text_attr(void)
 
 	attr.entry_mask = KIND_FIRST;
 	attr.entry_value = KIND_FIRST;
-	attr.text = (uintptr_t)__start_eval_text;
-	attr.text_size = __stop_eval_text - __start_eval_text;
+	attr.text[0].start = (uintptr_t)__start_eval_text;
+	attr.text[0].size = __stop_eval_text - __start_eval_text;
 	attr.kind = offsetof(struct function, has_code);
 	attr.kind_mask = 1;
 	attr.kind_value = 1;
@@ -223,8 +223,8 @@ TEST(attr_layout_is_that_of_version_0)
 	EXPECT_EQ(48, offsetof(struct unwind_chain_attr, stride));
 	EXPECT_EQ(64, offsetof(struct unwind_chain_attr, function_mask));
 	EXPECT_EQ(80, offsetof(struct unwind_chain_attr, text));
-	EXPECT_EQ(112, offsetof(struct unwind_chain_attr, check));
-	EXPECT_EQ(128, offsetof(struct unwind_chain_attr, string));
+	EXPECT_EQ(128, offsetof(struct unwind_chain_attr, check));
+	EXPECT_EQ(144, offsetof(struct unwind_chain_attr, string));
 }
 
 TEST(attr_size_is_checked)
@@ -299,7 +299,9 @@ TEST(unused_fields_that_are_not_zero_return_einval)
 
 	EXPECT_REFUSED(-EINVAL, nr_lists, 1);
 	EXPECT_REFUSED(-EINVAL, entry_mask, 0);
-	EXPECT_REFUSED(-EINVAL, text, 4096);
+	EXPECT_REFUSED(-EINVAL, text[0].start, 4096);
+	EXPECT_REFUSED(-EINVAL, text[1].start, 4096);
+	EXPECT_REFUSED(-EINVAL, text[1].size, 4096);
 	EXPECT_REFUSED(-EINVAL, kind, 4);
 	EXPECT_REFUSED(-EINVAL, string.check_mask, 0);
 	EXPECT_REFUSED(-EINVAL, flags, UNWIND_CHAIN_FILE | UNWIND_CHAIN_LINE);
@@ -353,17 +355,21 @@ TEST(head_outside_of_the_address_space_returns_efault)
 
 TEST(text_outside_of_the_address_space_returns_efault)
 {
-	struct unwind_chain_attr attr = text_attr();
+	struct unwind_chain_attr attr;
+	int i;
 
-	attr.text_size = -1ULL;
-	EXPECT_EQ(-EFAULT, add(&attr));
-	attr.text = 0xffff888000000000ULL;
-	EXPECT_EQ(-EFAULT, add(&attr));
-	attr.text_size = 1;
-	EXPECT_EQ(-EFAULT, add(&attr));
-	attr = text_attr();
-	EXPECT_EQ(0, add(&attr));
-	EXPECT_EQ(0, del(KEY));
+	for (i = 0; i < 2; i++) {
+		attr = text_attr();
+		attr.text[1] = attr.text[0];
+		EXPECT_EQ(0, add(&attr));
+		EXPECT_EQ(0, del(KEY));
+		attr.text[i].size = -1ULL;
+		EXPECT_EQ(-EFAULT, add(&attr));
+		attr.text[i].start = 0xffff888000000000ULL;
+		EXPECT_EQ(-EFAULT, add(&attr));
+		attr.text[i].size = 1;
+		EXPECT_EQ(-EFAULT, add(&attr));
+	}
 }
 
 TEST(key_in_use_returns_eexist)
@@ -690,6 +696,18 @@ TEST_F(stack, groups_of_frames_belong_to_the_frames_of_a_native_function)
 {
 	has_entries = false;
 	self->attr = text_attr();
+	ASSERT_EQ(0, add(&self->attr));
+	EXPECT_RIGHT();
+	EXPECT_EQ(0, del(KEY));
+}
+
+/* A compiler may have moved away what is seldom executed */
+TEST_F(stack, native_function_in_two_parts_is_one)
+{
+	has_entries = false;
+	self->attr = text_attr();
+	self->attr.text[1] = self->attr.text[0];
+	self->attr.text[0].size = 1;
 	ASSERT_EQ(0, add(&self->attr));
 	EXPECT_RIGHT();
 	EXPECT_EQ(0, del(KEY));
@@ -1381,6 +1399,95 @@ TEST(functions_stand_in_their_places_in_the_trace)
 		TH_LOG("%s", text);
 	EXPECT_EQ(0, natives_between(text, " => inner (lib.lang:20)",
 				     " => outer (lib.lang:10)"));
+	free(text);
+	EXPECT_EQ(0, del(KEY));
+	EXPECT_EQ(0, ftrace_close(&ft));
+}
+
+/* A string in memory that has not been touched */
+static struct string *untouched_name(void)
+{
+	struct string *name;
+	int fd;
+
+	fd = memfd_create("name", MFD_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, sizeof(*name)) ||
+	    pwrite(fd, &strings[2], sizeof(*name), 0) != sizeof(*name))
+		return MAP_FAILED;
+	name = mmap(NULL, sizeof(*name), PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	return name;
+}
+
+/* A trace waits for no page, but the next stack has it */
+TEST(function_whose_name_is_not_resident_has_it_in_the_next_stack_of_the_trace)
+{
+	const struct unwind_chain_attr attr = chain_attr(2);
+	struct function function = functions[2];
+	char *text, *first;
+	struct ftrace ft;
+
+	if (ftrace_open(&ft, "chain"))
+		SKIP(return, "no deferred user stacks in traces");
+	runtime_init();
+	function.file = NULL;
+	function.name = untouched_name();
+	ASSERT_NE(MAP_FAILED, function.name);
+	frames[2] = (struct frame){ .function = &function };
+	own.frame = &frames[2];
+	ASSERT_EQ(0, add(&attr));
+	ASSERT_EQ(0, ftrace_set(&ft, FTRACE_OPTION, "1"));
+	ASSERT_EQ(0, ftrace_event(&ft, FTRACE_ENTER, getpid()));
+	syscall(SYS_getppid);
+	syscall(SYS_getppid);
+	text = ftrace_get(&ft, "trace");
+	ASSERT_NE(NULL, text);
+	first = strstr(text, " => [function]");
+	EXPECT_NE(NULL, first)
+		TH_LOG("%s", text);
+	EXPECT_TRUE(first && !strstr(first + 1, " => [function]") && strstr(first, " => leaf"))
+		TH_LOG("%s", text);
+	free(text);
+	EXPECT_EQ(0, del(KEY));
+	EXPECT_EQ(0, ftrace_close(&ft));
+	munmap(function.name, sizeof(*function.name));
+}
+
+/* A process with many functions drives out neither the files, nor its other functions at once */
+TEST(stack_names_64_new_functions_in_the_trace)
+{
+	static struct function many[100];
+	static struct frame stack[100];
+	const struct unwind_chain_attr attr = chain_attr(2);
+	const char *at;
+	struct ftrace ft;
+	int i, nr = 0;
+	char *text;
+
+	if (ftrace_open(&ft, "chain"))
+		SKIP(return, "no deferred user stacks in traces");
+	runtime_init();
+	for (i = 0; i < 100; i++) {
+		many[i] = functions[1];
+		stack[i] = (struct frame){
+			.function = &many[i],
+			.caller = i < 99 ? &stack[i + 1] : NULL,
+		};
+	}
+	own.frame = stack;
+	ASSERT_EQ(0, add(&attr));
+	ASSERT_EQ(0, ftrace_set(&ft, FTRACE_OPTION, "1"));
+	ASSERT_EQ(0, ftrace_event(&ft, FTRACE_ENTER, getpid()));
+	syscall(SYS_getppid);
+	syscall(SYS_getppid);
+	text = ftrace_get(&ft, "trace");
+	ASSERT_NE(NULL, text);
+	for (at = text; (at = strstr(at, " => inner (lib.lang:20)")); at++)
+		nr++;
+	EXPECT_EQ(64 + 100, nr);
+	for (nr = 0, at = text; (at = strstr(at, " => [function]")); at++)
+		nr++;
+	EXPECT_EQ(36, nr);
 	free(text);
 	EXPECT_EQ(0, del(KEY));
 	EXPECT_EQ(0, ftrace_close(&ft));
