@@ -33,13 +33,27 @@ struct unwind_chain_frame {
 	u16	chain;
 };
 
+/* Pieces of memory that are brought in after the callbacks */
+#define UNWIND_CHAIN_MISSING	4
+
+/**
+ * struct unwind_chain_missing - memory that was missing for a name
+ * @addr: its address
+ * @size: its size in bytes
+ */
+struct unwind_chain_missing {
+	unsigned long	addr;
+	unsigned int	size;
+};
+
 /**
  * struct unwind_chain_stack - frames that belong to a native stack
  * @nr: number of frames
  * @nr_chains: number of chains
  * @waits: how many pages may still be brought in for names
- * @missing: address of a page that was missing for a name; 0 if none was
+ * @nr_missing: number of pieces in @missing
  * @cut: there are more frames, or the next one could not be read
+ * @missing: memory that was missing for names
  * @chains: where the frames come from
  * @rcu: frees the memory of this, without its contents
  * @frames: each chain's frames, the innermost first
@@ -49,7 +63,8 @@ struct unwind_chain_stack {
 	unsigned int			nr_chains;
 	unsigned int			waits;
 	bool				cut;
-	unsigned long			missing;
+	unsigned int			nr_missing;
+	struct unwind_chain_missing	missing[UNWIND_CHAIN_MISSING];
 	struct unwind_chain		*chains[UNWIND_CHAINS];
 	union {
 		struct rcu_head			rcu;
@@ -74,7 +89,7 @@ struct unwind_chain_name {
 void unwind_chain_add_reader(void);
 void unwind_chain_del_reader(void);
 bool unwind_chain_has_readers(void);
-void unwind_chain_name(struct unwind_chain_stack *stack,
+bool unwind_chain_name(struct unwind_chain_stack *stack,
 		       const struct unwind_chain_frame *frame,
 		       struct unwind_chain_name *name, bool wait);
 void unwind_chain_unknown(u64 reader, const struct unwind_chain_stack *stack,
@@ -92,10 +107,11 @@ static inline bool unwind_chain_has_readers(void)
 	return false;
 }
 
-static inline void unwind_chain_name(struct unwind_chain_stack *stack,
+static inline bool unwind_chain_name(struct unwind_chain_stack *stack,
 				     const struct unwind_chain_frame *frame,
 				     struct unwind_chain_name *name, bool wait)
 {
+	return false;
 }
 
 static inline void unwind_chain_unknown(u64 reader, const struct unwind_chain_stack *stack,

@@ -64,6 +64,7 @@ struct bpf_unwind_ops {
 };
 
 static struct bpf_unwind_ops __rcu *unwind_ops[BPF_UNWIND_OPS_MAX];
+static unsigned int nr_unwind_ops;
 static DEFINE_MUTEX(unwind_ops_lock);
 
 /*
@@ -109,10 +110,10 @@ static void bpf_unwind_callback(struct unwind_work *work,
 	}
 }
 
-/* Any program may ask for them */
+/* Any program that gets stacks may ask for them */
 static bool bpf_wants_chains(struct unwind_work *work)
 {
-	return true;
+	return READ_ONCE(nr_unwind_ops);
 }
 
 /*
@@ -253,13 +254,15 @@ __bpf_kfunc int bpf_unwind_frames(struct bpf_unwind *unwind, void *buf, u32 buf_
  *
  * A function has one name as long as function and check of its frames are the same.
  *
- * Return: 0; -EINVAL a size that does not fit; -ENOENT there is no such frame.
+ * Return: 0; -EINVAL a size that does not fit; -ENOENT there is no such frame; -EAGAIN some
+ * of it is not in memory, and the next stack may have it.
  */
 __bpf_kfunc int bpf_unwind_frame_name(struct bpf_unwind *unwind, u32 number,
 				      void *buf, u32 buf__sz)
 {
 	struct unwind_chain_stack *stack = unwind_deferred_chains();
 	struct unwind_chain_name name;
+	bool whole;
 
 	memset(buf, 0, buf__sz);
 	if (buf__sz != sizeof(struct unwind_chain_name))
@@ -267,9 +270,9 @@ __bpf_kfunc int bpf_unwind_frame_name(struct bpf_unwind *unwind, u32 number,
 	if (!stack || number >= stack->nr)
 		return -ENOENT;
 	/* Others may change the buffer at any time */
-	unwind_chain_name(stack, &stack->frames[number], &name, false);
+	whole = unwind_chain_name(stack, &stack->frames[number], &name, false);
 	memcpy(buf, &name, sizeof(name));
-	return 0;
+	return whole ? 0 : -EAGAIN;
 }
 
 __bpf_kfunc_end_defs();
@@ -347,6 +350,7 @@ static int unwind_ops_reg(void *kdata, struct bpf_link *link)
 	if (!free)
 		return -ENOSPC;
 	rcu_assign_pointer(*free, kdata);
+	WRITE_ONCE(nr_unwind_ops, nr_unwind_ops + 1);
 	unwind_chain_add_reader();
 	return 0;
 }
@@ -361,6 +365,7 @@ static void unwind_ops_unreg(void *kdata, struct bpf_link *link)
 			continue;
 		/* The memory stays until its readers have ended */
 		RCU_INIT_POINTER(unwind_ops[i], NULL);
+		WRITE_ONCE(nr_unwind_ops, nr_unwind_ops - 1);
 		unwind_chain_del_reader();
 		return;
 	}

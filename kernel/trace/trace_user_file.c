@@ -171,9 +171,8 @@ static struct trace_user_file *describe_function(struct unwind_chain_stack *stac
 	struct unwind_chain_name name;
 	struct seq_buf s;
 
-	unwind_chain_name(stack, frame, &name, false);
-	/* They may be there the next time */
-	if (!name.name[0] && !name.file[0])
+	/* What is missing may be there the next time */
+	if (!unwind_chain_name(stack, frame, &name, false) || (!name.name[0] && !name.file[0]))
 		return NULL;
 	seq_buf_init(&s, text, sizeof(text));
 	seq_buf_puts(&s, name.name[0] ? name.name : "[unnamed]");
@@ -435,7 +434,7 @@ void trace_user_file_print(struct seq_buf *s, struct trace_array *tr, u32 id,
 		return;
 	}
 	seq_buf_puts(s, file->path);
-	if (file->identity.kind != UNWIND_TEXT_FUNCTION)
+	if (file->identity.kind < UNWIND_TEXT_FUNCTION)
 		seq_buf_printf(s, "+0x%llx", offset);
 	if (build && file->build_id_size)
 		seq_buf_printf(s, " [%*phN]", (int)file->build_id_size,

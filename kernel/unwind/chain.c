@@ -86,8 +86,10 @@ bool unwind_chain_read(struct unwind_chain_reader *reader, u64 addr, void *buf, 
 		ret = copy_from_user_nofault(buf, (const void __user *)(unsigned long)addr, size);
 		unwind_arch_tags_on();
 	} while (unlikely(ret) && bring_in(reader, addr, size));
-	if (unlikely(ret))
+	if (unlikely(ret)) {
 		reader->missing = addr;
+		reader->missing_size = size;
+	}
 	return !ret;
 }
 
@@ -597,6 +599,20 @@ void unwind_chain_clear_notes(struct unwind_walk_notes *notes)
 	notes->has_stack = false;
 }
 
+/**
+ * unwind_chain_free_notes - drop what is noted, and free the memory
+ * @notes: of a walk
+ *
+ * Context: any but NMI.
+ */
+void unwind_chain_free_notes(struct unwind_walk_notes *notes)
+{
+	unwind_chain_clear_notes(notes);
+	if (notes->stack)
+		kfree_rcu(notes->stack, rcu);
+	notes->stack = NULL;
+}
+
 /* The chains that the process registered, and the chains of files on the stack */
 static unsigned int find_chains(const struct unwind_walk_notes *notes,
 				struct unwind_chain_found *found)
@@ -623,7 +639,7 @@ static void read_chains(struct unwind_chain_stack *stack, const struct unwind_ch
 	stack->nr = 0;
 	stack->nr_chains = 0;
 	stack->cut = false;
-	stack->missing = 0;
+	stack->nr_missing = 0;
 	rights = unwind_arch_keys_open();
 	for (i = 0; i < nr_found; i++)
 		add_chain(&reader, stack, &found[i], natives);
@@ -672,8 +688,8 @@ void unwind_chain_take(const struct unwind_stacktrace *trace, struct unwind_walk
  * unwind_chain_settle - the clients have the frames of languages
  * @notes: where the frames are
  *
- * Brings in a page that a client, which may not wait, has missed: it has the name of a function
- * with the next stack.
+ * Brings in what a client, which may not wait, has missed: it has the names of functions with
+ * the next stack.
  *
  * Context: as unwind_chain_take().
  */
@@ -683,12 +699,15 @@ void unwind_chain_settle(struct unwind_walk_notes *notes)
 	struct unwind_chain_reader reader;
 	u32 rights;
 
-	if (!notes->has_stack || !stack->missing)
+	if (!notes->has_stack || !stack->nr_missing)
 		return;
 	reader = (struct unwind_chain_reader){ .waits = stack->waits };
 	rights = unwind_arch_keys_open();
-	bring_in(&reader, stack->missing, sizeof(u64));
+	while (stack->nr_missing) {
+		const struct unwind_chain_missing *missing = &stack->missing[--stack->nr_missing];
+
+		bring_in(&reader, missing->addr, missing->size);
+	}
 	unwind_arch_keys_close(rights);
 	stack->waits = reader.waits;
-	stack->missing = 0;
 }

@@ -38,11 +38,13 @@ struct unwind_chain_found {
  * @waits: how many pages may still be brought in
  * @nodes: how many nodes may still be visited
  * @missing: an address that could not be read; 0 if all could be
+ * @missing_size: how many bytes there
  */
 struct unwind_chain_reader {
 	unsigned int	waits;
 	unsigned int	nodes;
 	unsigned long	missing;
+	size_t		missing_size;
 };
 
 bool unwind_chain_read(struct unwind_chain_reader *reader, u64 addr, void *buf, size_t size);

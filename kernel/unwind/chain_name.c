@@ -103,6 +103,15 @@ static bool has_file(struct unwind_chain_reader *reader, const struct unwind_cha
 		(kind & attr->kind_mask) == attr->kind_value);
 }
 
+static void add_missing(struct unwind_chain_stack *stack, const struct unwind_chain_reader *reader)
+{
+	if (stack->nr_missing < UNWIND_CHAIN_MISSING)
+		stack->missing[stack->nr_missing++] = (struct unwind_chain_missing){
+			.addr = reader->missing,
+			.size = reader->missing_size,
+		};
+}
+
 /**
  * unwind_chain_name - find out what a function is called
  * @stack: from unwind_deferred_chains(), at this same delivery
@@ -112,8 +121,9 @@ static bool has_file(struct unwind_chain_reader *reader, const struct unwind_cha
  *	if the client is never cancelled.  Else they are brought in after the callbacks.
  *
  * Context: the callback of a client of deferred unwinding.
+ * Return: false if something is missing, which the next stack may have.
  */
-void unwind_chain_name(struct unwind_chain_stack *stack,
+bool unwind_chain_name(struct unwind_chain_stack *stack,
 		       const struct unwind_chain_frame *frame,
 		       struct unwind_chain_name *name, bool wait)
 {
@@ -123,7 +133,7 @@ void unwind_chain_name(struct unwind_chain_stack *stack,
 
 	memset(name, 0, sizeof(*name));
 	if (!frame->function)
-		return;
+		return true;
 	rights = unwind_arch_keys_open();
 	if (attr->flags & UNWIND_CHAIN_NAME)
 		read_string(&reader, attr, frame->function + attr->name, name->name);
@@ -137,7 +147,8 @@ void unwind_chain_name(struct unwind_chain_stack *stack,
 	if (wait)
 		stack->waits = reader.waits;
 	else if (reader.missing)
-		stack->missing = reader.missing;
+		add_missing(stack, &reader);
+	return !reader.missing;
 }
 
 /**

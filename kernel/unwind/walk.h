@@ -135,6 +135,7 @@ bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside);
 void unwind_chain_note(struct unwind_walk_notes *notes, const struct sframe_table *table,
 		       unsigned long base);
 void unwind_chain_clear_notes(struct unwind_walk_notes *notes);
+void unwind_chain_free_notes(struct unwind_walk_notes *notes);
 void unwind_chain_take(const struct unwind_stacktrace *trace, struct unwind_walk_notes *notes);
 void unwind_chain_settle(struct unwind_walk_notes *notes);
 #else
@@ -144,6 +145,7 @@ static inline void unwind_chain_note(struct unwind_walk_notes *notes,
 }
 
 static inline void unwind_chain_clear_notes(struct unwind_walk_notes *notes) { }
+static inline void unwind_chain_free_notes(struct unwind_walk_notes *notes) { }
 
 static inline void unwind_chain_take(const struct unwind_stacktrace *trace,
 				     struct unwind_walk_notes *notes)

@@ -161,9 +161,8 @@ static __always_inline void send_name(struct bpf_unwind *unwind, __u32 number,
 	name->kind = PROFILE_NAME;
 	name->pid = target;
 	name->frame = key;
-	bpf_unwind_frame_name(unwind, number, &name->of, sizeof(name->of));
 	/* The next stack may have it */
-	if (!name->of.name[0] && !name->of.file[0]) {
+	if (bpf_unwind_frame_name(unwind, number, &name->of, sizeof(name->of))) {
 		bpf_ringbuf_discard(name, 0);
 		return;
 	}

@@ -4,13 +4,16 @@
  *
  * Code that is seldom executed goes to another place.  That has an entry of its own in the
  * CFI, and in a stripped file no symbol.  Jumps of the function lead into the midst of it.
- * Jumps to other functions lead to their beginnings.  So the part is where more than half
- * of those lead that leave the function and do not lead to a beginning.
+ * Jumps to other functions lead to their beginnings, or to the PLT.  So the part is where
+ * more than half of those lead that leave the function and do not lead to a beginning.
  */
 #include <elf.h>
 
 #include "cfi.h"
 #include "elf_file.h"
+
+/* Fewer jumps may be bytes that only look like some */
+#define MIN_JUMPS	3
 
 /**
  * struct jump - a jump in the text
@@ -42,7 +45,7 @@ static struct jump jump_x86(struct reader r, __u64 addr)
 /* The signed number of @bits bits from bit @low on, in instructions */
 static __s64 distance_arm64(__u32 insn, unsigned int low, unsigned int bits)
 {
-	return (__s64)((__u64)insn << (64 - low - bits)) >> (64 - bits) << 2;
+	return ((__s64)((__u64)insn << (64 - low - bits)) >> (64 - bits)) * 4;
 }
 
 static struct jump jump_arm64(struct reader r, __u64 addr)
@@ -106,7 +109,7 @@ static void add_vote(struct vote *vote, const struct cfi_fde *fde, bool count)
 
 static void add_votes(struct vote *vote, const struct elf_file *file,
 		      const struct cfi_list *list, const struct text_range *func,
-		      struct reader r, bool count)
+		      const struct text_range *section, struct reader r, bool count)
 {
 	const bool x86 = file->machine->elf == EM_X86_64;
 	const struct cfi_fde *fde;
@@ -119,7 +122,7 @@ static void add_votes(struct vote *vote, const struct elf_file *file,
 		size = jump.size ?: x86 ? 1 : 4;
 		if (jump.size && jump.target - func->start >= func->end - func->start) {
 			fde = find_fde(list, jump.target);
-			if (fde)
+			if (fde && fde->start >= section->start && fde->end <= section->end)
 				add_vote(vote, fde, count);
 		}
 		if (!read_bytes(&r, size))
@@ -139,18 +142,21 @@ static void add_votes(struct vote *vote, const struct elf_file *file,
 bool split_part(const struct elf_file *file, const struct cfi_list *list,
 		const struct text_range *func, struct text_range *part)
 {
+	struct text_range section;
 	struct vote vote = {};
 	struct reader r;
-	__u64 addr;
 
-	if (!elf_file_section(file, ".text", &addr, &r) || func->start < addr ||
-	    !read_bytes(&r, func->start - addr) ||
+	if (!elf_file_section(file, ".text", &section.start, &r) ||
+	    func->start < section.start)
+		return false;
+	section.end = section.start + reader_left(&r);
+	if (!read_bytes(&r, func->start - section.start) ||
 	    func->end - func->start > reader_left(&r))
 		return false;
 	r.end = r.pos + (func->end - func->start);
-	add_votes(&vote, file, list, func, r, false);
-	add_votes(&vote, file, list, func, r, true);
-	if (!vote.all || vote.votes <= vote.all / 2)
+	add_votes(&vote, file, list, func, &section, r, false);
+	add_votes(&vote, file, list, func, &section, r, true);
+	if (vote.votes < MIN_JUMPS || vote.votes <= vote.all / 2)
 		return false;
 	*part = (struct text_range){ vote.fde->start, vote.fde->end };
 	return true;

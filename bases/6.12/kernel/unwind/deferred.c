@@ -316,13 +316,16 @@ static struct unwind_walk_notes *notes_of(struct unwind_cache *cache)
 	return cache->has_notes ? (void *)cache + cache_size(cache->size) : NULL;
 }
 
+static void free_notes(struct unwind_cache *cache)
+{
+	if (cache && cache->has_notes)
+		unwind_chain_free_notes(notes_of(cache));
+}
+
 /* In any context, as the last reference to a task may go in any */
 static void free_cache(struct unwind_cache *cache)
 {
-	struct unwind_walk_notes *notes = cache ? notes_of(cache) : NULL;
-
-	if (notes && notes->stack)
-		kvfree_rcu(notes->stack, rcu);
+	free_notes(cache);
 	if (cache)
 		kvfree_rcu(cache, rcu);
 }
@@ -595,6 +598,8 @@ void unwind_deferred_task_exit(struct task_struct *task)
 {
 	WARN_ON_ONCE(task != current);
 	close_entry(&task->unwind_info);
+	/* Nobody may wait for this task for long */
+	free_notes(task->unwind_info.cache);
 }
 
 /**
@@ -615,7 +620,6 @@ void unwind_task_init(struct task_struct *task)
  */
 void unwind_task_free(struct task_struct *task)
 {
-	clear_cache(task->unwind_info.cache);
 	free_cache(task->unwind_info.cache);
 }
 
