@@ -3,7 +3,7 @@
  * Deferred callchains: each sample that has a cookie is followed by one record with this
  * cookie, which has the stack that the program had at the sample.
  *
- * The event is a tracepoint at the entry of one system call.
+ * The event is a tracepoint: at the entry of one system call, as a rule.
  */
 
 #define _GNU_SOURCE
@@ -11,6 +11,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#if defined(__x86_64__)
+#include <asm/perf_regs.h>
+#endif
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -27,7 +30,7 @@
 #include "kselftest_harness.h"
 
 #define PAGES	8
-#define TRACEFS	"/sys/kernel/tracing/events/raw_syscalls/sys_enter/id"
+#define EVENTS	"/sys/kernel/tracing/events/"
 
 FIXTURE(deferred)
 {
@@ -38,11 +41,13 @@ FIXTURE(deferred)
 	int go[2];
 };
 
-static int tracepoint_id(void)
+static int tracepoint_id(const char *name)
 {
-	char text[32] = "";
-	int fd = open(TRACEFS, O_RDONLY);
+	char text[32] = "", path[128];
+	int fd;
 
+	snprintf(path, sizeof(path), EVENTS "%s/id", name);
+	fd = open(path, O_RDONLY);
 	if (fd < 0)
 		return -1;
 	if (read(fd, text, sizeof(text) - 1) <= 0)
@@ -53,7 +58,7 @@ static int tracepoint_id(void)
 
 FIXTURE_SETUP(deferred)
 {
-	const int id = tracepoint_id();
+	const int id = tracepoint_id("raw_syscalls/sys_enter");
 
 	self->page = MAP_FAILED;
 	self->child = -1;
@@ -87,7 +92,7 @@ FIXTURE_TEARDOWN(deferred)
 	close(self->go[1]);
 }
 
-/* Sample one system call of a process, or of a CPU */
+/* Sample a process, or a CPU; one system call, or all that the event has */
 static int open_event(struct _test_data_deferred *data, pid_t pid, int cpu, int syscall_nr)
 {
 	char filter[32];
@@ -98,7 +103,8 @@ static int open_event(struct _test_data_deferred *data, pid_t pid, int cpu, int 
 	snprintf(filter, sizeof(filter), "id == %d", syscall_nr);
 	data->page = mmap(NULL, (1 + PAGES) * getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED,
 			  data->fd, 0);
-	if (data->page == MAP_FAILED || ioctl(data->fd, PERF_EVENT_IOC_SET_FILTER, filter) ||
+	if (data->page == MAP_FAILED ||
+	    (syscall_nr >= 0 && ioctl(data->fd, PERF_EVENT_IOC_SET_FILTER, filter)) ||
 	    ioctl(data->fd, PERF_EVENT_IOC_ENABLE, 0))
 		return -errno;
 	return 0;
@@ -229,5 +235,91 @@ TEST_F(deferred, event_of_a_cpu_has_the_stacks_without_other_records)
 	ASSERT_NE(NULL, record);
 	EXPECT_LT(0, record[1]);
 }
+
+#if defined(__x86_64__)
+
+#define ROUNDS	50
+
+/* Give way to other tasks, so that this one has to have its registers loaded again */
+static void give_way(void)
+{
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		sched_yield();
+		syscall(SYS_getppid);
+	}
+	_exit(0);
+}
+
+/* How many records have a cookie, and a stack that begins with this address? */
+static int count_stacks(const struct _test_data_deferred *data, uint64_t cookie, uint64_t ip)
+{
+	const char *base = (const char *)data->page + getpagesize();
+	int nr = 0;
+	uint64_t at;
+
+	for (at = 0; at < data->page->data_head;) {
+		const struct perf_event_header *header = (const void *)(base + at);
+		const uint64_t *record = (const uint64_t *)(header + 1);
+
+		if (header->type == PERF_RECORD_CALLCHAIN_DEFERRED && record[0] == cookie)
+			nr += record[1] && record[2] == ip;
+		at += header->size;
+	}
+	return nr;
+}
+
+/*
+ * The registers of the FPU are loaded on the way out, with interrupts off, after the last look
+ * for work.  A sample there has the address that the program goes on at.
+ */
+TEST_F(deferred, stack_of_a_sample_on_the_way_out_is_that_of_its_entry)
+{
+	const char *base;
+	int samples = 0, right = 0;
+	cpu_set_t cpus;
+	pid_t other;
+	uint64_t at;
+
+	self->attr.config = tracepoint_id("x86_fpu/x86_fpu_regs_activated");
+	if ((int)self->attr.config < 0)
+		SKIP(return, "no x86_fpu:x86_fpu_regs_activated");
+	self->attr.sample_type |= PERF_SAMPLE_REGS_USER;
+	self->attr.sample_regs_user = 1 << PERF_REG_X86_IP;
+	CPU_ZERO(&cpus);
+	CPU_SET(0, &cpus);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(cpus), &cpus));
+	ASSERT_EQ(0, start_child(self, give_way));
+	other = fork();
+	if (!other) {
+		while (1)
+			sched_yield();
+	}
+	ASSERT_EQ(0, open_event(self, self->child, -1, -1));
+	EXPECT_EQ(0, finish_child(self));
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+
+	/* Nothing was overwritten or lost */
+	ASSERT_GT(PAGES * getpagesize(), self->page->data_head);
+	base = (const char *)self->page + getpagesize();
+	for (at = 0; at < self->page->data_head;) {
+		const struct perf_event_header *header = (const void *)(base + at);
+		const uint64_t *sample = (const uint64_t *)(header + 1);
+
+		/* The marker and the cookie; then what kind of registers, and the address */
+		if (header->type == PERF_RECORD_SAMPLE && sample[0] == 2 &&
+		    sample[1] == PERF_CONTEXT_USER_DEFERRED) {
+			samples++;
+			right += count_stacks(self, sample[2], sample[4]) == 1;
+		}
+		at += header->size;
+	}
+	EXPECT_LT(0, samples);
+	EXPECT_EQ(samples, right);
+}
+
+#endif
 
 TEST_HARNESS_MAIN
