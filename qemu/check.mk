@@ -25,7 +25,7 @@ ARCHES := x86_64 arm64
 CHECK := $(foreach a,$(ARCHES),$(addsuffix @$a,$(CHECK_$a)))
 ifeq ($(BASE),mainline)
 ALL_x86_64 += fixes
-CHECK := stock@x86_64 kunit@x86_64 series@x86_64 fixes@x86_64
+CHECK := $(addsuffix @x86_64,stock $(GUEST) series fixes) kunit@arm64
 endif
 check: $(CHECK)
 all: $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))
@@ -64,7 +64,7 @@ kernel-normal@arm64 libc@arm64: | kernel-debug@x86_64
 
 # make goes through the list once before it begins anew.  So what comes after the debug
 # kernel's tests waits for that kernel, too, or they would come last, alone
-ifeq ($(MAKECMDGOALS),check)
+ifeq ($(MAKECMDGOALS)$(filter mainline,$(BASE)),check)
 $(addsuffix @x86_64,demo tools $(FOLDERS)): | kernel-debug@x86_64
 endif
 

@@ -26,7 +26,7 @@ esac
 Q=$REPO/qemu
 RESULTS=$REPO/build/check$OF_BASE
 UNWIND=$REPO/tools/testing/selftests/unwind
-# As the guest sees it
+# As the guest sees it.  They are the same for both bases, and are built with 6.12's headers
 KSELFTEST=/mnt/cache/out/$ARCH-normal/kselftest/kselftest_install
 
 # Tests that race, whose faults a checker of the debug kernel sees: the deferred core and
@@ -133,7 +133,7 @@ selftests()
 	TIMEOUT=${TIMEOUT:-3600} guest "$name" "$kernel" "
 		longest=/sys/kernel/debug/x86/nmi_longest_ns
 		[ ! -w \$longest ] || echo 60000000000 >\$longest
-		export UNWIND_MODULES=/mnt/cache/out/$ARCH-$kernel $(settings "$kernel")
+		export UNWIND_MODULES=/mnt/cache/out/$ARCH-$kernel$OF_BASE $(settings "$kernel")
 		# It opens /dev/stdout again, which a pipe allows
 		$KSELFTEST/run_kselftest.sh $list | cat" |
 		sed -u -e 's/^# /  /' -e '/^ *1\.\.0/d' | tee "$OUT/$name.out"
@@ -166,9 +166,26 @@ selftests_on()
 test_kunit() { kunit_on normal; }
 test_stacks() { selftests_on stacks normal 'stacks/*'; }
 test_tables() { selftests_on tables normal 'tables/*'; }
-test_tracers() { selftests_on tracers normal 'tracers/*'; }
 test_step() { selftests_on step normal 'step/*'; }
-test_stress() { selftests_on stress normal 'stress/*'; }
+
+# Mainline's core has no test modules, and neither BPF's nor ftrace's stacks yet
+test_tracers()
+{
+	local of_base='tracers/*'
+
+	[ "$BASE" != mainline ] || of_base='tracers/perf* tracers/immediate*'
+	# shellcheck disable=SC2086 # patterns
+	selftests_on tracers normal $of_base
+}
+
+test_stress()
+{
+	local of_base='stress/*'
+
+	[ "$BASE" != mainline ] || of_base='stress/file* stress/perf* stress/table*'
+	# shellcheck disable=SC2086 # patterns
+	selftests_on stress normal $of_base
+}
 
 test_debug()
 {
@@ -329,7 +346,10 @@ ignored()
 	*/uprobes.patch|*/vdso.patch|*/exit.patch|*/exec.patch|*/sideband.patch)
 		echo "UNKNOWN_COMMIT_ID" ;;
 	# A test of another folder than the project's
-	*/selftests/perf_events/*) echo "FILE_PATH_CHANGES,PREFER_DEFINED_ATTRIBUTE_MACRO" ;;
+	*/selftests/perf_events/*)
+		echo "FILE_PATH_CHANGES,PREFER_DEFINED_ATTRIBUTE_MACRO,INCLUDE_LINUX" ;;
+	# As x86's
+	*/arm64/include/asm/unwind_user.h) echo "FILE_PATH_CHANGES,MACRO_ARG_REUSE" ;;
 	*.patch) echo "BIT_MACRO" ;;
 	*) echo "FILE_PATH_CHANGES" ;;
 	esac
@@ -422,8 +442,8 @@ test_fixes()
 	local out=/mnt/cache/out/$ARCH-normal$OF_BASE
 
 	try "perf_events builds" in_root make -s -C "$selftests" TARGETS=perf_events \
-		FORCE_TARGETS=1 O="$out" "${TOOLCHAIN[@]}" install
-	nested fixes run_fixes "$out/kselftest/kselftest_install"
+		FORCE_TARGETS=1 O="$out" INSTALL_PATH="$out/kselftest/fixes" "${TOOLCHAIN[@]}" install
+	nested fixes run_fixes "$out/kselftest/fixes"
 	kernel_log fixes
 }
 
@@ -479,7 +499,12 @@ run_build()
 	libc)		"$Q/programs.sh" libc ;;
 	programs)	"$Q/programs.sh" ;;
 	perf-tool)	"$Q/perf.sh"; "$Q/tables-tool.sh" ;;
-	selftests)	build_selftests ;;
+	selftests)
+		if [ "$BASE" != 6.12 ]; then
+			BASE=6.12 "$0" build "tree@$ARCH"
+			BASE=6.12 "$0" build "kernel-normal@$ARCH"
+		fi
+		build_selftests ;;
 	*)		die "nothing is called $1." ;;
 	esac
 }
@@ -586,8 +611,9 @@ one|build)
 	big-endian@x86_64|link@x86_64|unsigned@x86_64|tags@x86_64)
 		die "check-$1 is of arm64 only: ARCH=arm64." ;;
 	esac
-	[[ $BASE = 6.12 || $1@$ARCH =~ ^(kunit|series|stock|fixes)@x86_64$ ]] ||
-		die "check-$1 has no BASE=mainline: there are kunit, series, stock and fixes, of x86_64."
+	parts=$(make -s -f "$Q/check.mk" print-check)
+	[[ $BASE = 6.12 || " $parts " = *" $1@$ARCH "* ]] ||
+		die "check-$1 of $ARCH has no BASE=mainline: there are ${parts// /, }."
 	need_machine
 	have_base || exit 0
 	make -k -f "$Q/check.mk" "$1@$ARCH" >&2 || true

@@ -171,7 +171,7 @@ static struct trace_user_file *describe_function(struct unwind_chain_stack *stac
 	struct unwind_chain_name name;
 	struct seq_buf s;
 
-	/* What is missing may be there the next time */
+	/* Whatever is missing may be there the next time */
 	if (!unwind_chain_name(stack, frame, &name, false) || (!name.name[0] && !name.file[0]))
 		return NULL;
 	seq_buf_init(&s, text, sizeof(text));

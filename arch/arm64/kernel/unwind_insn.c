@@ -61,11 +61,11 @@
 enum outcome { GO_ON, RETURNS, RECORD, UNKNOWN };
 
 /**
- * struct path - instructions that are followed
+ * struct insn_path - instructions that are followed
  * @sp: the stack pointer, in bytes above the one at the interrupt
  * @saved: where x29 and x30 were restored from, as @sp; or IN_REGISTER
  */
-struct path {
+struct insn_path {
 	s32	sp;
 	s32	saved[2];
 };
@@ -221,7 +221,7 @@ static bool moves_sp(u32 insn, s32 *by)
 }
 
 /* ldp and ldr of 64 bits, by the stack pointer, restore what was saved */
-static enum outcome follow_restore(struct path *path, u32 insn)
+static enum outcome follow_restore(struct insn_path *path, u32 insn)
 {
 	const u32 regs[] = { insn & 0x1f, is_pair(insn) ? insn >> 10 & 0x1f : REG_SP };
 	bool before, after;
@@ -242,7 +242,7 @@ static enum outcome follow_restore(struct path *path, u32 insn)
 	return GO_ON;
 }
 
-static enum outcome follow(struct path *path, u32 insn)
+static enum outcome follow(struct insn_path *path, u32 insn)
 {
 	s32 by;
 
@@ -256,7 +256,7 @@ static enum outcome follow(struct path *path, u32 insn)
 }
 
 /* br x16, br x17: does it leave the function?  A stub may have pushed two registers. */
-static enum outcome follow_leave(struct unwind_arch_caller *to, struct path *path,
+static enum outcome follow_leave(struct unwind_arch_caller *to, struct insn_path *path,
 				 unsigned long ip)
 {
 	unsigned int i;
@@ -287,7 +287,7 @@ static bool loop_moves_sp(struct unwind_arch_caller *to, unsigned long ip, u32 i
 	return false;
 }
 
-static enum outcome follow_branch(struct unwind_arch_caller *to, struct path *path, u32 insn,
+static enum outcome follow_branch(struct unwind_arch_caller *to, struct insn_path *path, u32 insn,
 				  unsigned long ip)
 {
 	if (is_any(insn, returns))
@@ -302,7 +302,7 @@ static enum outcome follow_branch(struct unwind_arch_caller *to, struct path *pa
 	return (insn & 0xffc00000) == 0xd5000000 && !has_fp_or_lr(insn) ? GO_ON : UNKNOWN;
 }
 
-static enum outcome follow_path(struct unwind_arch_caller *to, struct path *path,
+static enum outcome follow_path(struct unwind_arch_caller *to, struct insn_path *path,
 				unsigned long ip)
 {
 	enum outcome outcome = GO_ON;
@@ -355,7 +355,7 @@ static bool in_prologue(struct unwind_arch_caller *to, unsigned long ip)
  */
 int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to)
 {
-	struct path path = { .saved = { IN_REGISTER, IN_REGISTER } };
+	struct insn_path path = { .saved = { IN_REGISTER, IN_REGISTER } };
 	enum outcome outcome;
 
 	*to = (struct unwind_arch_caller){ .ra_in_link = true };

@@ -179,9 +179,9 @@ struct unwind_chain_text {
  *   in its native frame.  It ends a group: the frames before it that it has called.  The
  *   first group belongs to the first native frame in @text, and so on.
  *
- * For a file, @head and starts of @text are distances from where the file would begin, were all of it
- * mapped as its text is.  Fields that are not used by what the others say have to be 0.  The
- * structure may grow, as &struct unwind_table_attr may.
+ * For a file, @head and starts of @text are distances from where the file would begin, were
+ * all of it mapped as its text is.  Fields that are not used by what the others say have to
+ * be 0.  The structure may grow, as &struct unwind_table_attr may.
  */
 struct unwind_chain_attr {
 	__u32				flags;

@@ -12,6 +12,7 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 #include <linux/unwind_arch.h>
+#include <linux/unwind_base.h>
 #include <asm/alternative.h>
 #include <asm/byteorder.h>
 #include <asm/compiler.h>
@@ -89,7 +90,7 @@ static inline bool unwind_arch_uaccess_okay(void)
 		return false;
 	if (system_uses_ttbr0_pan())
 		return true;
-	ttbr0 = read_sysreg(ttbr0_el1) & ~(TTBR_ASID_MASK | TTBR_CNP_BIT);
+	ttbr0 = read_sysreg(ttbr0_el1) & ~UNWIND_TTBR0_FLAGS;
 	return ttbr0 == phys_to_ttbr(virt_to_phys(current->mm->pgd));
 }
 

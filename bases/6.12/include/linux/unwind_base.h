@@ -20,4 +20,7 @@ static inline struct file *dentry_open_nonotify(const struct path *path, int fla
 /* The arguments of a KUnit test's parameters */
 #define UNWIND_GEN_PARAMS(name)	name##_gen_params(const void *prev, char *desc)
 
+/* Bits of arm64's TTBR0_EL1 that are no address */
+#define UNWIND_TTBR0_FLAGS	(TTBR_ASID_MASK | TTBR_CNP_BIT)
+
 #endif /* _LINUX_UNWIND_BASE_H */

@@ -10,4 +10,7 @@
 #define UNWIND_GEN_PARAMS(name)						\
 	name##_gen_params(struct kunit *test, const void *prev, char *desc)
 
+/* Bits of arm64's TTBR0_EL1 that are no address */
+#define UNWIND_TTBR0_FLAGS	(TTBRx_EL1_ASID_MASK | TTBRx_EL1_CnP_MASK)
+
 #endif /* _LINUX_UNWIND_BASE_H */

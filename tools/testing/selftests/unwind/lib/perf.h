@@ -61,6 +61,9 @@ void event_attr(struct perf_event_attr *attr, uint32_t type, uint64_t config);
 /* The same for a tracepoint; -1 without tracefs or without the tracepoint */
 int tracepoint_attr(struct perf_event_attr *attr, const char *name);
 
+/* Is the deferred core the one of Linux 6.12's series?  Mainline's own has limits of its own */
+bool has_own_core(void);
+
 /* File descriptor, or -1 and errno */
 int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu);
 
