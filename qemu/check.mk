@@ -60,7 +60,9 @@ $(foreach a,$(ARCHES),$(eval $(call rules,$a)))
 style@x86_64: | series@x86_64
 # What x86-64 needs is built before what arm64 needs, and what long tests need first
 kernel-debug@x86_64: | selftests@x86_64 perf-tool@x86_64
+ifneq ($(BASE),mainline)
 kernel-normal@arm64 libc@arm64: | kernel-debug@x86_64
+endif
 
 # make goes through the list once before it begins anew.  So what comes after the debug
 # kernel's tests waits for that kernel, too, or they would come last, alone
