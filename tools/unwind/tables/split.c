@@ -63,7 +63,7 @@ static struct jump jump_arm64(struct reader r, __u64 addr)
 	return (struct jump){};
 }
 
-/* The entry into the midst of which an address lies, or NULL */
+/* The entry that has an address, if it does not begin there; else NULL */
 static const struct cfi_fde *find_fde(const struct cfi_list *list, __u64 addr)
 {
 	size_t low = 0, high = list->nr_fdes;

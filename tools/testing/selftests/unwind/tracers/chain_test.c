@@ -1404,6 +1404,16 @@ TEST(functions_stand_in_their_places_in_the_trace)
 	EXPECT_EQ(0, ftrace_close(&ft));
 }
 
+/* The trace of two calls, or NULL */
+static char *trace_two_stacks(const struct ftrace *ft)
+{
+	if (ftrace_set(ft, FTRACE_OPTION, "1") || ftrace_event(ft, FTRACE_ENTER, getpid()))
+		return NULL;
+	syscall(SYS_getppid);
+	syscall(SYS_getppid);
+	return ftrace_get(ft, "trace");
+}
+
 /* A string in memory that has not been touched */
 static struct string *untouched_name(void)
 {
@@ -1436,11 +1446,7 @@ TEST(function_whose_name_is_not_resident_has_it_in_the_next_stack_of_the_trace)
 	frames[2] = (struct frame){ .function = &function };
 	own.frame = &frames[2];
 	ASSERT_EQ(0, add(&attr));
-	ASSERT_EQ(0, ftrace_set(&ft, FTRACE_OPTION, "1"));
-	ASSERT_EQ(0, ftrace_event(&ft, FTRACE_ENTER, getpid()));
-	syscall(SYS_getppid);
-	syscall(SYS_getppid);
-	text = ftrace_get(&ft, "trace");
+	text = trace_two_stacks(&ft);
 	ASSERT_NE(NULL, text);
 	first = strstr(text, " => [function]");
 	EXPECT_NE(NULL, first)
@@ -1476,11 +1482,7 @@ TEST(stack_names_64_new_functions_in_the_trace)
 	}
 	own.frame = stack;
 	ASSERT_EQ(0, add(&attr));
-	ASSERT_EQ(0, ftrace_set(&ft, FTRACE_OPTION, "1"));
-	ASSERT_EQ(0, ftrace_event(&ft, FTRACE_ENTER, getpid()));
-	syscall(SYS_getppid);
-	syscall(SYS_getppid);
-	text = ftrace_get(&ft, "trace");
+	text = trace_two_stacks(&ft);
 	ASSERT_NE(NULL, text);
 	for (at = text; (at = strstr(at, " => inner (lib.lang:20)")); at++)
 		nr++;
