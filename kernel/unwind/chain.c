@@ -93,18 +93,12 @@ bool unwind_chain_read(struct unwind_chain_reader *reader, u64 addr, void *buf, 
 	return !ret;
 }
 
-/* User memory is open: make @addr the address of a structure, which has all the offsets */
-static __always_inline bool get_node(unsigned long *addr)
-{
-	*addr = unwind_arch_untag(*addr);
-	return words_bound(addr, UNWIND_CHAIN_MAX_OFFSET + sizeof(u64));
-}
-
-/* Read of such a structure; if that is not there, note where */
+/* User memory is open; if it is not there, note where */
 static __always_inline bool get_word(struct unwind_chain_reader *reader, unsigned long addr,
 				     unsigned long *word)
 {
-	if (likely(read_bound_word(addr, word)))
+	addr = unwind_arch_untag(addr);
+	if (likely(read_word(addr, word)))
 		return true;
 	reader->missing = addr;
 	return false;
@@ -113,16 +107,11 @@ static __always_inline bool get_word(struct unwind_chain_reader *reader, unsigne
 static __always_inline bool get_half(struct unwind_chain_reader *reader, unsigned long addr,
 				     u32 *half)
 {
-	if (likely(read_bound_half(addr, half)))
+	addr = unwind_arch_untag(addr);
+	if (likely(read_half(addr, half)))
 		return true;
 	reader->missing = addr;
 	return false;
-}
-
-static __always_inline bool get_word_at(struct unwind_chain_reader *reader, unsigned long addr,
-					u32 offset, unsigned long *word)
-{
-	return get_node(&addr) && get_word(reader, addr + offset, word);
 }
 
 static __always_inline bool take_node(struct unwind_chain_reader *reader)
@@ -177,16 +166,14 @@ static __always_inline bool step_threads(struct unwind_chain_reader *reader,
 					 const struct unwind_chain_list *threads, u32 self,
 					 unsigned long *node, unsigned long *frame)
 {
-	unsigned long thread;
 	u32 tid;
 
 	while (*node) {
-		thread = *node;
-		if (!get_node(&thread) || !get_half(reader, thread + attr->thread, &tid))
+		if (!get_half(reader, *node + attr->thread, &tid))
 			return false;
 		if (tid == self)
-			return get_word(reader, thread + threads->first, frame);
-		if (!take_node(reader) || !get_word(reader, thread + threads->next, node))
+			return get_word(reader, *node + threads->first, frame);
+		if (!take_node(reader) || !get_word(reader, *node + threads->next, node))
 			return false;
 	}
 	return true;
@@ -212,7 +199,7 @@ static void find_heads(struct unwind_chain_reader *reader, const struct unwind_c
 	/* Without a list of threads, there is one that has frames */
 	if (!attr->nr_lists && !thread_group_leader(current))
 		return;
-	if (!read_all(reader, get_word_at(reader, head, 0, &node)))
+	if (!read_all(reader, get_word(reader, head, &node)))
 		return;
 	if (!attr->nr_lists) {
 		add_head(heads, node);
@@ -223,8 +210,8 @@ static void find_heads(struct unwind_chain_reader *reader, const struct unwind_c
 		return;
 	}
 	while (node && take_node(reader)) {
-		if (!read_all(reader, get_word_at(reader, node, groups->first, &first)) ||
-		    !read_all(reader, get_word_at(reader, node, groups->next, &node)))
+		if (!read_all(reader, get_word(reader, node + groups->first, &first)) ||
+		    !read_all(reader, get_word(reader, node + groups->next, &node)))
 			return;
 		find_thread(reader, attr, first, heads);
 	}
@@ -377,7 +364,7 @@ static __always_inline bool read_function(struct unwind_chain_reader *reader,
 					  const struct unwind_chain_attr *attr,
 					  unsigned long frame, struct node *node)
 {
-	unsigned long check[2], function;
+	unsigned long check[2];
 	u32 kind = 0, line;
 
 	node->executed = false;
@@ -387,18 +374,16 @@ static __always_inline bool read_function(struct unwind_chain_reader *reader,
 	node->hidden = !node->function;
 	if (node->hidden)
 		return true;
-	function = node->function;
-	if (!get_node(&function) ||
-	    !get_word(reader, function + attr->check[0], &check[0]) ||
-	    !get_word(reader, function + attr->check[1], &check[1]))
+	if (!get_word(reader, node->function + attr->check[0], &check[0]) ||
+	    !get_word(reader, node->function + attr->check[1], &check[1]))
 		return false;
 	node->check = hash_64(check[0] * GOLDEN_RATIO_64 ^ check[1], 32);
-	if (attr->kind_mask && !get_half(reader, function + attr->kind, &kind))
+	if (attr->kind_mask && !get_half(reader, node->function + attr->kind, &kind))
 		return false;
 	node->executed = (kind & attr->kind_mask) == attr->kind_value;
 	if (!node->executed || !(attr->flags & UNWIND_CHAIN_LINE))
 		return true;
-	if (!get_half(reader, function + attr->line, &line))
+	if (!get_half(reader, node->function + attr->line, &line))
 		return false;
 	node->hidden = !line;
 	return true;
@@ -429,16 +414,14 @@ static __always_inline bool step_frame(struct unwind_chain_reader *reader,
 				       struct natives *natives, struct position *at,
 				       struct node *node)
 {
-	unsigned long frame = at->frame;
-
-	if (!get_node(&frame) || !read_next(reader, attr, frame, node))
+	if (!read_next(reader, attr, at->frame, node))
 		return false;
 	if (node->entry && has_entry_frames(attr)) {
-		set_place(stack, at->first, place_of(natives, frame));
+		set_place(stack, at->first, place_of(natives, unwind_arch_untag(at->frame)));
 		at->first = stack->nr;
 		return stack->nr < UNWIND_CHAIN_FRAMES;
 	}
-	if (!read_function(reader, attr, frame, node))
+	if (!read_function(reader, attr, at->frame, node))
 		return false;
 	if (attr->stride && !node->function)
 		node->next = 0;

@@ -1152,6 +1152,40 @@ TEST_F(stack, frame_in_a_hole_of_a_shared_file_allocates_no_page)
 	close(fd);
 }
 
+/* Without randomization, the stack is there, and with it the entry frames */
+TEST_F(stack, frame_at_the_end_of_the_address_space_is_read)
+{
+	/* Where it is depends on the processor, too */
+	const unsigned long ends[] = { 1UL << 56, 1UL << 52, 1UL << 48, 1UL << 47 };
+	const size_t size = getpagesize();
+	const struct runtime_frame *found;
+	void *map = MAP_FAILED;
+	struct frame *frame;
+	uint64_t nr;
+	int i;
+
+	/* The last page below the end may have to stay free */
+	for (i = 0; i < 8 && map == MAP_FAILED; i++)
+		map = mmap((void *)(ends[i / 2] - (1 + i % 2) * size), size,
+			   PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	if (map == MAP_FAILED)
+		SKIP(return, "something is mapped there");
+	frame = (struct frame *)((char *)map + size) - 1;
+	*frame = (struct frame){ .function = &functions[1] };
+	ASSERT_EQ(0, add(&self->attr));
+	LEAF->caller = frame;
+	own.frame = LEAF;
+	native_sample();
+	found = read_frames(self, &nr);
+	ASSERT_NE(NULL, found);
+	ASSERT_EQ(2, nr);
+	EXPECT_EQ((uintptr_t)&functions[1], found[1].function);
+	EXPECT_FALSE(is_cut(self));
+	EXPECT_EQ(0, del(KEY));
+	munmap(map, size);
+}
+
 /* Memory of the program's own that is not resident is brought in: it may be swapped out */
 TEST_F(stack, frame_in_memory_that_is_not_resident_is_read)
 {
