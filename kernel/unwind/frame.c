@@ -577,6 +577,22 @@ static int read_record(struct unwind_walk_state *state, unsigned long addr,
 	return ret;
 }
 
+/*
+ * Does a frame pointer below the stack pointer belong to another stack, from which the
+ * current function was called?  In the same mapping, it leads to frames that have ended.
+ */
+static bool on_other_stack(struct unwind_walk_state *state, unsigned long fp)
+{
+	int other;
+
+	if (state->exact_ip)
+		return false;
+	other = unwind_other_mapping(fp, state->sp, state->locked);
+	if (other == -EBUSY)
+		unwind_walk_need(state, UNWIND_NEED_LOCK, fp);
+	return other == 1;
+}
+
 static enum unwind_stop_reason next_by_fp(struct unwind_walk_state *state,
 					  struct unwind_walk_frame *next)
 {
@@ -593,7 +609,7 @@ static enum unwind_stop_reason next_by_fp(struct unwind_walk_state *state,
 		return UNWIND_STOP_END_FP;
 	if (!state->exact_ip && !follows_call(state, state->ip))
 		return UNWIND_STOP_NO_CALL;
-	if (fp < state->sp || !IS_ALIGNED(fp, word))
+	if (!IS_ALIGNED(fp, word) || (fp < state->sp && !on_other_stack(state, fp)))
 		return UNWIND_STOP_NO_FRAME;
 
 	next->sp = fp + UNWIND_ARCH_FP_CFA_WORDS * word;

@@ -182,9 +182,36 @@ static bool may_fault(const struct vm_area_struct *vma)
 	       !(flags & (VM_IO | VM_PFNMAP | __VM_UFFD_FLAGS));
 }
 
-static bool lies_in(unsigned long addr, const struct vm_area_struct *vma)
+/* What is asked about a mapping; @end is 0 if there is none */
+struct memory {
+	unsigned long	start;
+	unsigned long	end;
+	bool		may_fault;
+};
+
+static bool lies_in(unsigned long addr, const struct memory *memory)
 {
-	return addr >= READ_ONCE(vma->vm_start) && addr < READ_ONCE(vma->vm_end);
+	return addr >= memory->start && addr < memory->end;
+}
+
+static int find_memory(unsigned long addr, bool locked, struct memory *memory)
+{
+	MA_STATE(mas, &current->mm->mm_mt, addr, addr);
+	struct mm_struct *mm = current->mm;
+	const struct vm_area_struct *vma;
+	unsigned int seq = 0;
+
+	*memory = (struct memory){};
+	guard(rcu)();
+	if (!locked && !mmap_lock_speculate_try_begin(mm, &seq))
+		return -EBUSY;
+	vma = mas_walk(&mas);
+	if (vma) {
+		memory->start = READ_ONCE(vma->vm_start);
+		memory->end = READ_ONCE(vma->vm_end);
+		memory->may_fault = may_fault(vma);
+	}
+	return !locked && mmap_lock_speculate_retry(mm, seq) ? -EBUSY : 0;
 }
 
 /**
@@ -199,20 +226,30 @@ static bool lies_in(unsigned long addr, const struct vm_area_struct *vma)
  */
 int unwind_may_fault_in(unsigned long addr, unsigned long beside, bool locked)
 {
-	MA_STATE(mas, &current->mm->mm_mt, addr, addr);
-	struct mm_struct *mm = current->mm;
-	const struct vm_area_struct *vma;
-	unsigned int seq = 0;
-	bool may;
+	struct memory memory;
 
-	guard(rcu)();
-	if (!locked && !mmap_lock_speculate_try_begin(mm, &seq))
+	if (find_memory(addr, locked, &memory))
 		return -EBUSY;
-	vma = mas_walk(&mas);
-	may = vma && may_fault(vma) && (!beside || lies_in(beside, vma));
-	if (!locked && mmap_lock_speculate_retry(mm, seq))
+	return memory.may_fault && (!beside || lies_in(beside, &memory));
+}
+
+/**
+ * unwind_other_mapping - are two addresses of the current task in different mappings?
+ * @addr: an address
+ * @other: another
+ * @locked: the mmap lock is held
+ *
+ * Context: any.
+ * Return: 1 if @addr is in a mapping and @other is not in the same; 0 if not; -EBUSY a
+ * writer has the mmap lock.
+ */
+int unwind_other_mapping(unsigned long addr, unsigned long other, bool locked)
+{
+	struct memory memory;
+
+	if (find_memory(addr, locked, &memory))
 		return -EBUSY;
-	return may;
+	return memory.end && !lies_in(other, &memory);
 }
 
 /* Is the page there, apart from the page tables?  Then nobody has to be waited for. */
@@ -251,7 +288,7 @@ bool unwind_may_wait_for(unsigned long addr, unsigned long beside)
 	if (mmap_read_lock_killable(mm))
 		return false;
 	vma = vma_lookup(mm, addr);
-	may = vma && may_fault(vma) && (!beside || lies_in(beside, vma)) &&
+	may = vma && may_fault(vma) && (!beside || vma == vma_lookup(mm, beside)) &&
 	      (!vma->vm_file || is_cached(vma, addr));
 	mmap_read_unlock(mm);
 	return may;

@@ -200,6 +200,39 @@ static void user_sframe_further_in(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_FP_FUNC + 4);
 }
 
+/* The same by frame pointer alone, which leads to the lower one of two mappings */
+static void user_fp_further_in(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	unsigned long other, inner, outer;
+
+	other = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
+			      MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	KUNIT_ASSERT_NE(test, other, 0);
+	inner = min(other, t->stack);
+	outer = max(other, t->stack);
+	KUNIT_ASSERT_EQ(test, put_user(inner + 0x100, (u64 __user *)outer), 0);
+	KUNIT_ASSERT_EQ(test, put_user(t->text + 0x110, (u64 __user *)(outer + 8)), 0);
+	KUNIT_ASSERT_EQ(test, put_user(0ULL, (u64 __user *)(inner + 0x100)), 0);
+	KUNIT_ASSERT_EQ(test, put_user(t->text + 0x220, (u64 __user *)(inner + 0x108)), 0);
+
+	set_regs(t, 0x1000, outer, outer);
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, 0x1000, t->text + 0x110, t->text + 0x220);
+
+	/* An interrupted function's is not followed */
+	set_regs(t, 0x1000, outer, inner + 0x100);
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000);
+
+	/* Nor is one in the same mapping */
+	KUNIT_ASSERT_EQ(test, put_user(inner + 0x100, (u64 __user *)(inner + 0x200)), 0);
+	KUNIT_ASSERT_EQ(test, put_user(t->text + 0x110, (u64 __user *)(inner + 0x208)), 0);
+	set_regs(t, 0x1000, inner + 0x200, inner + 0x200);
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000, t->text + 0x110);
+}
+
 /*
  * A call that is the last instruction of a function returns to the first of the next:
  * the caller's rule counts. The topmost address is used as it is.
@@ -437,6 +470,7 @@ static struct kunit_case user_cases[] = {
 	KUNIT_CASE(user_kernel_regs),
 	KUNIT_CASE(user_sframe_stack),
 	KUNIT_CASE(user_sframe_further_in),
+	KUNIT_CASE(user_fp_further_in),
 	KUNIT_CASE(user_sframe_ra_minus_one),
 	KUNIT_CASE(user_sframe_signal),
 	KUNIT_CASE(user_sframe_bad_entry),

@@ -808,76 +808,82 @@ TEST_F(coroutine, in_the_middle_of_a_switch_has_one_of_the_stacks)
 
 /* A call on another stack, as in a runtime with segmented stacks */
 
-void call_on(void (*fn)(void *arg), void *arg, void *stack);
-ASM_LABEL(call_on_ra);
+typedef void call_on_fn(void (*fn)(void *arg), void *arg, void *stack);
 
+call_on_fn call_on, call_on_no_table;
+
+/* They note their return address in @whole.  CFI() is defined below, with CFI and without. */
 #if defined(__x86_64__)
 
-asm(".pushsection .text\n"
-	".type call_on, @function\n"
-	"call_on:\n"
-	"	.cfi_startproc\n"
-	/* Note the return address in @whole */
-	"	movq	(%rsp), %rax\n"
-	"	leaq	whole(%rip), %r8\n"
-	"	movq	(%r8), %rcx\n"
-	"	movq	%rax, 8(%r8, %rcx, 8)\n"
-	"	incq	(%r8)\n"
-	"	pushq	%rbp\n"
-	"	.cfi_def_cfa_offset 16\n"
-	"	.cfi_offset %rbp, -16\n"
-	"	movq	%rsp, %rbp\n"
-	"	.cfi_def_cfa_register %rbp\n"
-	"	movq	%rdi, %rax\n"
-	"	movq	%rsi, %rdi\n"
-	"	movq	%rdx, %rsp\n"
-	"	call	*%rax\n"
-	"call_on_ra:\n"
-	"	leave\n"
-	"	.cfi_def_cfa %rsp, 8\n"
-	"	.cfi_restore %rbp\n"
-	"	ret\n"
-	"	.cfi_endproc\n"
-	".size call_on, . - call_on\n"
-	".popsection\n");
+#define ASM_CALL_ON(name)						\
+asm(".pushsection .text\n"						\
+	".type " #name ", @function\n"					\
+	#name ":\n"							\
+	CFI("startproc")						\
+	"	movq	(%rsp), %rax\n"					\
+	"	leaq	whole(%rip), %r8\n"				\
+	"	movq	(%r8), %rcx\n"					\
+	"	movq	%rax, 8(%r8, %rcx, 8)\n"			\
+	"	incq	(%r8)\n"					\
+	"	pushq	%rbp\n"						\
+	CFI("def_cfa_offset 16")					\
+	CFI("offset %rbp, -16")						\
+	"	movq	%rsp, %rbp\n"					\
+	CFI("def_cfa_register %rbp")					\
+	"	movq	%rdi, %rax\n"					\
+	"	movq	%rsi, %rdi\n"					\
+	"	movq	%rdx, %rsp\n"					\
+	"	call	*%rax\n"					\
+	"	leave\n"						\
+	CFI("def_cfa %rsp, 8")						\
+	CFI("restore %rbp")						\
+	"	ret\n"							\
+	CFI("endproc")							\
+	".size " #name ", . - " #name "\n"				\
+	".popsection\n")
 
 #elif defined(__aarch64__)
 
-asm(".pushsection .text\n"
-	".type call_on, @function\n"
-	"call_on:\n"
-	"	.cfi_startproc\n"
-	/* Note the return address in @whole */
-	"	adrp	x9, whole\n"
-	"	add	x9, x9, :lo12:whole\n"
-	"	ldr	x10, [x9]\n"
-	"	add	x11, x9, x10, lsl #3\n"
-	"	str	x30, [x11, #8]\n"
-	"	add	x10, x10, #1\n"
-	"	str	x10, [x9]\n"
-	"	stp	x29, x30, [sp, #-16]!\n"
-	"	.cfi_def_cfa_offset 16\n"
-	"	.cfi_offset 29, -16\n"
-	"	.cfi_offset 30, -8\n"
-	"	mov	x29, sp\n"
-	"	.cfi_def_cfa_register x29\n"
-	"	mov	x9, x0\n"
-	"	mov	x0, x1\n"
-	"	mov	sp, x2\n"
-	"	blr	x9\n"
-	"call_on_ra:\n"
-	"	mov	sp, x29\n"
-	"	.cfi_def_cfa_register sp\n"
-	"	ldp	x29, x30, [sp], #16\n"
-	"	.cfi_restore 29\n"
-	"	.cfi_restore 30\n"
-	"	.cfi_def_cfa_offset 0\n"
-	"	ret\n"
-	"	.cfi_endproc\n"
-	".size call_on, . - call_on\n"
-	".popsection\n");
+#define ASM_CALL_ON(name)						\
+asm(".pushsection .text\n"						\
+	".type " #name ", @function\n"					\
+	#name ":\n"							\
+	CFI("startproc")						\
+	"	adrp	x9, whole\n"					\
+	"	add	x9, x9, :lo12:whole\n"				\
+	"	ldr	x10, [x9]\n"					\
+	"	add	x11, x9, x10, lsl #3\n"				\
+	"	str	x30, [x11, #8]\n"				\
+	"	add	x10, x10, #1\n"					\
+	"	str	x10, [x9]\n"					\
+	"	stp	x29, x30, [sp, #-16]!\n"			\
+	CFI("def_cfa_offset 16")					\
+	CFI("offset 29, -16")						\
+	CFI("offset 30, -8")						\
+	"	mov	x29, sp\n"					\
+	CFI("def_cfa_register x29")					\
+	"	mov	x9, x0\n"					\
+	"	mov	x0, x1\n"					\
+	"	mov	sp, x2\n"					\
+	"	blr	x9\n"						\
+	"	mov	sp, x29\n"					\
+	CFI("def_cfa_register sp")					\
+	"	ldp	x29, x30, [sp], #16\n"				\
+	CFI("restore 29")						\
+	CFI("restore 30")						\
+	CFI("def_cfa_offset 0")						\
+	"	ret\n"							\
+	CFI("endproc")							\
+	".size " #name ", . - " #name "\n"				\
+	".popsection\n")
 
 #endif
+
+#define CFI(text)	"	.cfi_" text "\n"
+ASM_CALL_ON(call_on);
+#undef CFI
+#define CFI(text)	"	/* " text " */\n"
+ASM_CALL_ON(call_on_no_table);
 
 static void innermost(void *arg)
 {
@@ -925,6 +931,43 @@ TEST_F(coroutine, called_on_a_stack_above_has_the_callers)
 	EXPECT_EQ(4, whole.nr);
 	EXPECT_TRUE(whole_is_right(&self->sampler));
 	EXPECT_TRUE(ended_by(&self->trace, "end of stack'"));
+}
+
+static void calls_on_no_table(void *arg)
+{
+	whole_note_ra();
+	call_on_no_table(innermost, NULL, arg);
+}
+
+#if defined(__x86_64__)
+
+/*
+ * Only the frame pointer says how the stack continues.  (On arm64 it does not say where the
+ * caller's stack pointer was, and the callers here have no frame records.)
+ */
+TEST_F(coroutine, called_without_a_table_on_a_stack_above_has_the_callers)
+{
+	void *ends[STACKS];
+
+	ASSERT_TRUE(alloc_stacks(ends));
+	/* The highest of them becomes a mapping of its own */
+	ASSERT_EQ(0, mprotect(ends[1], getpagesize(), PROT_NONE));
+	whole_run(calls_on_no_table, ends[2], ends[0]);
+	EXPECT_EQ(4, whole.nr);
+	EXPECT_TRUE(whole_is_right(&self->sampler));
+	EXPECT_TRUE(ended_by(&self->trace, "end of stack'"));
+}
+
+#endif
+
+/* In the same mapping, a frame pointer below the stack pointer is not believed */
+TEST_F(coroutine, called_without_a_table_in_the_same_mapping_ends)
+{
+	void *ends[STACKS];
+
+	ASSERT_TRUE(alloc_stacks(ends));
+	whole_run(calls_on_no_table, ends[1], ends[0]);
+	EXPECT_TRUE(ended_by(&self->trace, "no table and no frame pointer'"));
 }
 
 static void calls_on_lowest(void *arg)
