@@ -9,6 +9,26 @@
 #ifndef _LINUX_UNWIND_ARCH_H
 #define _LINUX_UNWIND_ARCH_H
 
+struct page;
+
+/* Pages of text that one unwind holds */
+#define UNWIND_CODE_PAGES	4
+
+/**
+ * struct unwind_code - text of files that is not mapped, but in the page cache
+ * @nr: number of pages
+ * @start: the address of each
+ * @page: and a reference to it
+ */
+struct unwind_code {
+	unsigned int	nr;
+	unsigned long	start[UNWIND_CODE_PAGES];
+	struct page	*page[UNWIND_CODE_PAGES];
+};
+
+bool unwind_code_read(const struct unwind_code *code, unsigned long addr, void *val,
+		      size_t size);
+
 /**
  * struct unwind_arch_caller - an interrupted function's caller, by the function's instructions
  * @cfa: bytes from the stack pointer up to the caller's, or 0, if @sp_known is false
@@ -17,6 +37,7 @@
  * @looked: number of instructions that were visited to find this out
  * @unread: address of an instruction that could not be read, and might have decided; 0 if
  *	all could be read
+ * @code: text that is not mapped, or NULL
  * @ra_in_link: the return address is in the link register
  * @fp_saved: the function has saved its caller's frame pointer
  * @sp_known: whether @cfa is known
@@ -27,6 +48,7 @@ struct unwind_arch_caller {
 	unsigned int	fp;
 	unsigned int	looked;
 	unsigned long	unread;
+	const struct unwind_code *code;
 	bool		ra_in_link;
 	bool		fp_saved;
 	bool		sp_known;
@@ -43,6 +65,7 @@ struct unwind_arch_caller {
  *	unwind_arch_saved_reg(); 0 if these are of no use
  * @unread: address that could not be read on the path, also of the trampoline; 0 if all
  *	could be read, so that nothing was missed
+ * @code: text that is not mapped, or NULL
  */
 struct unwind_arch_interrupted {
 	unsigned long	ip;
@@ -51,20 +74,31 @@ struct unwind_arch_interrupted {
 	unsigned int	word_size;
 	unsigned long	regs;
 	unsigned long	unread;
+	const struct unwind_code *code;
 };
 
+/* get_user() for text, which may be in a struct unwind_code; whether it was read */
+#define unwind_read_code(val, ptr, code)				\
+({									\
+	typeof(ptr) __at = (ptr);					\
+	bool __there;							\
+									\
+	unwind_arch_tags_off();						\
+	__there = !get_user(val, __at);					\
+	unwind_arch_tags_on();						\
+	__there || unwind_code_read(code, (unsigned long)__at, &(val),	\
+				    sizeof(val));			\
+})
+
 /*
- * get_user() for architecture code.  If it fails, it stores the address in @to, a struct
+ * The same for architecture code.  If it fails, it stores the address in @to, a struct
  * unwind_arch_interrupted.
  */
 #define unwind_arch_read(val, ptr, to)					\
 ({									\
 	typeof(ptr) __ptr = (ptr);					\
-	bool __read;							\
+	bool __read = unwind_read_code(val, __ptr, (to)->code);		\
 									\
-	unwind_arch_tags_off();						\
-	__read = !get_user(val, __ptr);					\
-	unwind_arch_tags_on();						\
 	if (!__read)							\
 		(to)->unread = (unsigned long)__ptr;			\
 	__read;								\

@@ -157,7 +157,7 @@ static int call_before(struct unwind_walk_state *state, unsigned long ra)
 	const unsigned long before = ra - sizeof(u64);
 	u64 code;
 
-	if (!unwind_read_u64(&code, before))
+	if (unwind_read_code(code, (const u64 __user *)before, state->code))
 		return unwind_arch_follows_call(code);
 	note_unread(state, before, 0);
 	return -EFAULT;
@@ -479,7 +479,7 @@ static enum unwind_stop_reason next_by_signal(struct unwind_walk_state *state,
 					      struct unwind_walk_frame *next)
 {
 	const struct pt_regs *topmost = state->topmost ? state->regs : NULL;
-	struct unwind_arch_interrupted to;
+	struct unwind_arch_interrupted to = { .code = state->code };
 	unsigned long sp = state->sp;
 	bool found;
 
@@ -523,6 +523,7 @@ static enum unwind_stop_reason next_by_insns(struct unwind_walk_state *state, bo
 		.cfa = UNWIND_ARCH_CFA_MIN_WORDS * sizeof(u64),
 		.ra_in_link = UNWIND_ARCH_LINK_REG >= 0,
 		.sp_known = true,
+		.code = state->code,
 	};
 	enum unwind_stop_reason stop;
 	bool stray;
@@ -639,7 +640,7 @@ static bool may_be_trampoline(struct unwind_walk_state *state,
 
 	if (!row->at_end || state->exact_ip)
 		return false;
-	if (!unwind_read_u32(&insns, state->ip))
+	if (unwind_read_code(insns, (const u32 __user *)state->ip, state->code))
 		return unwind_arch_maybe_trampoline(insns);
 	note_unread(state, state->ip, 0);
 	return false;

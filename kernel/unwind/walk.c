@@ -478,12 +478,21 @@ static void get_row(struct unwind_walk_state *state)
 	state->has_row = true;
 }
 
+static void get_page_at(struct unwind_walk_state *state)
+{
+	int ret = unwind_code_add(state->code, state->need_addr);
+
+	if (ret == -ENOENT)
+		ret = unwind_bring_in(state->need_addr, sizeof(u64),
+				      state->need_beside) ? 0 : -EFAULT;
+	state->no_pages = ret;
+}
+
 /* Get what the next step needs; the lock is taken when the unwind goes on */
 static void get_need(struct unwind_walk_state *state)
 {
 	if (state->need == UNWIND_NEED_PAGE)
-		state->no_pages = !unwind_bring_in(state->need_addr, sizeof(u64),
-						   state->need_beside);
+		get_page_at(state);
 	else if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME))
 		return;
 	else if (state->need == UNWIND_NEED_TABLE)
@@ -546,12 +555,14 @@ static void frames_without_faults(struct unwind_walk_state *state,
 void unwind_walk_all_frames(struct unwind_walk_state *state,
 			    struct unwind_stacktrace *trace, unsigned int max)
 {
+	struct unwind_code code = {};
 	unsigned int needs = 0;
 
+	state->code = &code;
 	for (;;) {
 		frames_without_faults(state, trace, max);
 		if (state->stop)
-			return;
+			break;
 		cond_resched();
 		/* One row for each frame in a table that changes: that is no wait */
 		needs += state->need != UNWIND_NEED_ROW;
@@ -560,8 +571,10 @@ void unwind_walk_all_frames(struct unwind_walk_state *state,
 		else
 			do_without(state);
 		if (state->stop)
-			return;
+			break;
 	}
+	unwind_code_release(&code);
+	state->code = NULL;
 }
 
 static noinline void trace_stop(const struct unwind_walk_state *state,

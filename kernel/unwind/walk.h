@@ -67,6 +67,7 @@ struct unwind_walk_notes {
  * @maps: mappings that were looked up; the first @nr_maps of them, then in turn
  * @map: index of the one that was used last
  * @notes: what is noted on the way; NULL if nothing is
+ * @code: text that is not mapped; NULL if there is none
  * @row: the current frame's row, if @has_row
  * @need: what the next step needs
  * @need_addr: the address for @need
@@ -97,6 +98,7 @@ struct unwind_walk_state {
 	unsigned long			lowest;
 	struct unwind_mapping		maps[UNWIND_MAPPINGS];
 	struct unwind_walk_notes	*notes;
+	struct unwind_code		*code;
 	struct unwind_row		row;
 	unsigned long			need_addr;
 	unsigned long			need_beside;
@@ -130,6 +132,8 @@ void unwind_walk_frames(struct unwind_walk_state *state,
 void unwind_walk_all_frames(struct unwind_walk_state *state,
 			    struct unwind_stacktrace *trace, unsigned int max);
 bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside);
+int unwind_code_add(struct unwind_code *code, unsigned long addr);
+void unwind_code_release(struct unwind_code *code);
 
 #ifdef CONFIG_UNWIND_USER_SFRAME
 void unwind_chain_note(struct unwind_walk_notes *notes, const struct sframe_table *table,

@@ -146,13 +146,9 @@ static u32 replaced_insn(unsigned long ip)
 static u32 read_insn(struct unwind_arch_caller *to, unsigned long ip)
 {
 	__le32 insn;
-	int ret;
 
 	to->looked++;
-	unwind_arch_tags_off();
-	ret = get_user(insn, (const __le32 __user *)ip);
-	unwind_arch_tags_on();
-	if (ret) {
+	if (!unwind_read_code(insn, (const __le32 __user *)ip, to->code)) {
 		to->unread = ip;
 		return 0;
 	}

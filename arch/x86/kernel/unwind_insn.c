@@ -81,7 +81,7 @@ static bool read_code(struct walk *walk, unsigned long ip, u64 *code)
 {
 	if (PAGE_ALIGN_DOWN(ip + sizeof(*code) - 1) == walk->no_page && walk->no_page)
 		return false;
-	if (!get_user(*code, (u64 __user *)ip))
+	if (unwind_read_code(*code, (u64 __user *)ip, walk->to->code))
 		return true;
 	walk->no_page = PAGE_ALIGN_DOWN(ip + sizeof(*code) - 1);
 	return false;
