@@ -130,6 +130,7 @@ struct unwind_table {
 
 int unwind_convert(int fd, __u64 addr, struct unwind_table *table);
 int unwind_convert_sandboxed(int fd, __u64 addr, struct unwind_table *table);
+int unwind_extract_sandboxed(int fd);
 void unwind_table_free(struct unwind_table *table);
 
 const char *unwind_note_text(unsigned int type);

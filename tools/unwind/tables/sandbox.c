@@ -124,6 +124,7 @@ static const struct allowed calls[] = {
 	{ SYS_fstat,		ON_FILE, SANDBOX_IN },
 	{ SYS_newfstatat,	ON_FILE, SANDBOX_IN },
 	{ SYS_write,		ON_FILE, SANDBOX_OUT },
+	{ SYS_pwrite64,		ON_FILE, SANDBOX_OUT },
 	{ SYS_mmap,		NO_EXEC, 0 },
 	{ SYS_mprotect,		NO_EXEC, 0 },
 	{ SYS_munmap,		ANY, 0 },

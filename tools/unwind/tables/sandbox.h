@@ -5,6 +5,7 @@
 #ifndef _UNWIND_TABLES_SANDBOX_H
 #define _UNWIND_TABLES_SANDBOX_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* The two files' descriptors in the sandbox */
@@ -15,5 +16,8 @@
 #define SANDBOX_SECONDS	10
 
 int sandbox_enter(int in, int out, pid_t parent);
+
+/* extract.c */
+bool unwind_extract(void);
 
 #endif /* _UNWIND_TABLES_SANDBOX_H */

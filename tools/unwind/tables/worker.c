@@ -2,7 +2,7 @@
 /*
  * A conversion in a separate process, which can do nothing else. The process writes its
  * result into a file in memory, which is read when it has ended. So a hostile file can
- * only spoil its own result.
+ * only spoil its own result. The copy for the cache (extract.c) is made the same way.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +77,14 @@ static void spend_first(void)
 	close(fd);
 }
 
-static pid_t start(int in, int out, __u64 addr)
+/* In the sandbox */
+static int extract(__u64 unused)
+{
+	(void)unused;
+	return unwind_extract() ? 0 : -EPROTO;
+}
+
+static pid_t start(int in, int out, int (*job)(__u64 addr), __u64 addr)
 {
 	pid_t parent = getpid(), pid = fork();
 
@@ -87,7 +94,7 @@ static pid_t start(int in, int out, __u64 addr)
 	spend_first();
 	if (sandbox_enter(in, out, parent))
 		_exit(2);
-	_exit(work(addr) ? 1 : 0);
+	_exit(job(addr) ? 1 : 0);
 }
 
 static int wait_for(pid_t pid)
@@ -116,6 +123,13 @@ static int wait_for(pid_t pid)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
 		return -EPERM;
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EPROTO;
+}
+
+static int run(int in, int out, int (*job)(__u64 addr), __u64 addr)
+{
+	pid_t pid = start(in, out, job, addr);
+
+	return pid < 0 ? pid : wait_for(pid);
 }
 
 static void *read_part(int fd, size_t offset, size_t size)
@@ -202,17 +216,36 @@ static int read_result(int fd, struct unwind_table *table)
 int unwind_convert_sandboxed(int fd, __u64 addr, struct unwind_table *table)
 {
 	int out = memfd_create("unwind-table", MFD_CLOEXEC);
-	pid_t pid;
 	int ret;
 
 	memset(table, 0, sizeof(*table));
 	if (out < 0)
 		return -errno;
-	pid = start(fd, out, addr);
-	ret = pid < 0 ? pid : wait_for(pid);
+	ret = run(fd, out, work, addr);
 	if (!ret)
 		ret = read_result(out, table);
 	table->addr = addr;
+	close(out);
+	return ret;
+}
+
+/**
+ * unwind_extract_sandboxed - copy what the converter reads of a file
+ * @fd: a descriptor to read the file from
+ *
+ * Return: a descriptor of the copy, which is in memory; or a negative error: -EPROTO the
+ * file is none that can be copied; others as unwind_convert_sandboxed().
+ */
+int unwind_extract_sandboxed(int fd)
+{
+	int out = memfd_create("unwind-image", MFD_CLOEXEC);
+	int ret;
+
+	if (out < 0)
+		return -errno;
+	ret = run(fd, out, extract, 0);
+	if (!ret)
+		return out;
 	close(out);
 	return ret;
 }
