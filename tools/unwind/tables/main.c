@@ -23,7 +23,7 @@
 static const char usage[] =
 	"usage: unwind-tables convert [-e] [-a ADDRESS] [-o OUT] [-r] FILE\n"
 	"       unwind-tables check FILE...\n"
-	"       unwind-tables serve [-v]\n"
+	"       unwind-tables serve [-v] [-d DIR]\n"
 	"       unwind-tables status\n";
 
 static int misused(void)
@@ -166,18 +166,26 @@ static int cmd_check(int argc, char **argv)
 	return status;
 }
 
+static const struct {
+	const char	*name;
+	int		(*run)(int argc, char **argv);
+} commands[] = {
+	{ "convert", cmd_convert },
+	{ "check", cmd_check },
+	{ "serve", cmd_serve },
+	{ "status", cmd_status },
+};
+
 int main(int argc, char **argv)
 {
+	size_t i;
+
 	if (argc < 2)
 		return misused();
-	if (!strcmp(argv[1], "convert"))
-		return cmd_convert(argc - 1, argv + 1);
-	if (!strcmp(argv[1], "check"))
-		return cmd_check(argc - 1, argv + 1);
-	if (!strcmp(argv[1], "serve"))
-		return cmd_serve(argc - 1, argv + 1);
-	if (!strcmp(argv[1], "status"))
-		return cmd_status(argc - 1, argv + 1);
+	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	}
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) {
 		fputs(usage, stdout);
 		return EXIT_SUCCESS;

@@ -195,6 +195,23 @@ void make_printable(char *text)
 	}
 }
 
+/**
+ * name_of_file - find the path of an open file
+ * @fd: its descriptor
+ * @name: set to the path, printable
+ * @size: of @name
+ */
+void name_of_file(int fd, char *name, size_t size)
+{
+	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, name, size - 1);
+	name[len < 0 ? 0 : len] = '\0';
+	make_printable(name);
+}
+
 /*
  * Open the file, if it has that path here as well: processes may be in other containers.
  * Something else may be there by now, which is not to be opened, such as a device.

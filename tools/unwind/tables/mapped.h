@@ -35,6 +35,7 @@ struct mapped_list {
 };
 
 void make_printable(char *text);
+void name_of_file(int fd, char *name, size_t size);
 int mapped_read(struct mapped_list *list);
 const struct mapped *mapped_find(const struct mapped_list *list, dev_t dev, ino_t ino);
 void mapped_free(struct mapped_list *list);

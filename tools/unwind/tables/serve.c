@@ -2,7 +2,7 @@
 /*
  * unwind-tables serve: answer the kernel's requests.
  *
- *   read(/dev/unwind) ──> convert in a sandbox ──> ioctl(UNWIND_IOC_ADD)
+ *   read(/dev/unwind) ──> cache, or a sandbox that converts ──> ioctl(UNWIND_IOC_ADD)
  *
  * A few threads do that, each for one file at a time, so a file that takes long does not
  * keep the others waiting.  The kernel asks for a file when a stack meets it.  Files of
@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cache.h"
 #include "device.h"
 #include "mapped.h"
 #include "serve.h"
@@ -30,6 +31,7 @@
 
 static int device;
 static bool verbose;
+static struct cache cache;
 
 static double seconds_since(const struct timespec *start)
 {
@@ -39,24 +41,13 @@ static double seconds_since(const struct timespec *start)
 	return now.tv_sec - start->tv_sec + (now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-static void name_of(int fd, char *name, size_t size)
-{
-	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
-	ssize_t len;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = readlink(link, name, size - 1);
-	name[len < 0 ? 0 : len] = '\0';
-	make_printable(name);
-}
-
 static void report(const struct unwind_request *request, const struct timespec *start,
 		   const char *format, ...)
 {
 	char name[4096], text[256];
 	va_list args;
 
-	name_of(request->fd, name, sizeof(name));
+	name_of_file(request->fd, name, sizeof(name));
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
@@ -125,18 +116,22 @@ static enum answer answer_with(const struct unwind_request *request,
 static void answer(const struct unwind_request *request)
 {
 	struct unwind_table table;
+	struct cached cached;
 	struct timespec start;
 	int error;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	error = unwind_convert_sandboxed(request->fd, 0, &table);
+	error = cache_convert(&cache, request->fd, &table, &cached);
+	if (cached.fd >= 0)
+		close(cached.fd);
 	errno = 0;
 	switch (answer_with(request, &table, error)) {
 	case ANSWER_ADDED:
 		if (verbose)
-			report(request, &start, "%llu functions, %zu bytes%s",
+			report(request, &start, "%llu functions, %zu bytes%s%s",
 			       table.stats.functions + table.stats.added, table.size,
-			       table.has_chain ? ", and an interpreter" : "");
+			       table.has_chain ? ", and an interpreter" : "",
+			       cached.hit ? ", from the cache" : "");
 		break;
 	case ANSWER_LATE:
 		if (verbose)
@@ -237,7 +232,7 @@ static int run(bool stored)
 }
 
 /**
- * cmd_serve - unwind-tables serve [-v]
+ * cmd_serve - unwind-tables serve [-v] [-d DIR]
  * @argc: number of arguments
  * @argv: arguments
  *
@@ -246,12 +241,16 @@ static int run(bool stored)
 int cmd_serve(int argc, char **argv)
 {
 	int stored = service_stored_fd(STORED_AS);
+	const char *dir = NULL;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "v")) != -1) {
-		if (opt != 'v')
+	while ((opt = getopt(argc, argv, "d:v")) != -1) {
+		if (opt == 'd')
+			dir = optarg;
+		else if (opt == 'v')
+			verbose = true;
+		else
 			return 2;
-		verbose = true;
 	}
 	if (optind != argc) {
 		fprintf(stderr, "unwind-tables: serve takes no file\n");
@@ -263,5 +262,7 @@ int cmd_serve(int argc, char **argv)
 			errno == EBUSY ? "another service runs" : strerror(errno));
 		return 2;
 	}
+	if (cache_open(&cache, dir))
+		fprintf(stderr, "unwind-tables: no cache: %s\n", strerror(errno));
 	return run(stored >= 0);
 }

@@ -13,7 +13,13 @@ _unwind_tables()
 	case ${COMP_WORDS[1]}:$prev:$cur in
 	convert:-a:*)	;;
 	convert:*:-*)	mapfile -t COMPREPLY < <(compgen -W "-a -e -o -r" -- "$cur") ;;
-	serve:*:-*)	COMPREPLY=(-v) ;;
+	serve:-d:*)
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+		;;
+	serve:*:-*)
+		mapfile -t COMPREPLY < <(compgen -W "-d -v" -- "$cur")
+		;;
 	convert:*|check:*)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")

@@ -36,12 +36,20 @@ is()
 
 usage=$("$tool" --help)
 commands=$(sed -n 's/.*unwind-tables \([a-z]*\).*/\1/p' <<<"$usage")
-options=$(sed -n 's/.*unwind-tables convert//p' <<<"$usage" | grep -o -- '-[a-z]' | sort)
+
+# options COMMAND - the options that --help has for it
+options()
+{
+	sed -n "s/.*unwind-tables $1 //p" <<<"$usage" | grep -o -- '\[-[a-z]' | tr -d '[' | sort |
+		paste -sd ' '
+}
 
 is "the commands" "$(offers '')" "$(printf '%s\n' --help "$commands" | sort | paste -sd ' ')"
 is "a command's beginning" "$(offers con)" convert
-is "convert's options" "$(offers convert -)" "$(paste -sd ' ' <<<"$options")"
-is "serve's option" "$(offers serve -)" -v
+for command in convert serve; do
+	is "$command's options" "$(offers $command -)" "$(options $command)"
+done
+is "a directory" "$(offers serve -d tes)" tests
 is "an address" "$(offers convert -a '')" ""
 is "files" "$(offers check unwind-tables.b)" unwind-tables.bash
 is "what takes nothing" "$(offers status '')" ""

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A directory of tables that were made already.
+ */
+#ifndef _UNWIND_TABLES_CACHE_H
+#define _UNWIND_TABLES_CACHE_H
+
+#include "convert.h"
+
+/**
+ * struct cache - an open cache
+ * @own: the directory that is written to, or -1
+ * @shared: the system's, which is read too; or -1
+ * @publish: let others read the tables of files that they can read
+ * @limit: when @own has more bytes, the oldest entries go
+ * @used: bytes that it has, but for what others have written meanwhile
+ */
+struct cache {
+	int	own;
+	int	shared;
+	bool	publish;
+	__u64	limit;
+	__u64	used;
+};
+
+/**
+ * struct cached - where a table came from
+ * @hit: it was in the cache
+ * @fd: the cache's file, see cache_format.h; or -1
+ * @error: why it could not be stored; or 0
+ */
+struct cached {
+	bool	hit;
+	int	fd;
+	int	error;
+};
+
+int cache_open(struct cache *cache, const char *dir);
+void cache_close(struct cache *cache);
+int cache_convert(struct cache *cache, int fd, struct unwind_table *table,
+		  struct cached *cached);
+
+#endif /* _UNWIND_TABLES_CACHE_H */

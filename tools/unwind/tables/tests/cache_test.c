@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The cache: it has what a conversion makes, and gives nothing else.
+ *
+ *	cache_test DIR FILE...	with DIR as the cache, which is made
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../cache.h"
+#include "../cache_format.h"
+
+#define WRITERS	4
+#define ROUNDS	20
+
+static unsigned int nr, failed;
+static char path[4096];
+
+static void result(bool ok, const char *name, const char *of)
+{
+	failed += !ok;
+	printf("%sok %u - cache: %s%s\n", ok ? "" : "not ", ++nr, name, of);
+	fflush(stdout);
+}
+
+static bool is_same(const struct unwind_table *a, const struct unwind_table *b)
+{
+	return a->size == b->size && !memcmp(a->sframe, b->sframe, a->size) &&
+	       a->addr == b->addr && a->machine == b->machine &&
+	       a->has_chain == b->has_chain && !memcmp(&a->chain, &b->chain, sizeof(a->chain)) &&
+	       !memcmp(&a->stats, &b->stats, sizeof(a->stats));
+}
+
+/* Was it a hit?  @want is compared, and @fd set, unless they are NULL; -1 for an error */
+static int convert(struct cache *cache, const char *file, const struct unwind_table *want,
+		   int *fd)
+{
+	int in = open(file, O_RDONLY), ret;
+	struct unwind_table table;
+	struct cached cached;
+
+	ret = cache_convert(cache, in, &table, &cached);
+	close(in);
+	if (ret || cached.error || cached.fd < 0 || (want && !is_same(&table, want)))
+		ret = -1;
+	else
+		ret = cached.hit;
+	unwind_table_free(&table);
+	if (fd && ret >= 0)
+		*fd = cached.fd;
+	else if (cached.fd >= 0)
+		close(cached.fd);
+	return ret;
+}
+
+/* Convert the file itself, not a copy, for the same address */
+static bool convert_itself(const char *file, struct unwind_table *table)
+{
+	int fd = open(file, O_RDONLY), ret;
+	Elf64_Ehdr ehdr = {};
+
+	if (pread(fd, &ehdr, sizeof(ehdr), 0) < 0)
+		return false;
+	ret = unwind_convert_sandboxed(fd, sizeof(struct unwind_cache_entry) +
+				       (ehdr.e_type == ET_EXEC ? UNWIND_CACHE_APART :
+								 -UNWIND_CACHE_APART), table);
+	close(fd);
+	return !ret;
+}
+
+/* The path of the entry that @file has */
+static const char *entry_of(struct cache *cache, const char *file)
+{
+	char link[64];
+	ssize_t len;
+	int fd = -1;
+
+	path[0] = '\0';
+	if (convert(cache, file, NULL, &fd) < 0)
+		return path;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, sizeof(path) - 1);
+	path[len < 0 ? 0 : len] = '\0';
+	close(fd);
+	return path;
+}
+
+static void test_same(struct cache *cache, const char *file)
+{
+	struct unwind_table table;
+	bool ok = convert_itself(file, &table);
+
+	/* It is found the first time, too, if another file's is the same */
+	ok = ok && convert(cache, file, &table, NULL) >= 0 &&
+	     convert(cache, file, &table, NULL) == 1;
+	result(ok, "a table is the same, made, stored and found: ", file);
+	unwind_table_free(&table);
+}
+
+static void write_at(const char *file, off_t offset, const void *bytes, size_t size)
+{
+	int fd = open(file, O_RDWR);
+
+	if (pwrite(fd, bytes, size, offset) != (ssize_t)size)
+		exit(1);
+	close(fd);
+}
+
+static void flip(const char *file, off_t offset)
+{
+	int fd = open(file, O_RDONLY);
+	char c = 0;
+
+	if (pread(fd, &c, 1, offset) != 1)
+		exit(1);
+	close(fd);
+	c ^= 4;
+	write_at(file, offset, &c, 1);
+}
+
+/* A damaged entry is no hit, and good again afterwards */
+static void test_damage(struct cache *cache, const char *file)
+{
+	static const off_t places[] = { 0, 8, 40, 72, 80, 100, 300, 420 };
+	struct unwind_table table;
+	bool ok = convert_itself(file, &table);
+	const char *entry;
+	size_t i;
+
+	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		flip(entry_of(cache, file), places[i]);
+		ok &= convert(cache, file, &table, NULL) == 0 &&
+		      convert(cache, file, &table, NULL) == 1;
+	}
+	result(ok, "a damaged entry is replaced", "");
+	entry = entry_of(cache, file);
+	ok = !truncate(entry, 420) && !convert(cache, file, &table, NULL) &&
+	     !truncate(entry, 10) && !convert(cache, file, &table, NULL) &&
+	     !truncate(entry, 0) && !convert(cache, file, &table, NULL);
+	result(ok, "a truncated entry is replaced", "");
+	ok = !chmod(entry, 0620) && !convert(cache, file, &table, NULL) &&
+	     !chmod(entry, 0602) && !convert(cache, file, &table, NULL);
+	if (!geteuid())
+		ok &= !chown(entry, 1, -1) && !convert(cache, file, &table, NULL);
+	ok &= convert(cache, file, &table, NULL) == 1;
+	result(ok, "an entry that another user could have written is replaced", "");
+	ok = !unlink(entry) && !symlink("/dev/null", entry) &&
+	     !convert(cache, file, &table, NULL);
+	result(ok, "a link is replaced", "");
+	unwind_table_free(&table);
+}
+
+static void copy_to(const char *from, const char *to)
+{
+	char command[8192];
+
+	snprintf(command, sizeof(command), "cp '%s' '%s'", from, to);
+	if (system(command))
+		exit(1);
+}
+
+/* Find a copy with the original's entry, then change what the table depends on */
+static void test_change(struct cache *cache, const char *file, const char *copy)
+{
+	struct unwind_table table;
+	Elf64_Half other;
+	bool ok;
+
+	copy_to(file, copy);
+	convert_itself(file, &table);
+	other = table.machine == EM_X86_64 ? EM_AARCH64 : EM_X86_64;
+	result(convert(cache, copy, &table, NULL) == 1, "a copy has the same entry", "");
+	unwind_table_free(&table);
+	flip(copy, offsetof(Elf64_Ehdr, e_entry) + 1);
+	ok = convert_itself(copy, &table) && convert(cache, copy, &table, NULL) == 0;
+	result(ok, "a changed file has another one", "");
+	unwind_table_free(&table);
+	write_at(copy, offsetof(Elf64_Ehdr, e_machine), &other, sizeof(other));
+	ok = convert_itself(copy, &table) && table.machine == other &&
+	     convert(cache, copy, &table, NULL) == 0;
+	result(ok, "so has the same file for another machine", "");
+	unwind_table_free(&table);
+}
+
+static void test_writers(struct cache *cache, const char *file)
+{
+	char entry[sizeof(path)];
+	bool ok = true;
+	int i, status;
+
+	snprintf(entry, sizeof(entry), "%s", entry_of(cache, file));
+	for (i = 0; i < WRITERS; i++) {
+		if (!fork()) {
+			for (i = 0; i < ROUNDS && ok; i++) {
+				unlink(entry);
+				ok = convert(cache, file, NULL, NULL) >= 0;
+			}
+			_exit(!ok);
+		}
+	}
+	while (wait(&status) > 0)
+		ok &= !status;
+	result(ok && convert(cache, file, NULL, NULL) == 1, "several may write at once", "");
+}
+
+static void test_limit(const char *dir, char **files)
+{
+	struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+	struct cache cache;
+	bool ok = !cache_open(&cache, dir);
+	struct stat st;
+
+	ok &= !utimensat(AT_FDCWD, entry_of(&cache, files[0]), old, 0);
+	ok &= convert(&cache, files[0], NULL, NULL) == 1 && !stat(path, &st) &&
+	      st.st_mtime > 1000;
+	result(ok, "an entry that is used becomes young", "");
+	ok = !utimensat(AT_FDCWD, path, old, 0) && !unlink(entry_of(&cache, files[1]));
+	cache.limit = cache.used - 1;
+	ok &= convert(&cache, files[1], NULL, NULL) == 0 &&
+	      convert(&cache, files[1], NULL, NULL) == 1 &&
+	      convert(&cache, files[0], NULL, NULL) == 0;
+	result(ok && cache.used <= cache.limit, "beyond the limit the oldest goes", "");
+	cache_close(&cache);
+}
+
+static void test_dir(const char *dir)
+{
+	struct cache cache;
+	bool ok;
+
+	ok = !chmod(dir, 0775) && cache_open(&cache, dir) && errno == EPERM &&
+	     !chmod(dir, 0757) && cache_open(&cache, dir) && errno == EPERM;
+	if (!geteuid())
+		ok &= !chmod(dir, 0755) && !chown(dir, 1, -1) && cache_open(&cache, dir) &&
+		      !chown(dir, 0, -1);
+	chmod(dir, 0755);
+	result(ok, "a directory that others can write to is not used", "");
+}
+
+int main(int argc, char **argv)
+{
+	char copy[4096];
+	struct cache cache;
+	int i;
+
+	if (argc < 4 || cache_open(&cache, argv[1]))
+		return 1;
+	for (i = 2; i < argc; i++)
+		test_same(&cache, argv[i]);
+	snprintf(copy, sizeof(copy), "%s.copy", argv[1]);
+	test_damage(&cache, argv[2]);
+	test_change(&cache, argv[2], copy);
+	test_writers(&cache, argv[2]);
+	cache_close(&cache);
+	test_limit(argv[1], argv + 2);
+	test_dir(argv[1]);
+	printf("1..%u\n", nr);
+	return !!failed;
+}
