@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cache.h"
 #include "convert.h"
 #include "serve.h"
 #include "sframe_elf.h"
@@ -24,7 +25,8 @@ static const char usage[] =
 	"usage: unwind-tables convert [-e] [-a ADDRESS] [-o OUT] [-r] FILE\n"
 	"       unwind-tables check FILE...\n"
 	"       unwind-tables serve [-v] [-d DIR]\n"
-	"       unwind-tables status\n";
+	"       unwind-tables status\n"
+	"       unwind-tables cache [-v] [-c STAMP] [-d DIR] FILE...\n";
 
 static int misused(void)
 {
@@ -174,6 +176,7 @@ static const struct {
 	{ "check", cmd_check },
 	{ "serve", cmd_serve },
 	{ "status", cmd_status },
+	{ "cache", cmd_cache },
 };
 
 int main(int argc, char **argv)

@@ -7,20 +7,21 @@ _unwind_tables()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "convert check serve status --help" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "convert check serve status cache --help" -- "$cur")
 		return
 	fi
 	case ${COMP_WORDS[1]}:$prev:$cur in
 	convert:-a:*)	;;
 	convert:*:-*)	mapfile -t COMPREPLY < <(compgen -W "-a -e -o -r" -- "$cur") ;;
-	serve:-d:*)
+	serve:-d:*|cache:-d:*)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		;;
+	cache:*:-*)	mapfile -t COMPREPLY < <(compgen -W "-c -d -v" -- "$cur") ;;
 	serve:*:-*)
 		mapfile -t COMPREPLY < <(compgen -W "-d -v" -- "$cur")
 		;;
-	convert:*|check:*)
+	convert:*|check:*|cache:*)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		;;

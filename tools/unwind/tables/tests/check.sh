@@ -155,6 +155,32 @@ run_tool()
 	result "wrong usage is an error" $?
 }
 
+# Directories that it reads
+run_cache()
+{
+	local tool=$out/unwind-tables dir=$work/cache said
+
+	rm -rf "$dir" "$work/tree" && mkdir -p "$work/tree/below"
+	cp "$tool" "$work/tree/below" && echo text >"$work/tree/text"
+	said=$("$tool" cache -v -d "$dir" "$work/tree" 2>&1)
+	[ "$said" = "$(realpath "$work/tree/below/unwind-tables"): converted" ] &&
+		[ "$(stat -c %a "$dir"/*)" = 644 ] &&
+		[ -z "$("$tool" cache -v -d "$dir" "$work/tree" 2>&1)" ]
+	result "cache converts what a directory has, once" $?
+	touch -d "1 hour" "$work/later" && rm "$dir"/* &&
+		"$tool" cache -c "$work/later" -d "$dir" "$work/tree" && [ -z "$(ls "$dir")" ] &&
+		"$tool" cache -c "$work/nothing" -d "$dir" "$work/tree" && [ -n "$(ls "$dir")" ]
+	result "cache -c leaves out what is older" $?
+	! said=$("$tool" cache -d "$dir" "$work/tree/text" "$work/nothing" "$tool" 2>&1) &&
+		[ "$(wc -l <<<"$said")" = 2 ] && [ "$(find "$dir" -type f | wc -l)" = 1 ]
+	result "cache names the files that have no table" $?
+	chmod 600 "$work/tree/below/unwind-tables" && rm "$dir"/* &&
+		"$tool" cache -d "$dir" "$work/tree" && [ "$(stat -c %a "$dir"/*)" = 600 ]
+	result "the table of a private file is private" $?
+	! "$tool" cache -d "$work/tree/text" "$tool" 2>/dev/null
+	result "cache without a cache is an error" $?
+}
+
 run_tests()
 {
 	local files root
@@ -166,6 +192,7 @@ run_tests()
 	rm -rf "$work/entries"
 	mapfile -t files < <(once "${usual[@]}" /usr/bin/php* /usr/bin/python3)
 	collect cache < <("$tests/cache_test" "$work/entries" "${files[@]}")
+	collect "unwind-tables cache" < <(run_cache)
 	collect completion < <("$here/completion.sh" "$(realpath "$out/unwind-tables")")
 	collect readelf < <(run_readers)
 	collect libsframe < <(run_libsframe)

@@ -46,10 +46,11 @@ options()
 
 is "the commands" "$(offers '')" "$(printf '%s\n' --help "$commands" | sort | paste -sd ' ')"
 is "a command's beginning" "$(offers con)" convert
-for command in convert serve; do
+for command in convert serve cache; do
 	is "$command's options" "$(offers $command -)" "$(options $command)"
 done
-is "a directory" "$(offers serve -d tes)" tests
+is "a directory" "$(offers cache -d tes)" tests
+is "files for the cache" "$(offers cache -v unwind-tables.b)" unwind-tables.bash
 is "an address" "$(offers convert -a '')" ""
 is "files" "$(offers check unwind-tables.b)" unwind-tables.bash
 is "what takes nothing" "$(offers status '')" ""
