@@ -110,6 +110,19 @@ functions()
 	! grep missing err && python3 $HERE/judge_functions.py script $2 ${STRICT:+99.8}
 }
 
+# An ordinary user's program registers its tables and its runtime; the first run makes them
+registered_functions()
+{
+	mkdir -p /tmp/user && chown 65534 /tmp/user
+	for _ in 1 2; do
+		"$PERF" record -F ${HZ:-499} -e cpu-clock -o d.data --call-graph sframe \
+			setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/tmp/user \
+			unwind-tables run -- $1 $HERE/functions.$2 ${SECONDS_EACH:-4} || break
+	done
+	"$PERF" script -i d.data --no-inline --comms "$1" -F comm,tid,time,ip,sym,dso 2>err >script
+	! grep missing err && python3 $HERE/judge_functions.py script $2 ${STRICT:+99}
+}
+
 # Whatever resolves callchains, with callees and without
 read_functions()
 {
@@ -395,6 +408,8 @@ try "Debian's perf $($DEBIAN --version | cut -d' ' -f3): record and report fp,de
 try "Debian's perf reads our recording" debian_reads
 try "Python's functions: each has its caller, and its place" functions python3 py
 try "PHP's functions: each has its caller, and its place" functions php8.4 php
+try "Python's functions: without a service and privileges" registered_functions python3 py
+try "PHP's functions: without a service and privileges" registered_functions php8.4 php
 try "Python's functions: perf script --no-runtime shows native frames alone" no_functions
 try "Python's functions: perf report, perf data convert" read_functions
 try "Python's functions: perf trace" traced_functions

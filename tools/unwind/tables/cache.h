@@ -40,7 +40,8 @@ void cache_close(struct cache *cache);
 int cache_convert(struct cache *cache, int fd, struct unwind_table *table,
 		  struct cached *cached);
 
-/* fill.c */
+/* fill.c, run.c */
 int cmd_cache(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 
 #endif /* _UNWIND_TABLES_CACHE_H */

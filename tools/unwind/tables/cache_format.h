@@ -15,6 +15,9 @@
 /* Below what the kernel places; above a program that is linked to a (low) address */
 #define UNWIND_CACHE_APART	0x1000000000ULL
 
+/* The environment variable by which "unwind-tables run" names its socket to audit.c */
+#define UNWIND_CACHE_SOCKET	"UNWIND_TABLES_SOCKET"
+
 /**
  * struct unwind_cache_entry - the header
  * @magic: UNWIND_CACHE_MAGIC

@@ -26,7 +26,8 @@ static const char usage[] =
 	"       unwind-tables check FILE...\n"
 	"       unwind-tables serve [-v] [-d DIR]\n"
 	"       unwind-tables status\n"
-	"       unwind-tables cache [-v] [-c STAMP] [-d DIR] FILE...\n";
+	"       unwind-tables cache [-v] [-c STAMP] [-d DIR] FILE...\n"
+	"       unwind-tables run [-v] [-d DIR] [--] PROGRAM [ARGUMENT...]\n";
 
 static int misused(void)
 {
@@ -177,6 +178,7 @@ static const struct {
 	{ "serve", cmd_serve },
 	{ "status", cmd_status },
 	{ "cache", cmd_cache },
+	{ "run", cmd_run },
 };
 
 int main(int argc, char **argv)

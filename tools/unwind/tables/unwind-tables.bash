@@ -7,21 +7,21 @@ _unwind_tables()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "convert check serve status cache --help" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "convert check serve status cache run --help" -- "$cur")
 		return
 	fi
 	case ${COMP_WORDS[1]}:$prev:$cur in
 	convert:-a:*)	;;
 	convert:*:-*)	mapfile -t COMPREPLY < <(compgen -W "-a -e -o -r" -- "$cur") ;;
-	serve:-d:*|cache:-d:*)
+	serve:-d:*|cache:-d:*|run:-d:*)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		;;
 	cache:*:-*)	mapfile -t COMPREPLY < <(compgen -W "-c -d -v" -- "$cur") ;;
-	serve:*:-*)
+	serve:*:-*|run:*:-*)
 		mapfile -t COMPREPLY < <(compgen -W "-d -v" -- "$cur")
 		;;
-	convert:*|check:*|cache:*)
+	convert:*|check:*|cache:*|run:*)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		;;

@@ -2,7 +2,9 @@
 /*
  * The cache: it has what a conversion makes, and gives nothing else.
  *
- *	cache_test DIR FILE...	with DIR as the cache, which is made
+ *	cache_test DIR FILE...		the tests; DIR is made
+ *	cache_test ask FILE		what the library in a program does: ask for the
+ *					table of a file, by the socket that run names
  */
 #include <elf.h>
 #include <errno.h>
@@ -11,11 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../cache.h"
 #include "../cache_format.h"
+#include "../fd_pass.h"
 
 #define WRITERS	4
 #define ROUNDS	20
@@ -244,12 +248,31 @@ static void test_dir(const char *dir)
 	result(ok, "a directory that others can write to is not used", "");
 }
 
+static int ask(const char *file)
+{
+	const char *name = getenv(UNWIND_CACHE_SOCKET) ?: "";
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int sock = socket(AF_UNIX, SOCK_SEQPACKET, 0), fd;
+	struct unwind_cache_entry entry;
+
+	snprintf(addr.sun_path + 1, sizeof(addr.sun_path) - 1, "%s", name);
+	if (connect(sock, (struct sockaddr *)&addr,
+		    offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)) ||
+	    fd_send(sock, open(file, O_RDONLY)) != 1)
+		return 1;
+	fd = fd_receive(sock);
+	return fd < 0 || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY ||
+	       pread(fd, &entry, sizeof(entry), 0) != sizeof(entry) || !entry.stats.functions;
+}
+
 int main(int argc, char **argv)
 {
 	char copy[4096];
 	struct cache cache;
 	int i;
 
+	if (argc == 3 && !strcmp(argv[1], "ask"))
+		return ask(argv[2]);
 	if (argc < 4 || cache_open(&cache, argv[1]))
 		return 1;
 	for (i = 2; i < argc; i++)

@@ -155,11 +155,13 @@ run_tool()
 	result "wrong usage is an error" $?
 }
 
-# Directories that it reads
+# Programs that it starts, and directories that it reads
+# shellcheck disable=SC2016 # for the inner shells
 run_cache()
 {
-	local tool=$out/unwind-tables dir=$work/cache said
+	local tool=$out/unwind-tables dir=$work/cache said client
 
+	client=$(realpath "$tests/cache_test")
 	rm -rf "$dir" "$work/tree" && mkdir -p "$work/tree/below"
 	cp "$tool" "$work/tree/below" && echo text >"$work/tree/text"
 	said=$("$tool" cache -v -d "$dir" "$work/tree" 2>&1)
@@ -179,6 +181,17 @@ run_cache()
 	result "the table of a private file is private" $?
 	! "$tool" cache -d "$work/tree/text" "$tool" 2>/dev/null
 	result "cache without a cache is an error" $?
+	"$tool" run -d "$dir" -- "$client" ask "$client" 2>/dev/null
+	result "run answers for a file that is not in the cache" $?
+	said=$("$tool" run -v -d "$dir" -- sh -c '"$1" ask "$1" && "$1" ask "$1"' sh "$client" 2>&1)
+	[ "$(grep -c "cache_test: from the cache" <<<"$said")" = 2 ]
+	result "run answers twice, also for children, from the cache" $?
+	[ "$("$tool" run -d "$dir" sh -c 'echo "$1"' sh -v 2>/dev/null)" = -v ] &&
+		{ "$tool" run -d "$dir" false 2>/dev/null; [ $? = 1 ]; } &&
+		{ "$tool" run -d "$dir" "$work/nothing" 2>/dev/null; [ $? = 127 ]; }
+	result "run leaves arguments and the exit status as they are" $?
+	! "$client" ask "$client"
+	result "without run nobody answers" $?
 }
 
 run_tests()
@@ -192,7 +205,7 @@ run_tests()
 	rm -rf "$work/entries"
 	mapfile -t files < <(once "${usual[@]}" /usr/bin/php* /usr/bin/python3)
 	collect cache < <("$tests/cache_test" "$work/entries" "${files[@]}")
-	collect "unwind-tables cache" < <(run_cache)
+	collect "cache and run" < <(run_cache)
 	collect completion < <("$here/completion.sh" "$(realpath "$out/unwind-tables")")
 	collect readelf < <(run_readers)
 	collect libsframe < <(run_libsframe)

@@ -46,11 +46,12 @@ options()
 
 is "the commands" "$(offers '')" "$(printf '%s\n' --help "$commands" | sort | paste -sd ' ')"
 is "a command's beginning" "$(offers con)" convert
-for command in convert serve cache; do
+for command in convert serve cache run; do
 	is "$command's options" "$(offers $command -)" "$(options $command)"
 done
 is "a directory" "$(offers cache -d tes)" tests
 is "files for the cache" "$(offers cache -v unwind-tables.b)" unwind-tables.bash
+is "a program" "$(offers run unwind-tables.b)" unwind-tables.bash
 is "an address" "$(offers convert -a '')" ""
 is "files" "$(offers check unwind-tables.b)" unwind-tables.bash
 is "what takes nothing" "$(offers status '')" ""

@@ -93,7 +93,8 @@ $(OUTPUT)/doc_%: $(DOC) programs/doc_example.awk
 	$(Q)awk -v name=$* -f programs/doc_example.awk $(DOC) >$@.c
 	$(Q)$(CC) -O2 -g -Wall -Wa,--gsframe $(KHDR_INCLUDES) $@.c -o $@
 
-$(OUTPUT)/profile $(OUTPUT)/unwind_audit.so: $(wildcard $(SRC)/tools/unwind/*)
+$(OUTPUT)/profile $(OUTPUT)/unwind_audit.so: $(wildcard $(SRC)/tools/unwind/* \
+		$(SRC)/tools/unwind/tables/*.h)
 	$(call msg,MAKE,,$@)
 	$(Q)$(MAKE) -s -C $(SRC)/tools/unwind $(abspath $@) CC="$(CC_PROFILE)" OUTPUT=$(abspath $(OUTPUT)) KHDR_INCLUDES="$(KHDR_INCLUDES)" CFLAGS="-O2 -g -Wall"
 
