@@ -93,10 +93,13 @@ $(OUTPUT)/doc_%: $(DOC) programs/doc_example.awk
 	$(Q)awk -v name=$* -f programs/doc_example.awk $(DOC) >$@.c
 	$(Q)$(CC) -O2 -g -Wall -Wa,--gsframe $(KHDR_INCLUDES) $@.c -o $@
 
-$(OUTPUT)/profile $(OUTPUT)/unwind_audit.so: $(wildcard $(SRC)/tools/unwind/* \
-		$(SRC)/tools/unwind/tables/*.h)
+MAKE_TOOL = $(Q)$(MAKE) -s -C $(<D) $(abspath $@) CC="$(CC_PROFILE)" OUTPUT=$(abspath $(OUTPUT)) KHDR_INCLUDES="$(KHDR_INCLUDES)" CFLAGS="-O2 -g -Wall"
+$(OUTPUT)/unwind-profile: $(SRC)/tools/unwind/profile/Makefile $(wildcard $(SRC)/tools/unwind/profile/*)
 	$(call msg,MAKE,,$@)
-	$(Q)$(MAKE) -s -C $(SRC)/tools/unwind $(abspath $@) CC="$(CC_PROFILE)" OUTPUT=$(abspath $(OUTPUT)) KHDR_INCLUDES="$(KHDR_INCLUDES)" CFLAGS="-O2 -g -Wall"
+	$(MAKE_TOOL)
+$(OUTPUT)/unwind_audit.so: $(SRC)/tools/unwind/Makefile $(SRC)/tools/unwind/audit.c $(wildcard $(SRC)/tools/unwind/tables/*.h)
+	$(call msg,MAKE,,$@)
+	$(MAKE_TOOL)
 
 # Not run by this kernel but built for one of the other endianness: /init of an
 # initramfs, and what it maps (see big_endian.c)

@@ -216,7 +216,7 @@ TEST_F_TIMEOUT(trace_cmd, report_names_file_and_offset, 120)
 }
 
 /*
- * The profiler by BPF (tools/unwind/profile.c), on a program whose stacks are known:
+ * The profiler by BPF (tools/unwind/profile), on a program whose stacks are known:
  * where it sleeps and for how long, and where it spins
  */
 
@@ -271,7 +271,7 @@ FIXTURE(profiler) {};
 
 FIXTURE_SETUP(profiler)
 {
-	if (geteuid() || access("./profile", X_OK))
+	if (geteuid() || access("./unwind-profile", X_OK))
 		SKIP(return, "not root, or no compiler for BPF when this was built");
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		SKIP(return, "no BTF of the kernel");
@@ -285,7 +285,7 @@ TEST_F_TIMEOUT(profiler, finds_where_it_sleeps, 120)
 {
 	struct result result;
 
-	ASSERT_EQ(0, profile(&result, "./profile --off-cpu ./profiled",
+	ASSERT_EQ(0, profile(&result, "./unwind-profile --off-cpu ./profiled",
 			     NAME "_start;outer;naps;"));
 	EXPECT_EQ(0, result.status);
 	EXPECT_EQ(0, result.broken);
@@ -301,7 +301,7 @@ TEST_F_TIMEOUT(profiler, finds_where_it_spins, 120)
 {
 	struct result result;
 
-	ASSERT_EQ(0, profile(&result, "./profile -F 999 ./profiled",
+	ASSERT_EQ(0, profile(&result, "./unwind-profile -F 999 ./profiled",
 			     NAME "_start;outer;spins"));
 	EXPECT_EQ(0, result.status);
 	EXPECT_EQ(0, result.broken);

@@ -28,7 +28,7 @@
 
 #include "profile.h"
 #include "profile.skel.h"
-#include "profile_symbols.h"
+#include "symbols.h"
 
 /* The place of a function that no known native frame executes */
 #define APART	0xffff

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The records that profile.bpf.c sends to profile.c, in a ring buffer */
+/* The records that profile.bpf.c sends to main.c, in a ring buffer */
 #ifndef UNWIND_PROFILE_H
 #define UNWIND_PROFILE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The programs of the profiler, see profile.c.
+ * The programs of the profiler, see main.c.
  *
  * on_cpu() and off_cpu() run where they may not sleep: in an interrupt or NMI, and in the
  * scheduler. They take the kernel's stack, and a cookie for the user's. deliver() gets

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of addresses, see profile_symbols.h.
+ * Names of addresses, see symbols.h.
  *
  * A file is identified by its build-id, if it has one, and by its path. Its functions are
  * stored by their offset in the file, because the kernel reports offsets.
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile_symbols.h"
+#include "symbols.h"
 
 /* The kernel reports no sizes: an address beyond this distance is not in the function before */
 #define KERNEL_SYMBOL_MAX	0x100000
