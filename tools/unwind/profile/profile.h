@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The records that profile.bpf.c sends to main.c, in a ring buffer */
+/*
+ * The records that profile.bpf.c sends through a ring buffer
+ *
+ * A sample has the kernel's part of a stack, and a cookie for the user's part. That part
+ * comes later, as one of two records. PROFILE_STACK has the stack and its digest. While
+ * the kernel's table of digests has this one, the same stack comes as PROFILE_KNOWN,
+ * without its frames. The names of a stack's functions come before it.
+ *
+ * Processes and threads have the numbers of the profiler's pid namespace.
+ */
 #ifndef UNWIND_PROFILE_H
 #define UNWIND_PROFILE_H
 
@@ -12,19 +21,26 @@
 #define LANGUAGE_FRAMES	64
 #define NAME_LEN	128
 
-enum { PROFILE_SAMPLE, PROFILE_STACK, PROFILE_FRAMES, PROFILE_NAME };
+enum { PROFILE_SAMPLE, PROFILE_STACK, PROFILE_KNOWN, PROFILE_NAME };
 
-/* A sample: the kernel's part of the stack, and a cookie for the user's part */
-struct profile_sample {
+struct profile_head {
 	unsigned int		kind;
+	unsigned int		pid;
 	unsigned int		tid;
+	unsigned int		cpu;
 	/* 0 if there is no user stack */
 	unsigned long long	cookie;
-	/* 1, or the time asleep in nanoseconds */
-	unsigned long long	weight;
-	/* In bytes; negative if there is no stack */
-	long long		size;
+};
+
+struct profile_sample {
+	struct profile_head	head;
+	/* CLOCK_MONOTONIC, in nanoseconds */
+	unsigned long long	time;
+	/* The time asleep in nanoseconds; 0 on the CPU */
+	unsigned long long	asleep;
 	char			comm[COMM_LEN];
+	/* The record ends after @nr addresses */
+	unsigned long long	nr;
 	unsigned long long	ips[FRAMES];
 };
 
@@ -36,36 +52,49 @@ struct profile_frame {
 	unsigned short		chain;
 };
 
-/* The frames of a language that belong to a stack, which comes later, after their names */
-struct profile_frames {
-	unsigned int		kind;
-	unsigned int		nr;
-	unsigned long long	cookie;
-	struct profile_frame	frames[LANGUAGE_FRAMES];
+/*
+ * Names a stack. Build-ids and offsets mean the same in all processes, for which @pid and
+ * @process are 0. Other addresses and functions of languages belong to a process. Another
+ * program, after exec or when the number is used again, has another @process.
+ */
+struct profile_digest {
+	unsigned long long	digest;
+	unsigned int		process;
+	unsigned int		pid;
 };
 
-/* A function's name */
+struct profile_stack {
+	struct profile_head	head;
+	struct profile_digest	key;
+	unsigned int		nr;
+	unsigned int		nr_frames;
+	struct profile_frame	frames[LANGUAGE_FRAMES];
+	unsigned long long	ips[FRAMES];
+	/* The record ends after @nr of these */
+	struct bpf_stack_build_id ids[FRAMES];
+};
+
+struct profile_known {
+	struct profile_head	head;
+	struct profile_digest	key;
+};
+
+/* Names a function of a process */
+struct profile_function {
+	unsigned long long	function;
+	unsigned int		check;
+	unsigned int		process;
+};
+
 struct profile_name {
-	unsigned int		kind;
-	unsigned int		pid;
-	struct profile_frame	frame;
+	struct profile_head	head;
+	struct profile_function	key;
 	/* As bpf_unwind_frame_name() has it */
 	struct {
 		unsigned int	line;
 		char		name[NAME_LEN];
 		char		file[NAME_LEN];
 	} of;
-};
-
-/* The user's part, once for all samples with its cookie */
-struct profile_stack {
-	unsigned int		kind;
-	unsigned int		pid;
-	unsigned long long	cookie;
-	unsigned int		nr;
-	unsigned int		unused;
-	unsigned long long	ips[FRAMES];
-	struct bpf_stack_build_id ids[FRAMES];
 };
 
 #endif /* UNWIND_PROFILE_H */

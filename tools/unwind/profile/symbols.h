@@ -1,25 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Names of addresses. A process's addresses are kept by file and offset, so they stay
- * valid after it is gone; but the file must have been looked up once before that.
- */
+/* Symbols: ranges of addresses with names */
 #ifndef UNWIND_PROFILE_SYMBOLS_H
 #define UNWIND_PROFILE_SYMBOLS_H
 
-#include <linux/bpf.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include <stddef.h>
 
-/* Takes a while: call it before processes come and go */
-void read_kernel_symbols(void);
+struct symbol {
+	unsigned long long	start;
+	unsigned long long	size;
+	/* Where the name is in the text */
+	size_t			name;
+};
 
-/*
- * Write the name of an address in process @pid, or in a file, to @out. The return address
- * of a @call belongs to the instruction before it.
- */
-void print_user(FILE *out, int pid, unsigned long long ip, bool call,
-		const struct bpf_stack_build_id *id);
-/* The same for the kernel */
-void print_kernel(FILE *out, unsigned long long ip, bool call);
+struct symbols {
+	struct symbol		*symbol;
+	size_t			nr;
+	size_t			room;
+	char			*text;
+	size_t			text_size;
+	size_t			text_room;
+};
+
+void add_symbol(struct symbols *symbols, unsigned long long start, unsigned long long size,
+		const char *name);
+/* After the last was added, before the first is looked for */
+void sort_symbols(struct symbols *symbols);
+/* The last symbol that begins at @at or before, if @at is in it */
+const struct symbol *find_symbol(const struct symbols *symbols, unsigned long long at);
+const char *symbol_name(const struct symbols *symbols, const struct symbol *symbol);
+void free_symbols(struct symbols *symbols);
+
+/* The kernel's functions. Takes a while: call it before processes come and go */
+void read_kernel_symbols(struct symbols *symbols);
 
 #endif /* UNWIND_PROFILE_SYMBOLS_H */

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files that are mapped, see files.h.
+ *
+ * The kernel has put build-id and offset into most frames, so only the first stack that
+ * has a file needs the process. Where it has not, because the file has no build-id or its
+ * headers were not in memory, the process must still exist.
+ */
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "table.h"
+
+#define FILES_MAX	8192
+
+/* No padding: this is a key */
+struct identity {
+	unsigned long long	inode;
+	unsigned int		major;
+	unsigned int		minor;
+	unsigned char		id[BPF_BUILD_ID_SIZE];
+	unsigned int		has_id;
+};
+
+static struct table identities = { .max = FILES_MAX };
+static struct file *files;
+static size_t files_room;
+
+void init_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* The file's number, or -1 */
+static int add_file(const struct identity *identity)
+{
+	unsigned int before = identities.nr;
+	int number = table_add(&identities, identity, sizeof(*identity));
+
+	files = table_array(&identities, files, &files_room, sizeof(*files));
+	if (number < 0 || before == identities.nr)
+		return number;
+	files[number].has_id = identity->has_id;
+	memcpy(files[number].id, identity->id, BPF_BUILD_ID_SIZE);
+	files[number].fd = -1;
+	return number;
+}
+
+struct mapping {
+	struct procmap_query	query;
+	char			path[4096];
+	unsigned char		id[BPF_BUILD_ID_SIZE];
+};
+
+/* Find the mapping at @ip, while the process exists */
+static bool find_mapping(struct process *process, unsigned long long ip, struct mapping *mapping)
+{
+	char path[64];
+
+	if (!process->maps) {
+		snprintf(path, sizeof(path), "/proc/%u/maps", process->pid);
+		process->maps = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	*mapping = (struct mapping){
+		.query = {
+			.size = sizeof(mapping->query),
+			.query_addr = ip,
+			.vma_name_size = sizeof(mapping->path),
+			.vma_name_addr = (unsigned long)mapping->path,
+			.build_id_size = sizeof(mapping->id),
+			.build_id_addr = (unsigned long)mapping->id,
+		},
+	};
+	return process->maps > 0 && !ioctl(process->maps, PROCMAP_QUERY, &mapping->query);
+}
+
+void close_process(struct process *process)
+{
+	if (process->maps > 0)
+		close(process->maps);
+	process->maps = 0;
+}
+
+static void open_file(struct file *file, const struct process *process,
+		      const struct mapping *mapping)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", process->pid,
+		 mapping->query.vma_start, mapping->query.vma_end);
+	file->fd = open(path, O_RDONLY | O_CLOEXEC);
+	file->path = add_string(mapping->path, strlen(mapping->path));
+}
+
+/* A frame in a file whose build-id the kernel has found */
+static void locate_by_id(struct process *process, unsigned long long ip,
+			 const struct bpf_stack_build_id *id, struct location *location)
+{
+	struct identity identity = { .has_id = 1 };
+	struct mapping mapping;
+	int number;
+
+	memcpy(identity.id, id->build_id, BPF_BUILD_ID_SIZE);
+	number = add_file(&identity);
+	if (number < 0)
+		return;
+	if (files[number].path == NO_STRING && find_mapping(process, ip, &mapping) &&
+	    mapping.query.build_id_size &&
+	    !memcmp(mapping.id, identity.id, mapping.query.build_id_size))
+		open_file(&files[number], process, &mapping);
+	location->kind = AT_FILE;
+	location->of = number;
+	location->at = id->offset;
+}
+
+/* Any other. Of mappings without a file, only the vDSO is shown like one */
+static void locate_by_mapping(struct process *process, unsigned long long ip,
+			      struct location *location)
+{
+	struct mapping mapping;
+	struct identity identity = {};
+	int number;
+
+	if (!find_mapping(process, ip, &mapping) ||
+	    (!mapping.query.inode && strcmp(mapping.path, "[vdso]")))
+		return;
+	if (mapping.query.build_id_size) {
+		identity.has_id = 1;
+		memcpy(identity.id, mapping.id, mapping.query.build_id_size);
+	} else {
+		identity.inode = mapping.query.inode;
+		identity.major = mapping.query.dev_major;
+		identity.minor = mapping.query.dev_minor;
+	}
+	number = add_file(&identity);
+	if (number < 0)
+		return;
+	if (files[number].path == NO_STRING)
+		open_file(&files[number], process, &mapping);
+	location->kind = AT_FILE;
+	location->of = number;
+	location->at = ip - mapping.query.vma_start + mapping.query.vma_offset;
+}
+
+void locate(struct process *process, unsigned long long ip,
+	    const struct bpf_stack_build_id *id, struct location *location)
+{
+	*location = (struct location){ .kind = AT_ADDRESS, .at = ip };
+	if (id->status == BPF_STACK_BUILD_ID_VALID)
+		locate_by_id(process, ip, id, location);
+	else
+		locate_by_mapping(process, ip, location);
+}
+
+const struct file *file(unsigned int number)
+{
+	return &files[number];
+}
+
+unsigned int nr_files(void)
+{
+	return identities.nr;
+}
+
+const char *file_name(const struct file *file)
+{
+	static char name[64];
+	const char *path = string(file->path), *slash = strrchr(path, '/');
+
+	if (file->path != NO_STRING)
+		return slash && slash[1] ? slash + 1 : path;
+	snprintf(name, sizeof(name), "build-id %02x%02x%02x%02x", file->id[0], file->id[1],
+		 file->id[2], file->id[3]);
+	return name;
+}
