@@ -22,6 +22,7 @@ static const char help[] = USAGE "\n"
 "      --off-cpu           where threads sleep, and for how long\n"
 "  -o, --output FILE       instead of standard output\n"
 "      --format FORMAT     folded: for flame graphs, one stack per line (default)\n"
+"                          pprof: profile.proto, compressed\n"
 "      --max-stacks N      bound on memory: different stacks (65536)\n"
 "      --buffer KIB        the ring buffer's size: a power of two (16384)\n"
 "  -h, --help\n";
@@ -89,10 +90,10 @@ static void read_pids(struct options *options, char *text)
 
 static const struct output *find_format(const char *name)
 {
-	static const struct output * const formats[] = { &folded };
+	static const struct output * const formats[] = { &folded, &pprof };
 	unsigned int i;
 
-	for (i = 0; i < 1; i++)
+	for (i = 0; i < 2; i++)
 		if (!strcmp(formats[i]->name, name))
 			return formats[i];
 	refuse("not a format", name);
