@@ -11,7 +11,7 @@
  *	   |
  *	counts.c        each stack once, with the number of its samples
  *	   |
- *	folded.c, pprof.c ----- names.c, image.c, symbols.c
+ *	folded.c, pprof.c, script.c ----- names.c, image.c, symbols.c
  *
  * Samples are joined and counted here, not in the kernel's maps. A thread can be sampled
  * often, at different places in the kernel, before its stack is known. A BPF program would

@@ -23,6 +23,7 @@ static const char help[] = USAGE "\n"
 "  -o, --output FILE       instead of standard output\n"
 "      --format FORMAT     folded: for flame graphs, one stack per line (default)\n"
 "                          pprof: profile.proto, compressed\n"
+"                          script: the text of perf script\n"
 "      --max-stacks N      bound on memory: different stacks (65536)\n"
 "      --buffer KIB        the ring buffer's size: a power of two (16384)\n"
 "  -h, --help\n";
@@ -90,10 +91,10 @@ static void read_pids(struct options *options, char *text)
 
 static const struct output *find_format(const char *name)
 {
-	static const struct output * const formats[] = { &folded, &pprof };
+	static const struct output * const formats[] = { &folded, &pprof, &script };
 	unsigned int i;
 
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 3; i++)
 		if (!strcmp(formats[i]->name, name))
 			return formats[i];
 	refuse("not a format", name);

@@ -26,6 +26,6 @@ struct output {
 	int		(*end)(FILE *out, const struct recording *recording);
 };
 
-extern const struct output folded, pprof;
+extern const struct output folded, pprof, script;
 
 #endif /* UNWIND_PROFILE_OUTPUT_H */
