@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The program that the profiler profiles: it sleeps, spins, and ends, without a
- * C library, so that its stacks are its own.
+ * C library, so that its stacks are its own.  With an argument, it does not end.
  */
 #include <asm/unistd.h>
 
@@ -9,9 +9,11 @@
 
 #if defined(__x86_64__)
 #define CALL_OUTER	"	.cfi_undefined rip\n"	\
+			"	mov	%rsp, %rdi\n"	\
 			"	call	outer\n"
 #elif defined(__aarch64__)
 #define CALL_OUTER	"	.cfi_undefined x30\n"	\
+			"	mov	x0, sp\n"	\
 			"	bl	outer\n"
 #endif
 
@@ -67,11 +69,12 @@ void spins(void)
 		asm volatile("" : : : "memory");
 }
 
-void outer(void)
+/* @argc: where the kernel has put it */
+void outer(const long *argc)
 {
 	int i;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; *argc > 1 || i < ROUNDS; i++) {
 		naps();
 		spins();
 	}

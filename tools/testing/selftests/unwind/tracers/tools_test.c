@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unmodified tools and our own, on programs whose stacks are known.
+ * Unmodified tools, on programs whose stacks are known.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "ftrace.h"
-#include "profiled.h"
 #include "../../kselftest_harness.h"
 
 /*
@@ -213,101 +212,6 @@ TEST_F_TIMEOUT(trace_cmd, report_names_file_and_offset, 120)
 		EXPECT_EQ(1, announced(self->report, stack, file[i], path));
 		EXPECT_STREQ(self->prog, path);
 	}
-}
-
-/*
- * The profiler by BPF (tools/unwind/profile), on a program whose stacks are known:
- * where it sleeps and for how long, and where it spins
- */
-
-#define NAME	"profiled;"
-
-/* The weight of stacks with a given prefix, and of incomplete stacks */
-struct result {
-	unsigned long	weight;
-	unsigned long	broken;
-	int		status;
-};
-
-/* The user's part is absent before the program has begun, and after its end */
-static bool is_broken(const char *line)
-{
-	const char *first = line + strlen(NAME);
-	size_t len = strcspn(first, "; ");
-
-	if (strstr(line, "[unknown]") || strstr(line, "[missing]"))
-		return true;
-	return strncmp(first, "_start;outer", strlen("_start;outer")) &&
-	       strncmp(first, "_start", len) &&
-	       strncmp(first + len - strlen("_[k]"), "_[k]", strlen("_[k]"));
-}
-
-static int profile(struct result *result, const char *command, const char *begin)
-{
-	FILE *output = popen(command, "r");
-	char line[8192];
-	unsigned long weight;
-
-	*result = (struct result){};
-	if (!output)
-		return -1;
-	while (fgets(line, sizeof(line), output)) {
-		/* Skip stacks of the child before exec */
-		if (strncmp(line, NAME, strlen(NAME)))
-			continue;
-		weight = strtoul(strrchr(line, ' '), NULL, 10);
-		if (!strncmp(line, begin, strlen(begin)))
-			result->weight += weight;
-		if (is_broken(line)) {
-			printf("# %s", line);
-			result->broken += weight;
-		}
-	}
-	result->status = pclose(output);
-	return 0;
-}
-
-FIXTURE(profiler) {};
-
-FIXTURE_SETUP(profiler)
-{
-	if (geteuid() || access("./unwind-profile", X_OK))
-		SKIP(return, "not root, or no compiler for BPF when this was built");
-	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		SKIP(return, "no BTF of the kernel");
-}
-
-FIXTURE_TEARDOWN(profiler)
-{
-}
-
-TEST_F_TIMEOUT(profiler, finds_where_it_sleeps, 120)
-{
-	struct result result;
-
-	ASSERT_EQ(0, profile(&result, "./unwind-profile --off-cpu ./profiled",
-			     NAME "_start;outer;naps;"));
-	EXPECT_EQ(0, result.status);
-	EXPECT_EQ(0, result.broken);
-	/*
-	 * In microseconds.  A nap may be over before the processor is given away, where
-	 * that is kept from running; then it is none.
-	 */
-	EXPECT_LE((unsigned long)ROUNDS / 2 * NAP_US, result.weight);
-	TH_LOG("%lu us asleep, in %d naps of %d", result.weight, ROUNDS, NAP_US);
-}
-
-TEST_F_TIMEOUT(profiler, finds_where_it_spins, 120)
-{
-	struct result result;
-
-	ASSERT_EQ(0, profile(&result, "./unwind-profile -F 999 ./profiled",
-			     NAME "_start;outer;spins"));
-	EXPECT_EQ(0, result.status);
-	EXPECT_EQ(0, result.broken);
-	/* The work is always the same: a slower machine takes more samples */
-	EXPECT_LT(ROUNDS / 4, result.weight);
-	TH_LOG("%lu samples", result.weight);
 }
 
 TEST_HARNESS_MAIN
