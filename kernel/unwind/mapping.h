@@ -17,6 +17,7 @@
  * @origin: the address at which @table starts
  * @table: the table; NULL if there is none.  Valid until the RCU read-side critical
  *	section ends in which it was looked up
+ * @inside: the same, if it describes all of the range; set by unwind_walk_map()
  * @pending: there may be a table later
  */
 struct unwind_mapping {
@@ -24,6 +25,7 @@ struct unwind_mapping {
 	unsigned long			size;
 	u64				origin;
 	const struct sframe_table	*table;
+	const struct sframe_table	*inside;
 	bool				pending;
 };
 

@@ -466,7 +466,7 @@ static struct sframe_table *alloc_table(const struct builder *b, u32 blocks, u32
 	bytes = sizeof(*table) + dict->nr_rules * sizeof(*table->rules) +
 		dict->nr_rows * sizeof(*table->rows) + pages * sizeof(*table->page) +
 		(blocks + 1) * sizeof(*table->block) +
-		b->nr * (sizeof(*table->rule) + sizeof(*table->low));
+		b->nr * (sizeof(*table->rule) + sizeof(*table->low)) + SFRAME_PADDING;
 	table = kvmalloc(bytes, TABLE_GFP);
 	if (!table)
 		return NULL;
@@ -523,6 +523,7 @@ static struct sframe_table *make_table(const struct builder *b)
 	low = (u8 *)table->low;
 	for (i = 0; i < b->nr; i++)
 		low[i] = b->offsets[i] % SFRAME_BLOCK;
+	memset(low + b->nr, SFRAME_BLOCK, SFRAME_PADDING);
 	return table;
 }
 

@@ -20,15 +20,17 @@
  * block.  Entry 0 lies in no block; its rule is SFRAME_RULE_NONE.
  *
  * A table is checked while it is built (sframe_table.c) and never changes.  A lookup
- * reads no user memory, calls nothing and takes at most 128 steps.
+ * reads no user memory, calls nothing and takes at most 17 steps.
  */
 #ifndef _KERNEL_UNWIND_SFRAME_TABLE_H
 #define _KERNEL_UNWIND_SFRAME_TABLE_H
 
 #include <linux/align.h>
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/types.h>
+#include <linux/unaligned.h>
 
 #include "row.h"
 
@@ -37,6 +39,9 @@ struct unwind_chain;
 #define SFRAME_BLOCK_SHIFT	7
 #define SFRAME_BLOCK		BIT(SFRAME_BLOCK_SHIFT)
 #define SFRAME_PAGE_SHIFT	16
+
+/* Entries are compared eight at a time */
+#define SFRAME_PADDING		8
 
 /* Larger sections are refused, in bytes; linkers write much smaller ones */
 #define UNWIND_MAX_SECTION	BIT(26)
@@ -71,7 +76,7 @@ struct unwind_chain;
  * @page: one for each 64 KiB of text
  * @block: one for each 128 bytes of text, and one more
  * @rule: one for each entry
- * @low: one for each entry
+ * @low: one for each entry, and SFRAME_PADDING more
  */
 struct sframe_table {
 	u64			start;
@@ -122,12 +127,59 @@ void sframe_table_free(struct sframe_table *table);
 int sframe_table_row(const struct sframe_table *table, u64 rule,
 		     struct unwind_row *row);
 
+/* The same byte eight times */
+#define SFRAME_BYTES(byte)	((byte) * 0x0101010101010101ULL)
+
+/*
+ * Which of eight bytes are above 127 - @rest?  All have 7 bits, and so has @rest: the sum
+ * of the two then has the eighth.  The result has the lowest bit of their bytes set.
+ */
+static __always_inline u64 sframe_above(const u8 *bytes, u64 rest)
+{
+	return (get_unaligned_le64(bytes) + SFRAME_BYTES(rest)) >> 7 & SFRAME_BYTES(1ULL);
+}
+
+/**
+ * sframe_table_find_inside - sframe_table_find_edge() for an offset in the table's span
+ * @table: the table
+ * @off: the offset from @start of @table, less than @span
+ * @edge: as there
+ *
+ * Context: any.
+ * Return: as there.
+ */
+static __always_inline u64 sframe_table_find_inside(const struct sframe_table *table,
+						    u64 off, bool *edge)
+{
+	const u64 block = off >> SFRAME_BLOCK_SHIFT;
+	const u64 rest = ~off & (SFRAME_BLOCK - 1);
+	const u16 number = table->block[block];
+	u16 n = table->block[block + 1] - number;
+	u64 i = table->page[off >> SFRAME_PAGE_SHIFT];
+	u64 above;
+
+	i += (u16)(number - i);
+	/* Eight entries at once; few blocks have more */
+	for (; unlikely(n >= 8); n -= 8, i += 8) {
+		if (sframe_above(table->low + i, rest))
+			break;
+	}
+	above = sframe_above(table->low + i, rest);
+	/* As if a byte above the offset's followed the block's last one */
+	if (likely(n < 8))
+		above |= 1ULL << n * 8;
+	i += __ffs(above) / 8;
+	/* Does the next entry begin at the next offset, which may be in the next block? */
+	*edge = !((table->low[i] + rest) % SFRAME_BLOCK);
+	return table->rules[table->rule[i - 1]];
+}
+
 /**
  * sframe_table_find_edge - which rule is in force at an offset, and does it end there?
  * @table: the table
  * @off: the offset from @start of @table
- * @edge: set to whether another rule may be in force at the next offset: also at the last
- *	offset of a block, and if nothing describes the offset
+ * @edge: set to whether another rule may be in force at the next offset; also if nothing
+ *	describes the offset
  *
  * Context: any.
  * Return: the rule; SFRAME_RULE_NONE if nothing describes the offset.
@@ -135,22 +187,9 @@ int sframe_table_row(const struct sframe_table *table, u64 rule,
 static __always_inline u64 sframe_table_find_edge(const struct sframe_table *table,
 						  u64 off, bool *edge)
 {
-	u32 first, i, block;
-	u8 low;
-	u16 n;
-
 	*edge = true;
-	if (off >= table->span)
-		return SFRAME_RULE_NONE;
-	first = table->page[off >> SFRAME_PAGE_SHIFT];
-	block = off >> SFRAME_BLOCK_SHIFT;
-	low = off & (SFRAME_BLOCK - 1);
-	i = first + (u16)(table->block[block] - (u16)first);
-	for (n = table->block[block + 1] - table->block[block];
-	     n && table->low[i] <= low; n--)
-		i++;
-	*edge = low == SFRAME_BLOCK - 1 || (n && table->low[i] == low + 1);
-	return table->rules[table->rule[i - 1]];
+	return off < table->span ? sframe_table_find_inside(table, off, edge) :
+				   SFRAME_RULE_NONE;
 }
 
 /**

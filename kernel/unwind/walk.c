@@ -77,15 +77,24 @@
 			 (u64)(u16)(UNWIND_ARCH_FP_RA_WORDS - UNWIND_ARCH_FP_CFA_WORDS) << 32 | \
 			 (u64)(u16)(UNWIND_ARCH_FP_FP_WORDS - UNWIND_ARCH_FP_CFA_WORDS) << 48)
 
+/*
+ * In place of SFRAME_RULE_ORDINARY: the rule may end here, after a call, and a trampoline
+ * may follow.  So one test finds all that is not ordinary.
+ */
+#define RULE_EDGE	BIT(6)
+
+/* Of the rules that the loop applies, those from tables have one of these */
+#define RULES_OF_TABLES	(SFRAME_RULE_ORDINARY | RULE_EDGE)
+
 /**
  * struct ordinary - the loop's current frame
  * @ip: as in &struct unwind_walk_state
- * @sp: as in &struct unwind_walk_state
+ * @sp: as in &struct unwind_walk_state; aligned
  * @fp: as in &struct unwind_walk_state
- * @rule: of the frame: ORDINARY, RULE_RECORD if there is none, or one of another kind
+ * @rule: of the frame, with RULE_EDGE instead of SFRAME_RULE_ORDINARY if that applies;
+ *	SFRAME_RULE_NONE if there is none
  * @exact_ip: as in &struct unwind_walk_state
  * @sp_is_bound: as in &struct unwind_walk_state
- * @edge: the rule may end here: a trampoline may follow
  */
 struct ordinary {
 	unsigned long	ip;
@@ -94,66 +103,71 @@ struct ordinary {
 	u64		rule;
 	bool		exact_ip;
 	bool		sp_is_bound;
-	bool		edge;
 };
 
 /* Look up the rule; whether the address is in @map */
 static __always_inline bool find_rule(struct ordinary *at, const struct unwind_mapping *map)
 {
 	const unsigned long ip = at->ip - !at->exact_ip;
+	bool edge;
 
 	if (ip - map->start >= map->size)
 		return false;
-	at->rule = RULE_RECORD;
-	at->edge = true;
-	if (!map->table)
+	at->rule = SFRAME_RULE_NONE;
+	if (unlikely(!map->inside))
 		return true;
-	at->rule = sframe_table_find_edge(map->table, ip - map->origin, &at->edge);
-	if (at->rule == SFRAME_RULE_NONE) {
-		at->rule = RULE_RECORD;
-		at->edge = true;
-	}
+	at->rule = sframe_table_find_inside(map->inside, ip - map->origin, &edge);
+	/* An interrupted function did not call what comes after it */
+	if (unlikely(edge) && !at->exact_ip && at->rule & SFRAME_RULE_ORDINARY)
+		at->rule ^= SFRAME_RULE_ORDINARY | RULE_EDGE;
 	return true;
 }
 
-/* May the loop apply the rule, and is there no other method to try first? */
-static __always_inline bool may_apply(const struct ordinary *at)
+/*
+ * The rule that the loop may apply, if the frame's is not ordinary: no other method is to be
+ * tried first.  SFRAME_RULE_NONE if it may not.
+ */
+static __always_inline u64 other_rule(const struct ordinary *at)
 {
 	unsigned long code;
+	u64 rule;
 	u32 insns;
 
-	if (at->rule & SFRAME_RULE_ORDINARY) {
-		if (at->exact_ip || likely(!at->edge))
-			return true;
-	} else if (at->rule != RULE_RECORD || at->exact_ip || at->fp < at->sp) {
-		return false;
-	} else if (!read_word(at->ip - sizeof(code), &code) || !unwind_arch_follows_call(code)) {
-		return false;
+	if (at->rule & RULE_EDGE) {
+		rule = at->rule ^ (SFRAME_RULE_ORDINARY | RULE_EDGE);
+	} else {
+		if (at->rule != SFRAME_RULE_NONE || at->exact_ip || at->fp < at->sp ||
+		    !read_word(at->ip - sizeof(code), &code) || !unwind_arch_follows_call(code))
+			return SFRAME_RULE_NONE;
+		rule = RULE_RECORD;
 	}
-	return read_half(at->ip, &insns) && !unwind_arch_maybe_trampoline(insns);
+	return read_half(at->ip, &insns) && !unwind_arch_maybe_trampoline(insns) ?
+	       rule : SFRAME_RULE_NONE;
 }
 
 /*
  * Find the CFA.  If a frame record may lie anywhere in its frame, the stack pointer is not
  * known after one was followed: the rule has to count from the frame pointer, or to give
- * the place of its own record (as apply_cfa() in frame.c).
+ * the place of its own record (as apply_cfa() in frame.c).  The stack pointer is aligned.
  */
-static __always_inline bool find_cfa(const struct ordinary *at, unsigned long *cfa)
+static __always_inline bool find_cfa(const struct ordinary *at, u64 rule, unsigned long *cfa)
 {
 	const int word = sizeof(unsigned long);
 
-	if (at->rule & SFRAME_RULE_CFA_FP) {
-		*cfa = at->fp + sframe_rule_cfa(at->rule);
-	} else if (UNWIND_ARCH_FP_CFA_EXACT || !at->sp_is_bound) {
-		*cfa = at->sp + sframe_rule_cfa(at->rule);
-	} else {
-		if (!(at->rule & SFRAME_RULE_FP_SAVED) ||
-		    sframe_rule_ra(at->rule) - sframe_rule_fp(at->rule) !=
-		    (UNWIND_ARCH_FP_RA_WORDS - UNWIND_ARCH_FP_FP_WORDS) * word)
-			return false;
-		*cfa = at->fp - UNWIND_ARCH_FP_FP_WORDS * word - sframe_rule_fp(at->rule);
+	if (rule & SFRAME_RULE_CFA_FP) {
+		*cfa = at->fp + sframe_rule_cfa(rule);
+		return IS_ALIGNED(at->fp, word);
 	}
-	return true;
+	if (UNWIND_ARCH_FP_CFA_EXACT || !at->sp_is_bound) {
+		*cfa = at->sp + sframe_rule_cfa(rule);
+		return true;
+	}
+	if (!(rule & SFRAME_RULE_FP_SAVED) ||
+	    sframe_rule_ra(rule) - sframe_rule_fp(rule) !=
+	    (UNWIND_ARCH_FP_RA_WORDS - UNWIND_ARCH_FP_FP_WORDS) * word)
+		return false;
+	*cfa = at->fp - UNWIND_ARCH_FP_FP_WORDS * word - sframe_rule_fp(rule);
+	return IS_ALIGNED(at->fp, word);
 }
 
 /* A call that pushes the return address leaves no choice */
@@ -168,24 +182,30 @@ static __always_inline bool next_ordinary(const struct ordinary *at, struct ordi
 	const unsigned int min = at->exact_ip ? UNWIND_ARCH_CFA_MIN_WORDS : 1;
 	const unsigned long word = sizeof(unsigned long);
 	unsigned long cfa;
+	u64 rule = at->rule;
 
-	if (!may_apply(at) || !find_cfa(at, &cfa) || !IS_ALIGNED(cfa, word))
+	if (unlikely(!(rule & SFRAME_RULE_ORDINARY))) {
+		rule = other_rule(at);
+		if (rule == SFRAME_RULE_NONE)
+			return false;
+	}
+	if (!find_cfa(at, rule, &cfa))
 		return false;
-	/* Not further in, and by a word at least: one comparison */
-	if (cfa - at->sp - min * word >= TASK_SIZE_MAX)
+	/* Further out by a word at least; an address that is none cannot be read */
+	if ((long)(cfa - at->sp) < (long)(min * word))
 		return false;
 
 	next->sp = cfa;
 	next->fp = at->fp;
 	next->exact_ip = false;
 	if (!UNWIND_ARCH_FP_CFA_EXACT)
-		next->sp_is_bound = !(at->rule & SFRAME_RULE_ORDINARY);
-	if (!read_word(cfa + rule_ra(at->rule), &next->ip))
+		next->sp_is_bound = !(rule & SFRAME_RULE_ORDINARY);
+	if (!read_word(cfa + rule_ra(rule), &next->ip))
 		return false;
 	next->ip = unwind_arch_strip_ra(next->ip);
-	if (!(at->rule & SFRAME_RULE_FP_SAVED))
+	if (!(rule & SFRAME_RULE_FP_SAVED))
 		return true;
-	if (!read_word(cfa + sframe_rule_fp(at->rule), &next->fp))
+	if (!read_word(cfa + sframe_rule_fp(rule), &next->fp))
 		return false;
 	next->fp = unwind_arch_untag(next->fp);
 	return true;
@@ -205,6 +225,82 @@ static __always_inline unsigned long known_sp(const struct ordinary *at)
 	return UNWIND_ARCH_FP_CFA_EXACT || !at->sp_is_bound ? at->sp : 0;
 }
 
+/**
+ * struct passed - the frames that the loop has passed
+ * @ips: where the next one's address goes
+ * @sps: where its stack pointer goes, or NULL
+ * @room: for how many more there is room
+ * @map: of the last address
+ * @rules: bits of their rules
+ * @rule: the last one's
+ */
+struct passed {
+	unsigned long			*ips;
+	unsigned long			*sps;
+	unsigned int			room;
+	const struct unwind_mapping	*map;
+	u64				rules;
+	u64				rule;
+};
+
+/* Whether there is room for more */
+static __always_inline bool add_frame(struct passed *passed, const struct ordinary *at,
+				      const struct ordinary *next)
+{
+	passed->rule = at->rule;
+	passed->rules |= at->rule;
+	if (passed->sps)
+		*passed->sps++ = known_sp(next);
+	*passed->ips++ = next->ip;
+	return --passed->room;
+}
+
+/* The result of a step: to a caller, to the last one that there is room for, or to none */
+enum step {
+	STEP_DONE,
+	STEP_LAST,
+	STEP_MAP,	/* the caller is in another mapping */
+	STEP_NONE,
+};
+
+static __always_inline enum step step(struct passed *passed, const struct ordinary *at,
+				      struct ordinary *next)
+{
+	if (!next_ordinary(at, next))
+		return STEP_NONE;
+	if (!find_rule(next, passed->map))
+		return STEP_MAP;
+	return add_frame(passed, at, next) ? STEP_DONE : STEP_LAST;
+}
+
+/*
+ * Move as far as that goes without a new mapping.  Two frames take turns, so that none is
+ * copied.  @at becomes the last frame, and @next its caller's if the result is STEP_MAP.
+ */
+static __always_inline enum step steps(struct passed *passed, struct ordinary *at,
+				       struct ordinary *next)
+{
+	struct ordinary last;
+	enum step ret;
+
+	for (;;) {
+		ret = step(passed, at, next);
+		if (ret == STEP_LAST)
+			*at = *next;
+		if (ret)
+			return ret;
+		ret = step(passed, next, at);
+		if (ret)
+			break;
+	}
+	if (ret == STEP_LAST)
+		return ret;
+	last = *next;
+	*next = *at;
+	*at = last;
+	return ret;
+}
+
 /*
  * Move through frames as long as they are ordinary.  A step is taken only if the caller's
  * mapping is known: that shows that its address is text.  If @sps is not NULL, it gets the
@@ -221,52 +317,46 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 		.exact_ip = state->exact_ip,
 		.sp_is_bound = state->sp_is_bound,
 	}, next;
-	const struct unwind_mapping *map = &state->maps[state->map];
-	u64 rule = 0, rules = 0;
-	unsigned int nr = 0;
-	bool ok;
+	struct passed passed = {
+		.ips = ips,
+		.sps = sps,
+		.room = room,
+		.map = &state->maps[state->map],
+	};
+	unsigned int nr;
+	enum step ret;
 
-	if (!find_rule(&at, map)) {
-		map = other_map(state, at.ip - !at.exact_ip);
-		if (!map || !find_rule(&at, map))
+	if (!IS_ALIGNED(at.sp, sizeof(at.sp)))
+		return 0;
+	if (!find_rule(&at, passed.map)) {
+		passed.map = other_map(state, at.ip - !at.exact_ip);
+		if (!passed.map || !find_rule(&at, passed.map))
 			return 0;
 	}
 	do {
 		if (!words_begin())
 			break;
-		while ((ok = next_ordinary(&at, &next)) && find_rule(&next, map)) {
-			rule = at.rule;
-			rules |= rule;
-			at = next;
-			if (sps)
-				sps[nr] = known_sp(&at);
-			ips[nr++] = at.ip;
-			if (nr == room)
-				break;
-		}
+		ret = steps(&passed, &at, &next);
 		words_end();
-		if (!ok || nr == room)
+		if (ret != STEP_MAP)
 			break;
-		map = other_map(state, next.ip - 1);
-		if (!map || !find_rule(&next, map))
+		passed.map = other_map(state, next.ip - 1);
+		if (!passed.map || !find_rule(&next, passed.map))
 			break;
-		rule = at.rule;
-		rules |= rule;
+		add_frame(&passed, &at, &next);
 		at = next;
-		if (sps)
-			sps[nr] = known_sp(&at);
-		ips[nr++] = at.ip;
 		/* Each of these frames may have cost a lookup */
-	} while (nr < room && state->budget >= nr + STEP_COST_MAX);
+	} while (passed.room && state->budget >= room - passed.room + STEP_COST_MAX);
 
+	nr = room - passed.room;
 	if (!nr)
 		return 0;
 	state->ip = at.ip;
 	state->sp = at.sp;
 	state->fp = at.fp;
 	state->saved_regs = 0;
-	state->method = rule & SFRAME_RULE_ORDINARY ? UNWIND_METHOD_SFRAME : UNWIND_METHOD_FP;
-	state->by_table |= !!(rules & SFRAME_RULE_ORDINARY);
+	state->method = passed.rule & RULES_OF_TABLES ? UNWIND_METHOD_SFRAME : UNWIND_METHOD_FP;
+	state->by_table |= !!(passed.rules & RULES_OF_TABLES);
 	state->topmost = false;
 	state->exact_ip = false;
 	state->has_row = false;
@@ -279,6 +369,28 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 /*
  * All frames
  */
+
+/*
+ * Keep the part of a mapping with @addr that the table describes, or that it does not.  All
+ * distances are from @addr: the place of the table may be anywhere.
+ */
+static void clip_to_table(struct unwind_mapping *map, unsigned long addr)
+{
+	unsigned long down = addr - map->start, up = map->size - down;
+	const unsigned long at = addr - map->origin;
+	const u32 span = map->table->span;
+
+	if (at < span) {
+		map->inside = map->table;
+		down = min(down, at);
+		up = min(up, span - at);
+	} else {
+		down = min(down, at - span);
+		up = min(up, -at);
+	}
+	map->start = addr - down;
+	map->size = down + up;
+}
 
 /**
  * unwind_walk_map - find the mapping of an address, and its table
@@ -313,6 +425,9 @@ int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
 		slot->size = 0;
 		return ret;
 	}
+	slot->inside = NULL;
+	if (slot->table)
+		clip_to_table(slot, addr);
 	if (state->notes && slot->table && slot->table->chain)
 		unwind_chain_note(state->notes, slot->table, slot->origin - slot->table->start);
 	state->next_map = (i + 1) % UNWIND_MAPPINGS;
