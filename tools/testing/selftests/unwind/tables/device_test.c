@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "asleep.h"
+#include "call.h"
 #include "file_env.h"
 #include "image.h"
+#include "turns.h"
 #include "../../kselftest_harness.h"
 
 #define DEVICE		"/dev/unwind"
@@ -334,6 +338,51 @@ TEST_F(device, requests_are_bounded)
 	EXPECT_EQ(0, serve(self));
 }
 
+/* Map new files of a user, and take a stack through each; 0 or a negative error */
+static int meet_files_of(struct _test_data_device *self, uid_t uid, unsigned int nr)
+{
+	struct code_image image;
+	unsigned int i;
+	char path[64];
+	int fd, ret;
+
+	for (i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), FILE_NAME "_%u", i);
+		fd = make_file(&self->file, path);
+		if (fd < 0 || fchown(fd, uid, -1) ||
+		    code_image_map(&image, &self->file, fd, NULL))
+			return -errno;
+		ret = through(&self->env, &image);
+		code_image_unmap(&image);
+		close(fd);
+		unlink(path);
+		if (ret != THROUGH_NOT)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* A user makes files without end: requests for other files still have room */
+TEST_F(device, requests_for_files_of_one_user_are_bounded)
+{
+	const uid_t user = 12345;
+	struct unwind_request request;
+	unsigned int nr = 0;
+	bool found = false;
+	struct stat st;
+
+	ASSERT_EQ(0, meet_files_of(self, user, 100));
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	while (read(self->fd, &request, sizeof(request)) == sizeof(request)) {
+		nr += !fstat(request.fd, &st) && st.st_uid == user;
+		found |= same_file(request.fd, self->env.fd);
+		close(request.fd);
+	}
+	EXPECT_LT(0, nr);
+	EXPECT_GE(32, nr);
+	EXPECT_TRUE(found);
+}
+
 /*
  * Overlay file systems, as in containers: the file below is asked for, and all that see it
  * have its table
@@ -397,6 +446,251 @@ TEST_F(device, file_on_an_overlay_is_asked_for)
 	umount2(OVERLAY "/all", MNT_DETACH);
 	umount2(OVERLAY, MNT_DETACH);
 	rmdir(OVERLAY);
+}
+
+/*
+ * The service is profiled as well.  Its stack is taken when it leaves the call in which it
+ * waits for a request, so its own request comes after the one that has ended its wait.
+ */
+
+static struct {
+	int device;
+	long nr;
+	struct unwind_request request;
+} waits;
+
+/* The end of a chain, as sampled_call(): wait for a request by read() or poll() */
+static void wait_for_request(struct notes *notes)
+{
+	struct pollfd poll_fd = { .fd = waits.device, .events = POLLIN };
+	unsigned long ip;
+
+	notes->ra[notes->nr++] = (unsigned long)__builtin_return_address(0);
+	if (waits.nr == SYS_read)
+		syscall3_at(SYS_read, waits.device, (long)&waits.request,
+			    sizeof(waits.request), &ip);
+	else
+		syscall4_at(SYS_ppoll, (long)&poll_fd, 1, 0, 0, &ip);
+	notes->ra[notes->nr++] = ip;
+}
+
+/* A process that takes a stack through another file, when the service waits */
+static pid_t start_other(struct _test_data_device *self)
+{
+	const pid_t service = getpid();
+	struct code_image image;
+	struct sampler sampler;
+	pid_t pid = fork();
+	int fd;
+
+	if (pid)
+		return pid;
+	while (sleeps_in(service) != waits.nr)
+		usleep(1000);
+	fd = make_file(&self->file, OTHER_NAME);
+	if (fd < 0 || code_image_map(&image, &self->file, fd, NULL) ||
+	    sampler_open(&sampler, 0))
+		_exit(1);
+	_exit(code_through(&sampler, code_image_fn(&image, 0, 0)) != THROUGH_NOT);
+}
+
+static void profile_service(struct __test_metadata *_metadata, struct _test_data_device *self,
+			    long nr)
+{
+	struct unwind_request request;
+	struct stack stack, expected;
+	struct unwind_answer answer;
+	pid_t pid;
+
+	waits.device = self->fd;
+	waits.nr = nr;
+	waits.request.fd = -1;
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, 0));
+	pid = start_other(self);
+	ASSERT_LT(0, pid);
+	sampler_close(&self->env.sampler);
+	ASSERT_EQ(0, sampler_open_syscall(&self->env.sampler, 0, nr));
+	EXPECT_EQ(0, sample_chain(&self->env.sampler, &stack, &expected, 2,
+				  code_image_fn(&self->env.image, 0, 0), wait_for_request));
+	sampler_close(&self->env.sampler);
+	ASSERT_EQ(0, sampler_open(&self->env.sampler, 0));
+	/* The call, and the function that has no table */
+	EXPECT_EQ(2, stack.nr);
+	EXPECT_EQ(0, wait_for(pid));
+	EXPECT_FALSE(same_file(waits.request.fd, self->env.fd));
+	close(waits.request.fd);
+
+	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+	answer = right_answer(&self->file, self->section, &request);
+	EXPECT_EQ(0, add(self->fd, &answer));
+	close(request.fd);
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+}
+
+TEST_F(device, service_profiled_while_it_reads_is_asked_for_its_own_file)
+{
+	profile_service(_metadata, self, SYS_read);
+}
+
+TEST_F(device, service_profiled_while_it_polls_is_asked_for_its_own_file)
+{
+	profile_service(_metadata, self, SYS_ppoll);
+}
+
+/*
+ * Containers have their own mounts, where the service sees no path of their files
+ */
+
+#define CONTAINER	"/tmp/device_container"
+#define INSIDE		CONTAINER "/code"
+
+/* Shared with the process in the container */
+struct container {
+	struct turns turns;
+	struct sampler sampler;
+	struct stat st;
+};
+
+static bool write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return ok;
+}
+
+/* Root of the new user namespace is the caller's user */
+static bool map_user(void)
+{
+	return write_file("/proc/self/setgroups", "deny") &&
+	       write_file("/proc/self/uid_map", "0 0 1") &&
+	       write_file("/proc/self/gid_map", "0 0 1");
+}
+
+/* Go into new namespaces, and map a file that only they have; 0 or -1 with errno */
+static int enter_container(struct container *container, int namespaces,
+			   const struct code_file *file, struct code_image *image)
+{
+	int fd;
+
+	/* Events are opened as root, who profiles */
+	if (sampler_open(&container->sampler, 0) || unshare(namespaces))
+		return -1;
+	if ((namespaces & CLONE_NEWUSER) && !map_user())
+		return -1;
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("tmpfs", CONTAINER, "tmpfs", 0, NULL))
+		return -1;
+	fd = make_file(file, INSIDE);
+	return fd < 0 || fstat(fd, &container->st) ||
+	       code_image_map(image, file, fd, NULL) ? -1 : 0;
+}
+
+static struct container *new_container(void)
+{
+	struct container *container = mmap(NULL, sizeof(*container), PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (container == MAP_FAILED || turns_init(&container->turns) ||
+	    mkdir(CONTAINER, 0700))
+		return NULL;
+	return container;
+}
+
+static bool has_bytes_of(const struct code_file *file, int fd)
+{
+	size_t size = 0;
+	char *bytes = file_bytes(file, &size), *read = malloc(size);
+	bool same = bytes && read && pread(fd, read, size, 0) == (ssize_t)size &&
+		    !memcmp(read, bytes, size);
+
+	free(bytes);
+	free(read);
+	return same;
+}
+
+TEST_F(device, file_of_another_mount_namespace_is_asked_for)
+{
+	struct container *container = new_container();
+	struct unwind_request request;
+	struct unwind_answer answer;
+	struct code_image image;
+	struct stat st;
+	chain_fn fn;
+	pid_t pid;
+
+	ASSERT_NE(NULL, container);
+	pid = fork();
+	if (!pid) {
+		ASSERT_EQ(0, enter_container(container, CLONE_NEWNS, &self->file, &image));
+		fn = code_image_fn(&image, 0, 0);
+		EXPECT_EQ(THROUGH_NOT, code_through(&container->sampler, fn));
+		turn_over(&container->turns, TURN_PARENT);
+		turn_await(&container->turns, TURN_CHILD);
+		EXPECT_EQ(THROUGH, code_through(&container->sampler, fn));
+		CHILD_EXIT();
+	}
+	ASSERT_TRUE(turn_await(&container->turns, TURN_PARENT));
+	EXPECT_EQ(-1, access(INSIDE, F_OK));
+	do {
+		ASSERT_EQ(0, await_request(self->fd, &request));
+		ASSERT_EQ(0, fstat(request.fd, &st));
+	} while (st.st_dev != container->st.st_dev || st.st_ino != container->st.st_ino);
+	EXPECT_TRUE(has_bytes_of(&self->file, request.fd));
+	answer = right_answer(&self->file, self->section, &request);
+	EXPECT_EQ(0, add(self->fd, &answer));
+	close(request.fd);
+	turn_over(&container->turns, TURN_CHILD);
+	EXPECT_EQ(0, wait_for(pid));
+	rmdir(CONTAINER);
+}
+
+/* Nobody waits for a file system that any user can mount.  It is the mount that counts. */
+TEST_F(device, file_that_a_user_namespace_has_mounted_is_not_asked_for)
+{
+	struct container *container = new_container();
+	struct code_file with_table = self->file;
+	struct code_image image, other;
+	struct unwind_request request;
+	bool found = false, own = false;
+	struct stat st;
+	chain_fn fn;
+	pid_t pid;
+	int fd;
+
+	if (access("/proc/self/ns/user", F_OK))
+		SKIP(return, "no user namespaces");
+	ASSERT_NE(NULL, container);
+	pid = fork();
+	if (!pid) {
+		ASSERT_EQ(0, enter_container(container, CLONE_NEWUSER | CLONE_NEWNS,
+					     &self->file, &image));
+		fn = code_image_fn(&image, 0, 0);
+		EXPECT_EQ(THROUGH_NOT, code_through(&container->sampler, fn));
+		EXPECT_EQ(THROUGH_NOT, code_through(&container->sampler, fn));
+		/* Its own table is loaded from the page cache */
+		with_table.hidden = false;
+		fd = make_file(&with_table, CONTAINER "/table");
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, code_image_map(&other, &with_table, fd, NULL));
+		fn = code_image_fn(&other, 0, 0);
+		EXPECT_EQ(THROUGH, code_through(&container->sampler, fn));
+		/* A file that root has mounted, in a process of the container */
+		fn = code_image_fn(&self->env.image, 0, 0);
+		EXPECT_EQ(THROUGH_NOT, code_through(&container->sampler, fn));
+		CHILD_EXIT();
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	while (read(self->fd, &request, sizeof(request)) == sizeof(request)) {
+		ASSERT_EQ(0, fstat(request.fd, &st));
+		own |= st.st_dev == container->st.st_dev;
+		found |= same_file(request.fd, self->env.fd);
+		close(request.fd);
+	}
+	EXPECT_FALSE(own);
+	EXPECT_TRUE(found);
+	rmdir(CONTAINER);
 }
 
 /*
@@ -474,6 +768,37 @@ TEST_F(device, written_file_loses_its_provided_table)
 	ASSERT_EQ(1, pwrite(fd, "", 1, EI_NIDENT - 1));
 	close(fd);
 	EXPECT_TRUE(never_through(&self->env, &self->env.image));
+}
+
+/* As a package manager replaces a library that processes have mapped */
+TEST_F(device, file_renamed_over_is_asked_for_and_the_old_one_keeps_its_table)
+{
+	const struct code_file other = with_frame(&self->file, CODE_FRAME_OTHER);
+	struct unwind_request request;
+	struct unwind_answer answer;
+	struct code_image image;
+	int fd;
+
+	ASSERT_EQ(0, serve(self));
+	fd = make_file(&other, OTHER_NAME);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, rename(OTHER_NAME, FILE_NAME));
+	ASSERT_EQ(0, code_image_map(&image, &other, fd, NULL));
+	/* By the old table, the frame would have another size */
+	EXPECT_EQ(THROUGH_NOT, through(&self->env, &image));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, await_request_for(self->fd, fd, &request));
+	ASSERT_EQ((ssize_t)code_file_table_size(&other),
+		  pread(request.fd, self->section, code_file_table_size(&other),
+			other.table.offset));
+	answer = right_answer(&other, self->section, &request);
+	EXPECT_EQ(0, add(self->fd, &answer));
+	close(request.fd);
+	EXPECT_EQ(THROUGH, through(&self->env, &image));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	EXPECT_TRUE(no_request_for(self->fd, self->env.fd));
+	code_image_unmap(&image);
+	close(fd);
 }
 
 TEST_F(device, answer_for_a_file_that_has_changed_is_stale)
