@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "cache.h"
 #include "device.h"
 #include "mapped.h"
@@ -33,16 +34,15 @@ static int device;
 static bool verbose;
 static struct cache cache;
 
-static double seconds_since(const struct timespec *start)
+static __u64 now_ms(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec - start->tv_sec + (now.tv_nsec - start->tv_nsec) / 1e9;
+	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
 }
 
-static void report(const struct unwind_request *request, const struct timespec *start,
-		   const char *format, ...)
+static void report(const struct unwind_request *request, __u64 start, const char *format, ...)
 {
 	char name[4096], text[256];
 	va_list args;
@@ -52,7 +52,7 @@ static void report(const struct unwind_request *request, const struct timespec *
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	/* One call: lines of several threads do not mix */
-	fprintf(stderr, "%s: %s (%.0f ms)\n", name, text, seconds_since(start) * 1000);
+	fprintf(stderr, "%s: %s (%llu ms)\n", name, text, now_ms() - start);
 }
 
 /*
@@ -112,15 +112,14 @@ static enum answer answer_with(const struct unwind_request *request,
 	return ret;
 }
 
-/* Convert the file of a request, and answer it; @request->fd stays open */
-static void answer(const struct unwind_request *request)
+/* Convert the file of a request, and answer it */
+static void convert(const struct unwind_request *request)
 {
+	const __u64 start = now_ms();
 	struct unwind_table table;
 	struct cached cached;
-	struct timespec start;
 	int error;
 
-	clock_gettime(CLOCK_MONOTONIC, &start);
 	error = cache_convert(&cache, request->fd, &table, &cached);
 	if (cached.fd >= 0)
 		close(cached.fd);
@@ -128,25 +127,48 @@ static void answer(const struct unwind_request *request)
 	switch (answer_with(request, &table, error)) {
 	case ANSWER_ADDED:
 		if (verbose)
-			report(request, &start, "%llu functions, %zu bytes%s%s",
+			report(request, start, "%llu functions, %zu bytes%s%s",
 			       table.stats.functions + table.stats.added, table.size,
 			       table.has_chain ? ", and an interpreter" : "",
 			       cached.hit ? ", from the cache" : "");
 		break;
 	case ANSWER_LATE:
 		if (verbose)
-			report(request, &start, "has changed, or has a table");
+			report(request, start, "has changed, or has a table");
 		break;
 	case ANSWER_NONE:
-		report(request, &start, "no table: %s",
+		report(request, start, "no table: %s",
 		       error ? unwind_convert_error(error) : "no call frame information");
 		break;
 	case ANSWER_FAILED:
-		report(request, &start, "no table for now: %s",
+		report(request, start, "no table for now: %s",
 		       error ? unwind_convert_error(error) : strerror(errno));
 		break;
 	}
 	unwind_table_free(&table);
+}
+
+/*
+ * Answer a request, unless the files of its owner take too long: the kernel asks again when
+ * it meets the file later.  @request->fd stays open.
+ */
+static void answer(const struct unwind_request *request)
+{
+	const __u64 start = now_ms();
+	struct stat st;
+
+	if (fstat(request->fd, &st))
+		return;
+	if (!budget_left(st.st_uid, start)) {
+		if (verbose)
+			report(request, start, "no table for now: too many of its owner's files");
+		return;
+	}
+	convert(request);
+	/* Not for each file: there may be any number of them */
+	if (budget_spend(st.st_uid, start, now_ms() - start))
+		fprintf(stderr, "unwind-tables: user %u: no tables for a minute: too many files\n",
+			st.st_uid);
 }
 
 static void *serve(void *unused)

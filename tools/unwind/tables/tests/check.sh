@@ -201,6 +201,7 @@ run_tests()
 	collect cases < <("$here/cases.sh" "$tests/table_rows" "$work/cases")
 	collect sandbox < <("$tests/sandbox_test")
 	collect worker < <("$tests/worker_test")
+	collect budget < <("$tests/budget_test")
 	collect unwind-tables < <(run_tool)
 	rm -rf "$work/entries"
 	mapfile -t files < <(once "${usual[@]}" /usr/bin/php* /usr/bin/python3)

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The time that conversions may take, for each owner of files.
+ *
+ * A user can make, run and profile programs without end, and each is converted once.  Then
+ * the files of others would wait.  So each user has BUDGET of every BUDGET_PERIOD.  A file
+ * that is met beyond that gets its table later, when the kernel asks again.  Hundreds of
+ * ordinary files are within it.  Root's files are the system's, and have no limit.
+ *
+ * In a user namespace, one user has many numbers.  When more users are active than can be
+ * told apart, the rest share one budget.
+ */
+#include <pthread.h>
+
+#include "budget.h"
+
+struct user {
+	uid_t	uid;
+	/* When its period began, and what it has used since */
+	__u64	since;
+	__u64	spent;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* The last one is of those who share */
+static struct user users[BUDGET_USERS + 1];
+
+static bool is_over(const struct user *user, __u64 now)
+{
+	return !user->spent || now - user->since >= BUDGET_PERIOD;
+}
+
+/* A user without a period that runs has spent nothing; called with the lock */
+static struct user *find(uid_t uid, __u64 now)
+{
+	struct user *user, *free = NULL;
+
+	for (user = users; user < users + BUDGET_USERS; user++) {
+		if (is_over(user, now))
+			free = user;
+		else if (user->uid == uid)
+			return user;
+	}
+	if (!free) {
+		free = user;
+		if (!is_over(free, now))
+			return free;
+	}
+	*free = (struct user){ .uid = uid, .since = now };
+	return free;
+}
+
+/**
+ * budget_left - may a file be converted now?
+ * @uid: its owner
+ * @now: time in milliseconds, by a clock that nobody sets
+ *
+ * Return: whether it may.
+ */
+bool budget_left(uid_t uid, __u64 now)
+{
+	bool left;
+
+	if (!uid)
+		return true;
+	pthread_mutex_lock(&lock);
+	left = find(uid, now)->spent < BUDGET;
+	pthread_mutex_unlock(&lock);
+	return left;
+}
+
+/**
+ * budget_spend - a file was converted
+ * @uid: its owner
+ * @now: as for budget_left()
+ * @ms: how long that took
+ *
+ * Return: whether the owner's budget has just come to its end.
+ */
+bool budget_spend(uid_t uid, __u64 now, __u64 ms)
+{
+	struct user *user;
+	bool had;
+
+	if (!uid)
+		return false;
+	pthread_mutex_lock(&lock);
+	user = find(uid, now);
+	had = user->spent < BUDGET;
+	/* A file that takes no time is not for nothing */
+	user->spent += ms + 1;
+	had &= user->spent >= BUDGET;
+	pthread_mutex_unlock(&lock);
+	return had;
+}

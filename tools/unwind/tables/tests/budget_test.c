@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The limit of time for files of one user.
+ */
+#include <stdio.h>
+
+#include "../budget.h"
+
+/* No user has spent anything at the beginning of a test */
+#define LATER	(10 * BUDGET_PERIOD)
+
+static unsigned int nr, failed;
+
+static void result(bool ok, const char *name)
+{
+	failed += !ok;
+	printf("%sok %u - budget: %s\n", ok ? "" : "not ", ++nr, name);
+}
+
+static void test_end(__u64 now)
+{
+	bool first = budget_spend(1, now, BUDGET / 2);
+	bool second = budget_spend(1, now + 1, BUDGET / 2);
+	bool third = budget_spend(1, now + 2, BUDGET);
+
+	result(!first && second && !third, "its end is reported once");
+	result(!budget_left(1, now + 3), "who has spent it waits");
+	result(budget_left(2, now + 3), "others do not wait");
+	result(!budget_left(1, now + BUDGET_PERIOD - 1) && budget_left(1, now + BUDGET_PERIOD),
+	       "there is a new one after the period");
+	result(!budget_spend(1, now + BUDGET_PERIOD, 1) && budget_left(1, now + BUDGET_PERIOD),
+	       "the new one is a whole one");
+}
+
+static void test_many_files(__u64 now)
+{
+	unsigned int i;
+
+	for (i = 0; i < 1000; i++)
+		budget_spend(1, now, 10);
+	result(budget_left(1, now), "a thousand ordinary files are within it");
+	for (i = 0; i < BUDGET; i++)
+		budget_spend(1, now, 0);
+	result(!budget_left(1, now), "files that take no time count, too");
+}
+
+static void test_root(__u64 now)
+{
+	result(!budget_spend(0, now, 10 * BUDGET) && budget_left(0, now),
+	       "root's files have none");
+}
+
+static void test_many_users(__u64 now)
+{
+	unsigned int uid;
+	bool left = true;
+
+	for (uid = 1; uid <= BUDGET_USERS; uid++) {
+		left &= budget_left(uid, now);
+		budget_spend(uid, now, BUDGET);
+	}
+	result(left, "each user has one");
+	left = budget_left(uid, now);
+	budget_spend(uid, now, BUDGET);
+	result(left && !budget_left(uid + 1, now) && !budget_left(uid + 70000, now),
+	       "beyond that number, users share one");
+	result(!budget_left(1, now + 1), "the others keep their own");
+	now += BUDGET_PERIOD;
+	result(budget_left(uid + 1, now) && budget_left(1, now), "all have a new one");
+}
+
+int main(void)
+{
+	test_end(LATER);
+	test_many_files(2 * LATER);
+	test_root(3 * LATER);
+	test_many_users(4 * LATER);
+	printf("1..%u\n", nr);
+	return !!failed;
+}
