@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "answers.h"
 #include "budget.h"
 #include "cache.h"
 #include "device.h"
@@ -33,6 +33,8 @@
 static int device;
 static bool verbose;
 static struct cache cache;
+/* For status; or -1 */
+static int answers;
 
 static __u64 now_ms(void)
 {
@@ -42,17 +44,40 @@ static __u64 now_ms(void)
 	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
 }
 
-static void report(const struct unwind_request *request, __u64 start, const char *format, ...)
+static void report(const struct unwind_request *request, __u64 ms, const char *text)
 {
-	char name[4096], text[256];
-	va_list args;
+	char name[4096];
 
 	name_of_file(request->fd, name, sizeof(name));
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
 	/* One call: lines of several threads do not mix */
-	fprintf(stderr, "%s: %s (%llu ms)\n", name, text, now_ms() - start);
+	fprintf(stderr, "%s: %s (%llu ms)\n", name, text, ms);
+}
+
+/* The file has a table */
+static void report_added(const struct unwind_request *request, __u64 ms,
+			 const struct unwind_table *table, bool hit)
+{
+	char text[128];
+
+	answers_note(answers, request->fd, ms, NULL);
+	if (!verbose)
+		return;
+	snprintf(text, sizeof(text), "%llu functions, %zu bytes%s%s",
+		 table->stats.functions + table->stats.added, table->size,
+		 table->has_chain ? ", and an interpreter" : "",
+		 hit ? ", from the cache" : "");
+	report(request, ms, text);
+}
+
+/* The file has none, because of @why */
+static void report_refused(const struct unwind_request *request, __u64 ms, const char *why,
+			   bool for_now)
+{
+	char text[256];
+
+	answers_note(answers, request->fd, ms, why);
+	snprintf(text, sizeof(text), "no table%s: %s", for_now ? " for now" : "", why);
+	report(request, ms, text);
 }
 
 /*
@@ -118,31 +143,32 @@ static void convert(const struct unwind_request *request)
 	const __u64 start = now_ms();
 	struct unwind_table table;
 	struct cached cached;
+	enum answer what;
+	const char *why;
 	int error;
+	__u64 ms;
 
 	error = cache_convert(&cache, request->fd, &table, &cached);
 	if (cached.fd >= 0)
 		close(cached.fd);
 	errno = 0;
-	switch (answer_with(request, &table, error)) {
+	what = answer_with(request, &table, error);
+	if (error)
+		why = unwind_convert_error(error);
+	else
+		why = what == ANSWER_NONE ? "no call frame information" : strerror(errno);
+	ms = now_ms() - start;
+	switch (what) {
 	case ANSWER_ADDED:
-		if (verbose)
-			report(request, start, "%llu functions, %zu bytes%s%s",
-			       table.stats.functions + table.stats.added, table.size,
-			       table.has_chain ? ", and an interpreter" : "",
-			       cached.hit ? ", from the cache" : "");
+		report_added(request, ms, &table, cached.hit);
 		break;
 	case ANSWER_LATE:
 		if (verbose)
-			report(request, start, "has changed, or has a table");
+			report(request, ms, "has changed, or has a table");
 		break;
 	case ANSWER_NONE:
-		report(request, start, "no table: %s",
-		       error ? unwind_convert_error(error) : "no call frame information");
-		break;
 	case ANSWER_FAILED:
-		report(request, start, "no table for now: %s",
-		       error ? unwind_convert_error(error) : strerror(errno));
+		report_refused(request, ms, why, what == ANSWER_FAILED);
 		break;
 	}
 	unwind_table_free(&table);
@@ -161,7 +187,7 @@ static void answer(const struct unwind_request *request)
 		return;
 	if (!budget_left(st.st_uid, start)) {
 		if (verbose)
-			report(request, start, "no table for now: too many of its owner's files");
+			report(request, 0, "no table for now: too many of its owner's files");
 		return;
 	}
 	convert(request);
@@ -286,5 +312,6 @@ int cmd_serve(int argc, char **argv)
 	}
 	if (cache_open(&cache, dir))
 		fprintf(stderr, "unwind-tables: no cache: %s\n", strerror(errno));
+	answers = answers_create(stored >= 0);
 	return run(stored >= 0);
 }

@@ -202,6 +202,7 @@ run_tests()
 	collect sandbox < <("$tests/sandbox_test")
 	collect worker < <("$tests/worker_test")
 	collect budget < <("$tests/budget_test")
+	collect answers < <("$tests/answers_test" "$work/answers")
 	collect unwind-tables < <(run_tool)
 	rm -rf "$work/entries"
 	mapfile -t files < <(once "${usual[@]}" /usr/bin/php* /usr/bin/python3)
