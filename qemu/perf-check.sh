@@ -110,6 +110,29 @@ functions()
 	! grep missing err && python3 $HERE/judge_functions.py script $2 ${STRICT:+99.8}
 }
 
+# The service says how long a table took, and why a file has none
+status()
+{
+	echo 'void work(void) { for (volatile int i = 0; i < 100000000; i++) ; }' >d.c
+	gcc-14 -nostdlib -shared -fno-asynchronous-unwind-tables -o d.without d.c
+	unwind-tables serve 2>d.served &
+	service=$!
+	"$PERF" record -q -F 499 -e cpu-clock -o d.data --call-graph sframe \
+		python3 -c 'import ctypes; ctypes.CDLL("/tmp/d.without").work()'
+	sleep 1
+	unwind-tables status >d.status
+	kill $service
+	wait $service
+	cat d.served d.status
+	awk 'NR == 1 { title = $0 == "     bytes   entries processes  from         ms  file" }
+		$1 > 1000 && $2 > 100 && $3 > 0 && $4 == "service" && $5 ~ /^[0-9]+$/ &&
+			$6 ~ /\/libc\.so\.6$/ { libc++ }
+		$1 == "-" && $2 == "-" && $4 == "none" && $5 ~ /^[0-9]+$/ &&
+			/ \/tmp\/d\.without: no call frame information$/ { without++ }
+		/^[0-9]+ tables, [0-9]+ of them by the service, [0-9]+ kB; [0-9]+ files have none$/ { sum = NR }
+		END { exit !(title && libc == 1 && without == 1 && sum == NR) }' d.status
+}
+
 # An ordinary user's program registers its tables and its runtime; the first run makes them
 registered_functions()
 {
@@ -408,6 +431,7 @@ try "Debian's perf $($DEBIAN --version | cut -d' ' -f3): record and report fp,de
 try "Debian's perf reads our recording" debian_reads
 try "Python's functions: each has its caller, and its place" functions python3 py
 try "PHP's functions: each has its caller, and its place" functions php8.4 php
+try "unwind-tables status: times of tables, and why files have none" status
 try "Python's functions: without a service and privileges" registered_functions python3 py
 try "PHP's functions: without a service and privileges" registered_functions php8.4 php
 try "Python's functions: perf script --no-runtime shows native frames alone" no_functions
