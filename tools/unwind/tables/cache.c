@@ -396,34 +396,29 @@ static int convert_image(struct cache *cache, int image, struct unwind_table *ta
 			 struct cached *cached)
 {
 	const __u64 addr = address_for(image);
-	__u8 key[UNWIND_CACHE_DIGEST];
 	int ret;
 
-	if (!make_key(image, addr, key))
+	if (!make_key(image, addr, cached->key))
 		return unwind_convert_sandboxed(image, addr, table);
-	cached->fd = find(cache, key, table);
+	cached->fd = find(cache, cached->key, table);
 	cached->hit = cached->fd >= 0;
 	if (cached->hit)
 		return 0;
 	ret = unwind_convert_sandboxed(image, addr, table);
-	if (ret || cache->own < 0)
-		return ret;
-	cached->fd = store(cache, key, table);
-	cached->error = cached->fd < 0 ? cached->fd : 0;
-	return 0;
+	cached->is_new = !ret && cache->own >= 0;
+	return ret;
 }
 
 /**
- * cache_convert - get a file's table from the cache, or make it and store it
+ * cache_get - get a file's table from the cache, or make it
  * @cache: from cache_open()
  * @fd: a descriptor to read the file from
  * @table: filled in, without notes; to be freed by unwind_table_free(), also after an error
- * @cached: filled in; @cached->fd is to be closed
+ * @cached: filled in, for cache_store()
  *
  * Return: as unwind_convert_sandboxed().
  */
-int cache_convert(struct cache *cache, int fd, struct unwind_table *table,
-		  struct cached *cached)
+int cache_get(struct cache *cache, int fd, struct unwind_table *table, struct cached *cached)
 {
 	int image = -ENOENT, ret;
 
@@ -437,8 +432,42 @@ int cache_convert(struct cache *cache, int fd, struct unwind_table *table,
 	if (image < 0)
 		return unwind_convert_sandboxed(fd, 0, table);
 	ret = convert_image(cache, image, table, cached);
+	close(image);
+	return ret;
+}
+
+/**
+ * cache_store - store a table that was made
+ * @cache: from cache_open()
+ * @fd: of the file
+ * @table: from cache_get()
+ * @cached: likewise; @cached->fd is to be closed afterwards
+ */
+void cache_store(struct cache *cache, int fd, const struct unwind_table *table,
+		 struct cached *cached)
+{
+	if (cached->is_new) {
+		cached->fd = store(cache, cached->key, table);
+		cached->error = cached->fd < 0 ? cached->fd : 0;
+	}
 	if (cached->fd >= 0 && cache->publish)
 		publish(cached->fd, fd);
-	close(image);
+}
+
+/**
+ * cache_convert - get a file's table from the cache, or make it and store it
+ * @cache: from cache_open()
+ * @fd: a descriptor to read the file from
+ * @table: as for cache_get()
+ * @cached: filled in; @cached->fd is to be closed
+ *
+ * Return: as unwind_convert_sandboxed().
+ */
+int cache_convert(struct cache *cache, int fd, struct unwind_table *table,
+		  struct cached *cached)
+{
+	int ret = cache_get(cache, fd, table, cached);
+
+	cache_store(cache, fd, table, cached);
 	return ret;
 }

@@ -5,6 +5,7 @@
 #ifndef _UNWIND_TABLES_CACHE_H
 #define _UNWIND_TABLES_CACHE_H
 
+#include "cache_format.h"
 #include "convert.h"
 
 /**
@@ -26,17 +27,25 @@ struct cache {
 /**
  * struct cached - where a table came from
  * @hit: it was in the cache
+ * @is_new: it was made, and can be stored under @key
+ * @key: its name in the cache
  * @fd: the cache's file, see cache_format.h; or -1
  * @error: why it could not be stored; or 0
  */
 struct cached {
 	bool	hit;
+	bool	is_new;
+	__u8	key[UNWIND_CACHE_DIGEST];
 	int	fd;
 	int	error;
 };
 
 int cache_open(struct cache *cache, const char *dir);
 void cache_close(struct cache *cache);
+int cache_get(struct cache *cache, int fd, struct unwind_table *table,
+	      struct cached *cached);
+void cache_store(struct cache *cache, int fd, const struct unwind_table *table,
+		 struct cached *cached);
 int cache_convert(struct cache *cache, int fd, struct unwind_table *table,
 		  struct cached *cached);
 

@@ -148,9 +148,7 @@ static void convert(const struct unwind_request *request)
 	int error;
 	__u64 ms;
 
-	error = cache_convert(&cache, request->fd, &table, &cached);
-	if (cached.fd >= 0)
-		close(cached.fd);
+	error = cache_get(&cache, request->fd, &table, &cached);
 	errno = 0;
 	what = answer_with(request, &table, error);
 	if (error)
@@ -171,6 +169,10 @@ static void convert(const struct unwind_request *request)
 		report_refused(request, ms, why, what == ANSWER_FAILED);
 		break;
 	}
+	/* Stacks are waiting for the table, and nobody for this */
+	cache_store(&cache, request->fd, &table, &cached);
+	if (cached.fd >= 0)
+		close(cached.fd);
 	unwind_table_free(&table);
 }
 
