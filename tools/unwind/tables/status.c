@@ -40,6 +40,8 @@ static bool print_table(const struct unwind_table_info *info, void *arg)
 		printf(" %6s  ", "-");
 	if (file)
 		puts(file->path);
+	else if (answered)
+		puts(answered->path);
 	else
 		printf("device %u:%u, inode %llu\n", info->dev_major, info->dev_minor,
 		       info->ino);
