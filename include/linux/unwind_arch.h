@@ -16,12 +16,12 @@ struct page;
 
 /**
  * struct unwind_code - text of files that is not mapped, but in the page cache
- * @nr: number of pages
+ * @next: which page is replaced next
  * @start: the address of each
- * @page: and a reference to it
+ * @page: and a reference to it; NULL if there is none
  */
 struct unwind_code {
-	unsigned int	nr;
+	unsigned int	next;
 	unsigned long	start[UNWIND_CODE_PAGES];
 	struct page	*page[UNWIND_CODE_PAGES];
 };
@@ -96,11 +96,12 @@ struct unwind_arch_interrupted {
  */
 #define unwind_arch_read(val, ptr, to)					\
 ({									\
+	struct unwind_arch_interrupted *__to = (to);			\
 	typeof(ptr) __ptr = (ptr);					\
-	bool __read = unwind_read_code(val, __ptr, (to)->code);		\
+	bool __read = unwind_read_code(val, __ptr, __to->code);		\
 									\
 	if (!__read)							\
-		(to)->unread = (unsigned long)__ptr;			\
+		__to->unread = (unsigned long)__ptr;			\
 	__read;								\
 })
 

@@ -9,30 +9,42 @@
  * the one that the fault would find.
  *
  * That holds for mappings of files that were never written to.  An unwind holds a few
- * pages; code that jumps among more of them goes on without.
+ * pages, and replaces the oldest one.
  */
 
 #include <linux/err.h>
 #include <linux/hugetlb.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/page-flags.h>
 #include <linux/pagemap.h>
 #include <linux/sched.h>
 #include <linux/secretmem.h>
+#include <linux/uaccess.h>
 #include <linux/unwind_arch.h>
 #include <linux/userfaultfd_k.h>
 
 #include "walk.h"
 
-static const void *page_at(const struct unwind_code *code, unsigned long addr)
+static struct page *page_at(const struct unwind_code *code, unsigned long addr)
 {
 	unsigned int i;
 
-	for (i = 0; i < code->nr; i++) {
-		if (code->start[i] == (addr & PAGE_MASK))
-			return page_address(code->page[i]);
+	for (i = 0; i < UNWIND_CODE_PAGES; i++) {
+		if (code->page[i] && code->start[i] == (addr & PAGE_MASK))
+			return code->page[i];
 	}
 	return NULL;
+}
+
+/* Bytes in one page.  The page may have failed since, and have lost its address. */
+static bool read_piece(const struct unwind_code *code, unsigned long addr, void *val,
+		       size_t size)
+{
+	struct page *page = page_at(code, addr);
+
+	return page && !PageHWPoison(page) &&
+	       !copy_from_kernel_nofault(val, page_address(page) + offset_in_page(addr), size);
 }
 
 /**
@@ -48,18 +60,10 @@ static const void *page_at(const struct unwind_code *code, unsigned long addr)
 bool unwind_code_read(const struct unwind_code *code, unsigned long addr, void *val,
 		      size_t size)
 {
-	const void *page;
-	size_t i;
+	const size_t first = min(size, PAGE_SIZE - offset_in_page(addr));
 
-	if (!code || !code->nr)
-		return false;
-	for (i = 0; i < size; i++) {
-		page = page_at(code, addr + i);
-		if (!page)
-			return false;
-		((u8 *)val)[i] = ((const u8 *)page)[offset_in_page(addr + i)];
-	}
-	return true;
+	return code && read_piece(code, addr, val, first) &&
+	       (first == size || read_piece(code, addr + first, val + first, size - first));
 }
 
 /* Are the file's pages what the mapping has, once they are mapped? */
@@ -97,17 +101,21 @@ static struct page *find_page(unsigned long addr)
 	return ERR_PTR(-EFAULT);
 }
 
+/* The oldest one makes room */
 static int add_page(struct unwind_code *code, unsigned long addr)
 {
 	struct page *page;
 
-	if (code->nr == UNWIND_CODE_PAGES || page_at(code, addr))
+	if (page_at(code, addr))
 		return -EFAULT;
 	page = find_page(addr);
 	if (IS_ERR(page))
 		return PTR_ERR(page);
-	code->start[code->nr] = addr & PAGE_MASK;
-	code->page[code->nr++] = page;
+	if (code->page[code->next])
+		put_page(code->page[code->next]);
+	code->start[code->next] = addr & PAGE_MASK;
+	code->page[code->next] = page;
+	code->next = (code->next + 1) % UNWIND_CODE_PAGES;
 	return 0;
 }
 
@@ -117,15 +125,18 @@ static int add_page(struct unwind_code *code, unsigned long addr)
  * @addr: the word's address
  *
  * Context: task; may sleep; without the mmap lock.
- * Return: 0 more of the word can be read than before; -ENOENT this is no unchanged text of
- * a file; -EFAULT it cannot be had, or there are too many pages; -EINTR.
+ * Return: 0 more of the word can be read than before; -ENOENT some of it is no unchanged
+ * text of a file; -EFAULT it cannot be had; -EINTR.
  */
 int unwind_code_add(struct unwind_code *code, unsigned long addr)
 {
 	const int ret = add_page(code, addr);
-
 	/* The rest may be in the next page */
-	return add_page(code, addr + sizeof(u64) - 1) ? ret : 0;
+	const int rest = add_page(code, addr + sizeof(u64) - 1);
+
+	if (!ret || !rest)
+		return 0;
+	return rest == -ENOENT ? rest : ret;
 }
 
 /**
@@ -136,6 +147,10 @@ int unwind_code_add(struct unwind_code *code, unsigned long addr)
  */
 void unwind_code_release(struct unwind_code *code)
 {
-	while (code->nr)
-		put_page(code->page[--code->nr]);
+	unsigned int i;
+
+	for (i = 0; i < UNWIND_CODE_PAGES; i++) {
+		if (code->page[i])
+			put_page(code->page[i]);
+	}
 }

@@ -118,13 +118,8 @@ static bool is_text(struct unwind_walk_state *state, unsigned long ip)
 	return ret != -EFAULT;
 }
 
-/*
- * Memory at @addr could not be read: a trampoline's code, a word that a rule points to, a
- * signal frame, a frame record.  If it can be brought in, the step has to wait for that: it
- * would find another stack, or none.  @beside is 0, or an address in the same mapping.
- */
-static void note_unread(struct unwind_walk_state *state, unsigned long addr,
-			unsigned long beside)
+static void note_need(struct unwind_walk_state *state, enum unwind_need need,
+		      unsigned long addr, unsigned long beside)
 {
 	int may;
 
@@ -133,8 +128,25 @@ static void note_unread(struct unwind_walk_state *state, unsigned long addr,
 	may = unwind_may_fault_in(addr, beside, state->locked);
 	if (!may)
 		return;
-	unwind_walk_need(state, may < 0 ? UNWIND_NEED_LOCK : UNWIND_NEED_PAGE, addr);
+	unwind_walk_need(state, may < 0 ? UNWIND_NEED_LOCK : need, addr);
 	state->need_beside = beside;
+}
+
+/*
+ * Memory at @addr could not be read: a word that a rule points to, a signal frame, a frame
+ * record.  If it can be brought in, the step has to wait for that: it would find another
+ * stack, or none.  @beside is 0, or an address in the same mapping.
+ */
+static void note_unread(struct unwind_walk_state *state, unsigned long addr,
+			unsigned long beside)
+{
+	note_need(state, UNWIND_NEED_PAGE, addr, beside);
+}
+
+/* The same for instructions, which may be in the page cache without being mapped */
+static void note_unread_code(struct unwind_walk_state *state, unsigned long addr)
+{
+	note_need(state, UNWIND_NEED_CODE, addr, 0);
 }
 
 /* Replace the return address by the true one, if a uretprobe has changed it */
@@ -159,7 +171,7 @@ static int call_before(struct unwind_walk_state *state, unsigned long ra)
 
 	if (unwind_read_code(code, (const u64 __user *)before, state->code))
 		return unwind_arch_follows_call(code);
-	note_unread(state, before, 0);
+	note_unread_code(state, before);
 	return -EFAULT;
 }
 
@@ -475,6 +487,9 @@ static enum unwind_stop_reason next_by_row(struct unwind_walk_state *state,
  * By signal frame
  */
 
+/* No trampoline has more bytes.  What is read beyond is the signal's frame. */
+#define TRAMPOLINE_MAX	16
+
 static enum unwind_stop_reason next_by_signal(struct unwind_walk_state *state,
 					      struct unwind_walk_frame *next)
 {
@@ -487,7 +502,9 @@ static enum unwind_stop_reason next_by_signal(struct unwind_walk_state *state,
 		sp = state->fp - UNWIND_ARCH_SIGNAL_RECORD;
 	found = unwind_arch_signal_frame(state->ip, sp, topmost,
 					 state->saved_regs, state->word_size, &to);
-	if (to.unread)
+	if (to.unread && to.unread - state->ip < TRAMPOLINE_MAX)
+		note_unread_code(state, to.unread);
+	else if (to.unread)
 		note_unread(state, to.unread, 0);
 	if (!found)
 		return UNWIND_STOP_NO_FRAME;
@@ -537,7 +554,7 @@ static enum unwind_stop_reason next_by_insns(struct unwind_walk_state *state, bo
 	/* To decode an instruction takes about two ordinary frames */
 	state->budget -= min(state->budget, 2 * at.looked);
 	if (at.unread)
-		note_unread(state, at.unread, 0);
+		note_unread_code(state, at.unread);
 	if (ret)
 		return ret == -EEXIST ? UNWIND_STOP_NO_FRAME : unknown;
 
@@ -581,24 +598,26 @@ static int read_record(struct unwind_walk_state *state, unsigned long addr,
 /*
  * Does a frame pointer below the stack pointer belong to another stack, from which the
  * current function was called?  In the same mapping, it leads to frames that have ended.
+ * @end is set to the end of the other stack's mapping.
  */
-static bool on_other_stack(struct unwind_walk_state *state, unsigned long fp)
+static bool on_other_stack(struct unwind_walk_state *state, unsigned long *end)
 {
-	int other;
+	int ret;
 
 	if (state->exact_ip)
 		return false;
-	other = unwind_other_mapping(fp, state->sp, state->locked);
-	if (other == -EBUSY)
-		unwind_walk_need(state, UNWIND_NEED_LOCK, fp);
-	return other == 1;
+	/* The stack pointer may be the end of its mapping; the byte below is on the stack */
+	ret = unwind_other_stack(state->fp, state->sp - 1, end, state->locked);
+	if (ret == -EBUSY)
+		unwind_walk_need(state, UNWIND_NEED_LOCK, state->fp);
+	return ret == 1;
 }
 
 static enum unwind_stop_reason next_by_fp(struct unwind_walk_state *state,
 					  struct unwind_walk_frame *next)
 {
 	const unsigned int word = state->word_size;
-	unsigned long fp = state->fp;
+	unsigned long fp = state->fp, end = 0;
 	enum unwind_stop_reason stop;
 
 	*next = (struct unwind_walk_frame){
@@ -610,7 +629,7 @@ static enum unwind_stop_reason next_by_fp(struct unwind_walk_state *state,
 		return UNWIND_STOP_END_FP;
 	if (!state->exact_ip && !follows_call(state, state->ip))
 		return UNWIND_STOP_NO_CALL;
-	if (!IS_ALIGNED(fp, word) || (fp < state->sp && !on_other_stack(state, fp)))
+	if (!IS_ALIGNED(fp, word) || (fp < state->sp && !on_other_stack(state, &end)))
 		return UNWIND_STOP_NO_FRAME;
 
 	next->sp = fp + UNWIND_ARCH_FP_CFA_WORDS * word;
@@ -619,6 +638,9 @@ static enum unwind_stop_reason next_by_fp(struct unwind_walk_state *state,
 	if (read_record(state, fp + UNWIND_ARCH_FP_RA_WORDS * word, &next->ip) ||
 	    read_record(state, fp + UNWIND_ARCH_FP_FP_WORDS * word, &next->fp))
 		return UNWIND_STOP_UNREADABLE;
+	/* The callers there have records, too, or it is none */
+	if (end && next->fp && (next->fp <= fp || next->fp >= end))
+		return UNWIND_STOP_NO_FRAME;
 	stop = check_frame(state, next);
 	/* Then it is no frame record: the register had some other use */
 	return stop == UNWIND_STOP_NOT_TEXT || stop == UNWIND_STOP_BAD_FRAME ?
@@ -642,7 +664,7 @@ static bool may_be_trampoline(struct unwind_walk_state *state,
 		return false;
 	if (unwind_read_code(insns, (const u32 __user *)state->ip, state->code))
 		return unwind_arch_maybe_trampoline(insns);
-	note_unread(state, state->ip, 0);
+	note_unread_code(state, state->ip);
 	return false;
 }
 

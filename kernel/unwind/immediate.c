@@ -85,6 +85,7 @@ static enum outcome follow(struct unwind_walk_state *state,
 	case UNWIND_NEED_NOTHING:
 		break;
 	case UNWIND_NEED_PAGE:
+	case UNWIND_NEED_CODE:
 	case UNWIND_NEED_TABLE:
 		return MISSING;
 	default:

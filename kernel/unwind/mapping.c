@@ -187,6 +187,7 @@ struct memory {
 	unsigned long	start;
 	unsigned long	end;
 	bool		may_fault;
+	bool		may_be_stack;
 };
 
 static bool lies_in(unsigned long addr, const struct memory *memory)
@@ -210,6 +211,8 @@ static int find_memory(unsigned long addr, bool locked, struct memory *memory)
 		memory->start = READ_ONCE(vma->vm_start);
 		memory->end = READ_ONCE(vma->vm_end);
 		memory->may_fault = may_fault(vma);
+		memory->may_be_stack = !READ_ONCE(vma->vm_file) &&
+			(READ_ONCE(vma->vm_flags) & (VM_WRITE | VM_EXEC)) == VM_WRITE;
 	}
 	return !locked && mmap_lock_speculate_retry(mm, seq) ? -EBUSY : 0;
 }
@@ -234,22 +237,24 @@ int unwind_may_fault_in(unsigned long addr, unsigned long beside, bool locked)
 }
 
 /**
- * unwind_other_mapping - are two addresses of the current task in different mappings?
- * @addr: an address
- * @other: another
+ * unwind_other_stack - may an address of the current task be on another stack?
+ * @addr: the address
+ * @sp: an address on this stack
+ * @end: set to the end of the mapping of @addr
  * @locked: the mmap lock is held
  *
  * Context: any.
- * Return: 1 if @addr is in a mapping and @other is not in the same; 0 if not; -EBUSY a
- * writer has the mmap lock.
+ * Return: 1 if @addr is in anonymous memory that can be written to and not executed, and
+ * @sp is not in the same mapping; 0 if not; -EBUSY a writer has the mmap lock.
  */
-int unwind_other_mapping(unsigned long addr, unsigned long other, bool locked)
+int unwind_other_stack(unsigned long addr, unsigned long sp, unsigned long *end, bool locked)
 {
 	struct memory memory;
 
 	if (find_memory(addr, locked, &memory))
 		return -EBUSY;
-	return memory.end && !lies_in(other, &memory);
+	*end = memory.end;
+	return memory.may_be_stack && !lies_in(sp, &memory);
 }
 
 /* Is the page there, apart from the page tables?  Then nobody has to be waited for. */

@@ -169,7 +169,7 @@ static __always_inline u64 sframe_table_find_inside(const struct sframe_table *t
 	if (likely(n < 8))
 		above |= 1ULL << n * 8;
 	i += __ffs(above) / 8;
-	/* Does the next entry begin at the next offset, which may be in the next block? */
+	/* The next entry may be in a block further on: that is taken for an edge, too */
 	*edge = !((table->low[i] + rest) % SFRAME_BLOCK);
 	return table->rules[table->rule[i - 1]];
 }

@@ -326,7 +326,7 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 	unsigned int nr;
 	enum step ret;
 
-	if (!IS_ALIGNED(at.sp, sizeof(at.sp)))
+	if (!IS_ALIGNED(at.sp, sizeof(at.sp)) || at.sp >= TASK_SIZE_MAX)
 		return 0;
 	if (!find_rule(&at, passed.map)) {
 		passed.map = other_map(state, at.ip - !at.exact_ip);
@@ -595,12 +595,17 @@ static void get_row(struct unwind_walk_state *state)
 
 static void get_page_at(struct unwind_walk_state *state)
 {
+	state->no_pages = !unwind_bring_in(state->need_addr, sizeof(u64), state->need_beside);
+}
+
+static void get_code(struct unwind_walk_state *state)
+{
 	int ret = unwind_code_add(state->code, state->need_addr);
 
 	if (ret == -ENOENT)
-		ret = unwind_bring_in(state->need_addr, sizeof(u64),
-				      state->need_beside) ? 0 : -EFAULT;
-	state->no_pages = ret;
+		get_page_at(state);
+	else
+		state->no_pages = ret;
 }
 
 /* Get what the next step needs; the lock is taken when the unwind goes on */
@@ -608,6 +613,8 @@ static void get_need(struct unwind_walk_state *state)
 {
 	if (state->need == UNWIND_NEED_PAGE)
 		get_page_at(state);
+	else if (state->need == UNWIND_NEED_CODE)
+		get_code(state);
 	else if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME))
 		return;
 	else if (state->need == UNWIND_NEED_TABLE)
@@ -621,6 +628,7 @@ static void do_without(struct unwind_walk_state *state)
 {
 	switch (state->need) {
 	case UNWIND_NEED_PAGE:
+	case UNWIND_NEED_CODE:
 		state->no_pages = true;
 		break;
 	case UNWIND_NEED_TABLE:

@@ -22,6 +22,7 @@
  * enum unwind_need - what the next step needs, and an unwind without faults does not have
  * @UNWIND_NEED_NOTHING: nothing
  * @UNWIND_NEED_PAGE: memory at an address that is not resident
+ * @UNWIND_NEED_CODE: the same, but instructions
  * @UNWIND_NEED_TABLE: the table for an address, which is not loaded
  * @UNWIND_NEED_ROW: the row of an address, from a table that changes
  * @UNWIND_NEED_LOCK: the mapping of an address, while a writer has the mmap lock
@@ -29,6 +30,7 @@
 enum unwind_need {
 	UNWIND_NEED_NOTHING,
 	UNWIND_NEED_PAGE,
+	UNWIND_NEED_CODE,
 	UNWIND_NEED_TABLE,
 	UNWIND_NEED_ROW,
 	UNWIND_NEED_LOCK,

@@ -204,13 +204,13 @@ static void user_sframe_further_in(struct kunit *test)
 static void user_fp_further_in(struct kunit *test)
 {
 	struct user_test *t = test->priv;
-	unsigned long other, inner, outer;
+	unsigned long inner, outer;
 
-	other = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
+	inner = kunit_vm_mmap(test, NULL, 0, 3 * PAGE_SIZE, PROT_READ | PROT_WRITE,
 			      MAP_ANONYMOUS | MAP_PRIVATE, 0);
-	KUNIT_ASSERT_NE(test, other, 0);
-	inner = min(other, t->stack);
-	outer = max(other, t->stack);
+	KUNIT_ASSERT_NE(test, inner, 0);
+	KUNIT_ASSERT_EQ(test, vm_munmap(inner + PAGE_SIZE, PAGE_SIZE), 0);
+	outer = inner + 2 * PAGE_SIZE;
 	KUNIT_ASSERT_EQ(test, put_user(inner + 0x100, (u64 __user *)outer), 0);
 	KUNIT_ASSERT_EQ(test, put_user(t->text + 0x110, (u64 __user *)(outer + 8)), 0);
 	KUNIT_ASSERT_EQ(test, put_user(0ULL, (u64 __user *)(inner + 0x100)), 0);
@@ -225,7 +225,13 @@ static void user_fp_further_in(struct kunit *test)
 	start(test);
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000);
 
-	/* Nor is one in the same mapping */
+	/* Nor is a record from which the next one lies further in */
+	KUNIT_ASSERT_EQ(test, put_user(inner + 0x80, (u64 __user *)(inner + 0x100)), 0);
+	set_regs(t, 0x1000, outer, outer);
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000, t->text + 0x110);
+
+	/* Nor one in the same mapping */
 	KUNIT_ASSERT_EQ(test, put_user(inner + 0x100, (u64 __user *)(inner + 0x200)), 0);
 	KUNIT_ASSERT_EQ(test, put_user(t->text + 0x110, (u64 __user *)(inner + 0x208)), 0);
 	set_regs(t, 0x1000, inner + 0x200, inner + 0x200);

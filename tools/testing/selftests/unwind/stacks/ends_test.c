@@ -933,7 +933,8 @@ TEST_F(coroutine, called_on_a_stack_above_has_the_callers)
 	EXPECT_TRUE(ended_by(&self->trace, "end of stack'"));
 }
 
-static void calls_on_no_table(void *arg)
+/* With a frame record, as all functions have in a program that keeps frame pointers */
+static __attribute__((optimize("no-omit-frame-pointer"))) void calls_on_no_table(void *arg)
 {
 	whole_note_ra();
 	call_on_no_table(innermost, NULL, arg);
@@ -966,6 +967,9 @@ TEST_F(coroutine, called_without_a_table_in_the_same_mapping_ends)
 	void *ends[STACKS];
 
 	ASSERT_TRUE(alloc_stacks(ends));
+	/* Here the stack pointer is the end of the mapping, and below not */
+	whole_run(calls_on_no_table, ends[2], ends[0]);
+	EXPECT_TRUE(ended_by(&self->trace, "no table and no frame pointer'"));
 	whole_run(calls_on_no_table, ends[1], ends[0]);
 	EXPECT_TRUE(ended_by(&self->trace, "no table and no frame pointer'"));
 }

@@ -247,9 +247,9 @@ static void interrupted(void)
 }
 
 /* A stop and a continuation in nanosleep(): it is restarted by its own system call */
-static void stopped(void)
+static void stop_and_go_on(void)
 {
-	struct timespec nap = { .tv_nsec = 20 * NAP_NS };
+	struct timespec nap = { .tv_sec = 1 };
 	pid_t child = fork();
 	int status;
 
@@ -323,8 +323,9 @@ static size_t line_size(const char *line, const char *end)
 	char access[5];
 	int size = 0;
 
-	sscanf(line, "%lx-%lx %4s %lx%n", &from, &to, access, &offset, &size);
-	return size ? size : end - line;
+	if (sscanf(line, "%lx-%lx %4s %lx%n", &from, &to, access, &offset, &size) == 4)
+		return size;
+	return end - line;
 }
 
 /* The lines of a file without those that start with one of @without, up to NULL */
@@ -384,7 +385,7 @@ static int program(void)
 	userfault();
 	sleeps();
 	interrupted();
-	stopped();
+	stop_and_go_on();
 	alternate_stack();
 	calls();
 	other_programs();
@@ -406,25 +407,15 @@ struct profiler {
 	struct sampler	timer;
 };
 
-FIXTURE(program)
-{
+/* The reports, and what the profiler took during the last run */
+static struct {
 	struct profiler	cpu[MAX_CPUS];
 	int		nr_cpus;
 	char		alone[ALONE][REPORT_MAX];
 	char		profiled[REPORT_MAX];
 	size_t		samples;
 	size_t		stacks;
-};
-
-FIXTURE_SETUP(program)
-{
-	self->nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	ASSERT_LE(self->nr_cpus, MAX_CPUS);
-}
-
-FIXTURE_TEARDOWN(program)
-{
-}
+} runs;
 
 static int open_on(struct sampler *sampler, struct perf_event_attr *attr, pid_t pid, int cpu)
 {
@@ -463,11 +454,11 @@ static void count(struct ring *ring, size_t *samples, size_t *stacks)
 }
 
 /* The buffers may overflow; what is lost was taken all the same */
-static void close_profiler(FIXTURE_DATA(program) *self, struct profiler *profiler)
+static void close_profiler(struct profiler *profiler)
 {
-	count(&profiler->deferred.ring, &self->samples, &self->stacks);
-	count(&profiler->immediate.ring, &self->samples, &self->stacks);
-	count(&profiler->timer.ring, &self->samples, &self->stacks);
+	count(&profiler->deferred.ring, &runs.samples, &runs.stacks);
+	count(&profiler->immediate.ring, &runs.samples, &runs.stacks);
+	count(&profiler->timer.ring, &runs.samples, &runs.stacks);
 	sampler_close(&profiler->deferred);
 	sampler_close(&profiler->immediate);
 	sampler_close(&profiler->timer);
@@ -485,7 +476,7 @@ static void run_program(int go, int out)
 }
 
 /* Run it, and receive its report; -1 if it did not end well */
-static int run(FIXTURE_DATA(program) *self, char *text, bool profiled)
+static int run(char *text, bool profiled)
 {
 	size_t size = 0;
 	int go[2], out[2], status, i;
@@ -498,8 +489,8 @@ static int run(FIXTURE_DATA(program) *self, char *text, bool profiled)
 	if (!pid)
 		run_program(go[0], out[1]);
 	close(out[1]);
-	for (i = 0; profiled && i < self->nr_cpus; i++) {
-		if (open_profiler(&self->cpu[i], pid, i))
+	for (i = 0; profiled && i < runs.nr_cpus; i++) {
+		if (open_profiler(&runs.cpu[i], pid, i))
 			return -1;
 	}
 	if (write(go[1], "", 1) != 1)
@@ -510,8 +501,8 @@ static int run(FIXTURE_DATA(program) *self, char *text, bool profiled)
 	close(out[0]);
 	close(go[0]);
 	close(go[1]);
-	for (i = 0; profiled && i < self->nr_cpus; i++)
-		close_profiler(self, &self->cpu[i]);
+	for (i = 0; profiled && i < runs.nr_cpus; i++)
+		close_profiler(&runs.cpu[i]);
 	return waitpid(pid, &status, 0) == pid && !status ? 0 : -1;
 }
 
@@ -535,22 +526,36 @@ static bool same_lines(const char *text, const char *other, const char *end)
 }
 
 /* Did a run see what the first one saw? */
-static bool saw_the_same(FIXTURE_DATA(program) *self, const char *text)
+static bool saw_the_same(const char *text)
 {
 	const char *end = strstr(text, COUNTS);
 
-	return end && same_lines(text, self->alone[0], end + strlen(COUNTS));
+	return end && same_lines(text, runs.alone[0], end + strlen(COUNTS));
 }
 
-static bool counted_as_alone(FIXTURE_DATA(program) *self, const char *text)
+static bool counted_as_alone(const char *text)
 {
 	int i;
 
 	for (i = 0; i < ALONE; i++) {
-		if (same_lines(text, self->alone[i], text + REPORT_MAX))
+		if (same_lines(text, runs.alone[i], text + REPORT_MAX))
 			return true;
 	}
 	return false;
+}
+
+FIXTURE(program)
+{
+};
+
+FIXTURE_SETUP(program)
+{
+	runs.nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	ASSERT_LE(runs.nr_cpus, MAX_CPUS);
+}
+
+FIXTURE_TEARDOWN(program)
+{
 }
 
 TEST_F_TIMEOUT(program, reports_the_same_when_profiled, 240)
@@ -559,21 +564,21 @@ TEST_F_TIMEOUT(program, reports_the_same_when_profiled, 240)
 	int i;
 
 	/* The first run finds other page caches */
-	ASSERT_EQ(0, run(self, self->profiled, false));
+	ASSERT_EQ(0, run(runs.profiled, false));
 	for (i = 0; i < ALONE; i++) {
-		ASSERT_EQ(0, run(self, self->alone[i], false));
-		ASSERT_NE(NULL, strstr(self->alone[i], "VmFlags:"));
-		ASSERT_TRUE(saw_the_same(self, self->alone[i]));
+		ASSERT_EQ(0, run(runs.alone[i], false));
+		ASSERT_NE(NULL, strstr(runs.alone[i], "VmFlags:"));
+		ASSERT_TRUE(saw_the_same(runs.alone[i]));
 	}
 	/* Without tables at first, then with those that were loaded */
 	for (i = 0; i < PROFILED; i++) {
-		self->samples = 0;
-		self->stacks = 0;
-		ASSERT_EQ(0, run(self, self->profiled, true));
-		EXPECT_TRUE(saw_the_same(self, self->profiled));
-		counted |= counted_as_alone(self, self->profiled);
-		EXPECT_LT(500, self->samples);
-		EXPECT_LT(100, self->stacks);
+		runs.samples = 0;
+		runs.stacks = 0;
+		ASSERT_EQ(0, run(runs.profiled, true));
+		EXPECT_TRUE(saw_the_same(runs.profiled));
+		counted |= counted_as_alone(runs.profiled);
+		EXPECT_LT(500, runs.samples);
+		EXPECT_LT(100, runs.stacks);
 	}
 	EXPECT_TRUE(counted);
 }
