@@ -348,8 +348,12 @@ ignored()
 	# A test of another folder than the project's
 	*/selftests/perf_events/*)
 		echo "FILE_PATH_CHANGES,PREFER_DEFINED_ATTRIBUTE_MACRO,INCLUDE_LINUX" ;;
+	# Like get_user(), its macro sets an argument
+	include/linux/unwind_arch.h) echo "FILE_PATH_CHANGES,MACRO_ARG_REUSE" ;;
 	# As x86's
 	*/arm64/include/asm/unwind_user.h) echo "FILE_PATH_CHANGES,MACRO_ARG_REUSE" ;;
+	# The lists of options are split already
+	*/perf-tool.patch) echo "BIT_MACRO,SPLIT_STRING" ;;
 	*.patch) echo "BIT_MACRO" ;;
 	*) echo "FILE_PATH_CHANGES" ;;
 	esac

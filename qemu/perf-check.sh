@@ -11,6 +11,8 @@ DEBIAN=/usr/bin/perf
 HERE=/mnt/repo/qemu/perf-check
 TREE=/mnt/cache/tree/tools/perf
 SWITCH=/proc/sys/kernel/unwind_immediate
+PARANOID=/proc/sys/kernel/perf_event_paranoid
+AS=
 FIELDS=comm,tid,time,ip,sym
 export HOME=/tmp PATH="${PERF%/*}:$PATH" PERF_PAGER=cat
 n=0
@@ -67,12 +69,26 @@ whole()
 	reach_start <script && ! grep missing err
 }
 
-# A perf test by its title; "Skip" is not a pass
+# A perf test by its title, as the user $AS; "Skip" is not a pass
 perf_test()
 {
 	number=$(cd $TREE && "$PERF" test list 2>&1 | sed -n "s/^ *\([0-9]*\): $1.*/\1/p")
-	[ -n "$number" ] && (cd $TREE && "$PERF" test -v "$number" 2>&1) | tee d.test
+	[ -n "$number" ] && (cd $TREE && $AS "$PERF" test -v "$number" 2>&1) | tee d.test
 	grep -q "^ *$number:.*: Ok" d.test
+}
+
+# The kernel refuses its own half of callchains to these
+ordinary_user()
+{
+	mkdir -p /tmp/user && chown 65534 /tmp/user
+	cat $PARANOID >d.paranoid
+	echo 2 >$PARANOID
+	AS="setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/tmp/user"
+	perf_test "$1"
+	status=$?
+	AS=
+	cat d.paranoid >$PARANOID
+	return $status
 }
 
 recorded() { record "$@" && whole "$PERF"; }
@@ -88,6 +104,15 @@ debian()
 {
 	work $DEBIAN record --call-graph fp,defer -F 299 -e cpu-clock -o d.data -- &&
 		whole $DEBIAN && whole "$PERF"
+}
+
+# Its compressed records have another type than 6.12's; in a pipe it has more features
+debian_compressed()
+{
+	work $DEBIAN record -z --call-graph fp,defer -F 299 -e cpu-clock -o d.data -- &&
+		whole "$PERF" && grep 'COMPRESSED2 events: *[1-9]' stats &&
+		work $DEBIAN record -z --call-graph fp,defer -F 299 -e cpu-clock -o - -- >d.pipe &&
+		show_callers -i - <d.pipe
 }
 
 debian_reads() { record --call-graph sframe --no-runtime && whole $DEBIAN; }
@@ -187,6 +212,30 @@ profiled_functions()
 	grep -q '_start;.*;<module>;main;.*_leaf' d.folded &&
 		! grep plain_leaf d.folded | grep -v ';<module>;main;plain;plain_leaf' &&
 		! grep sort_leaf d.folded | grep -v ';<module>;main;sort;.*;sort_key;sort_leaf'
+}
+
+# A table of binutils 2.40 is not read; perf says so
+old_table()
+{
+	offset=$(readelf -lW /opt/sframe/bin/sqlite3 | awk '$1 == "GNU_SFRAME" { print $2 }')
+	cp /opt/sframe/bin/sqlite3 d.old &&
+		printf '\1' | dd of=d.old bs=1 seek=$((offset + 2)) conv=notrunc 2>/dev/null &&
+		"$PERF" record -F 299 -e cpu-clock --call-graph sframe -o d.data ./d.old -batch \
+			-cmd '.parameter init' -cmd '.parameter set @size 1' :memory: \
+			</mnt/repo/qemu/programs/workload.sql >d.out 2>err
+	cat err
+	"$PERF" report -i d.data --stdio >d.report 2>&1
+	grep 'd.old (table of version 1, not read)' err d.report
+}
+
+# As in a container
+masked_methods()
+{
+	# shellcheck disable=SC2016
+	! unshare -m sh -c 'mount -t tmpfs none /sys/kernel/unwind &&
+		exec "$1" record --call-graph sframe -e cpu-clock -o d.data true' sh "$PERF" 2>err
+	cat err
+	grep -q '^Cannot read /sys/kernel/unwind/methods' err
 }
 
 no_functions()
@@ -291,7 +340,7 @@ archived()
 {
 	mkdir -p d.home d.there/.debug
 	HOME=/tmp/d.home record --call-graph sframe &&
-		HOME=/tmp/d.home PERF_EXEC_PATH=${PERF%/*} "$PERF" archive d.data &&
+		HOME=/tmp/d.home PATH=/usr/bin:/bin /mnt/repo/qemu/bin/perf archive d.data &&
 		tar xf d.data.tar.bz2 -C d.there/.debug && away /tmp/d.there >script && reach_start <script &&
 		away /tmp/d.elsewhere >script && ! grep ' _start' script
 }
@@ -369,6 +418,15 @@ traced()
 		END { print c + 0 " of " n + 0 " reach _start"; exit !(n > 5 && c / n > least + 0) }' d.trace
 }
 
+# A task that is sampled on this CPU goes on at another
+traced_on_cpu()
+{
+	"$PERF" trace -C 0 --no-syscalls -e sched:sched_switch --call-graph sframe -o d.trace \
+		python3 -c 'import os; [os.sched_setaffinity(0, {i & 1}) for i in range(400)]'
+	grep -c 'sched:sched_switch' d.trace
+	grep -q 'sched:sched_switch' d.trace && ! grep missing d.trace
+}
+
 # A thread that sleeps is shown asleep: what enters does not wait for its stack
 traced_asleep()
 {
@@ -424,10 +482,12 @@ off_cpu()
 echo "TAP version 13"
 try "perf test: merging of deferred callchains" perf_test "Merging of deferred callchains"
 try "perf test: record deferred user callchains" perf_test "perf record deferred user callchains"
+try "perf test: the same as an ordinary user" ordinary_user "perf record deferred user callchains"
 try "perf record --call-graph sframe" recorded --call-graph sframe
 try "perf record --call-graph fp,defer" recorded --call-graph fp,defer
 try "perf record -a --call-graph sframe: no sample without its record" system_wide
 try "Debian's perf $($DEBIAN --version | cut -d' ' -f3): record and report fp,defer; ours reads that" debian
+try "Debian's perf, compressed: file, pipe" debian_compressed
 try "Debian's perf reads our recording" debian_reads
 try "Python's functions: each has its caller, and its place" functions python3 py
 try "PHP's functions: each has its caller, and its place" functions php8.4 php
@@ -438,6 +498,8 @@ try "Python's functions: perf script --no-runtime shows native frames alone" no_
 try "Python's functions: perf report, perf data convert" read_functions
 try "Python's functions: perf trace" traced_functions
 try "Python's functions: unwind-profile" profiled_functions
+try "a table of version 1 is named where stacks end" old_table
+try "perf record --call-graph sframe: the kernel's methods are masked" masked_methods
 try "build-ids of a compressed recording" build_ids
 try "perf record --call-graph sframe into a pipe" piped
 try "perf record -o - | perf report -i -" piped_live
@@ -463,6 +525,7 @@ try "perf sched record --call-graph sframe" scheduled
 try "perf kwork record --call-graph sframe" softirqs
 try "perf top --call-graph sframe" topped
 try "perf trace --call-graph sframe" traced
+try "perf trace -C --call-graph sframe: tasks that migrate" traced_on_cpu
 try "perf trace --call-graph sframe: a system call that sleeps" traced_asleep
 try "perf record -p" attached -p
 try "perf record -t" attached -t

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 
 #include "debug.h"
 #include "tests.h"
+#include "util/data.h"
 #include "util/deferred-callchain.h"
+#include "util/deferred-index.h"
 #include "util/event.h"
 #include "util/evlist.h"
 #include "util/evsel.h"
+#include "util/session.h"
+#include "util/tool.h"
 
 #define KERNEL_IP	0xffffffff81000010ULL
 #define USER_IP		0x401000ULL
@@ -227,8 +234,8 @@ static int test_no_tid(struct deferred_callchains *dc)
 	TEST_ASSERT_EQUAL("after it", find(dc, 0, 10, 2, 100), DEFERRED_FOUND);
 	init_record(&ev, 0, 50, 4);
 	ds = deferred_callchains__first_waiting_for(dc, &ev.event, &ev.sample);
-	TEST_ASSERT_VAL("its own", ds && ds->sample.deferred_cookie == 4);
-	deferred_sample__delete(ds);
+	TEST_ASSERT_VAL("its own", ds && ds->sample.time == 40);
+	deferred_sample__delete(dc, ds);
 
 	return TEST_OK;
 }
@@ -386,7 +393,7 @@ static int test_wait(struct deferred_callchains *dc)
 				  deferred_callchains__find(dc, &ds->sample, UINT64_MAX, &user),
 				  expected);
 		TEST_ASSERT_VAL("callchain", ds->sample.callchain->ips[1] == KERNEL_IP);
-		deferred_sample__delete(ds);
+		deferred_sample__delete(dc, ds);
 	}
 	TEST_ASSERT_VAL("none left", !deferred_callchains__first_waiting(dc));
 
@@ -465,6 +472,199 @@ static int test_process(struct deferred_callchains *dc)
 	return TEST_OK;
 }
 
+/* More than an index has room for at first */
+#define NR_INDEXED	3000
+/* A record of init_record() is not larger */
+#define RECORD_SIZE	(6 * sizeof(u64))
+
+static size_t put_record(void *to, u64 cookie)
+{
+	struct test_event ev;
+
+	init_record(&ev, 1, cookie, cookie);
+	memcpy(to, &ev.event, ev.event.header.size);
+	return ev.event.header.size;
+}
+
+static const struct ip_callchain *find_indexed(struct deferred_index *index, u64 cookie)
+{
+	const struct ip_callchain *user = NULL;
+	struct test_event ev;
+
+	init_sample(&ev, 1, 10, cookie);
+	return deferred_index__find(index, &ev.sample, &user) ? NULL : user;
+}
+
+/* Records in memory.  The last one is cut off. */
+static int test_index(struct deferred_callchains *dc)
+{
+	void *file = malloc(NR_INDEXED * RECORD_SIZE), *end = file;
+	const struct ip_callchain *user;
+	struct deferred_index *index;
+	u64 cookie;
+
+	TEST_ASSERT_VAL("failed to allocate", file);
+	for (cookie = 1; cookie <= NR_INDEXED; cookie++)
+		end += put_record(end, cookie);
+	index = deferred_index__new(*dc->evlist, file, end - file - 1);
+	TEST_ASSERT_VAL("failed to allocate", index);
+
+	TEST_ASSERT_VAL("cut off", !find_indexed(index, NR_INDEXED));
+	TEST_ASSERT_VAL("not there", !find_indexed(index, NR_INDEXED + 1));
+	for (cookie = NR_INDEXED - 1; cookie; cookie--) {
+		user = find_indexed(index, cookie);
+		TEST_ASSERT_VAL("found", user && user->nr == 2 && user->ips[0] == USER_IP + cookie);
+	}
+
+	deferred_index__delete(index);
+	free(file);
+
+	return TEST_OK;
+}
+
+/**
+ * struct test_tool - What was delivered from a file.
+ */
+struct test_tool {
+	/** @tool: The callbacks. */
+	struct perf_tool	tool;
+	/** @nr: Number of samples. */
+	unsigned int		nr;
+	/** @nr_whole: Number of samples that have their user half. */
+	unsigned int		nr_whole;
+	/** @nr_at_round: Number of samples when the end of the last round was read. */
+	unsigned int		nr_at_round;
+};
+
+static int count_sample(const struct perf_tool *tool, union perf_event *event __maybe_unused,
+			struct perf_sample *sample, struct evsel *evsel __maybe_unused,
+			struct machine *machine __maybe_unused)
+{
+	struct test_tool *test = container_of(tool, struct test_tool, tool);
+
+	test->nr++;
+	test->nr_whole += sample->callchain && sample->callchain->nr == 5;
+	return 0;
+}
+
+static int count_round(const struct perf_tool *tool, union perf_event *event,
+		       struct ordered_events *oe)
+{
+	struct test_tool *test = container_of(tool, struct test_tool, tool);
+	int ret = perf_event__process_finished_round(tool, event, oe);
+
+	test->nr_at_round = test->nr;
+	return ret;
+}
+
+/* The words of an event with PERF_SAMPLE_TID, PERF_SAMPLE_TIME and PERF_SAMPLE_CALLCHAIN */
+static bool write_event(int fd, u32 type, u32 tid, u64 time, u64 cookie)
+{
+	u64 id[] = { (u64)tid << 32 | tid, time };
+	u64 sample[] = { 4, PERF_CONTEXT_KERNEL, KERNEL_IP, PERF_CONTEXT_USER_DEFERRED, cookie };
+	u64 record[] = { cookie, 2, USER_IP, USER_CALLER };
+	struct perf_event_header header = { .type = type, .size = sizeof(header) };
+	u64 words[8];
+	u32 nr = 0;
+
+	if (type == PERF_RECORD_SAMPLE) {
+		memcpy(words, id, sizeof(id));
+		memcpy(&words[ARRAY_SIZE(id)], sample, sizeof(sample));
+		nr = ARRAY_SIZE(id) + ARRAY_SIZE(sample);
+	} else if (type == PERF_RECORD_CALLCHAIN_DEFERRED) {
+		memcpy(words, record, sizeof(record));
+		memcpy(&words[ARRAY_SIZE(record)], id, sizeof(id));
+		nr = ARRAY_SIZE(record) + ARRAY_SIZE(id);
+	}
+	header.size += nr * sizeof(u64);
+	return write(fd, &header, sizeof(header)) == sizeof(header) &&
+	       write(fd, words, nr * sizeof(u64)) == (ssize_t)(nr * sizeof(u64));
+}
+
+/* Thread 1 sleeps until thread 2 has been sampled twice, in another round */
+static bool write_events(int fd)
+{
+	return write_event(fd, PERF_RECORD_SAMPLE, 1, 10, 1) &&
+	       write_event(fd, PERF_RECORD_SAMPLE, 2, 20, 2) &&
+	       write_event(fd, PERF_RECORD_CALLCHAIN_DEFERRED, 2, 21, 2) &&
+	       write_event(fd, PERF_RECORD_SAMPLE, 2, 30, 3) &&
+	       write_event(fd, PERF_RECORD_CALLCHAIN_DEFERRED, 2, 31, 3) &&
+	       write_event(fd, PERF_RECORD_FINISHED_ROUND, 0, 0, 0) &&
+	       write_event(fd, PERF_RECORD_FINISHED_ROUND, 0, 0, 0) &&
+	       write_event(fd, PERF_RECORD_CALLCHAIN_DEFERRED, 1, 40, 1);
+}
+
+static int write_file(struct perf_data *data)
+{
+	struct perf_session *session = perf_session__new(data, NULL);
+	struct evlist *evlist = evlist__new_dummy();
+	struct perf_event_attr *attr;
+	u64 start;
+	int fd;
+
+	TEST_ASSERT_VAL("can't get session", !IS_ERR(session));
+	TEST_ASSERT_VAL("failed to allocate", evlist);
+	session->evlist = evlist;
+	attr = &evlist__first(evlist)->core.attr;
+	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN;
+	attr->sample_id_all = 1;
+	attr->defer_callchain = 1;
+	attr->defer_output = 1;
+
+	/* Where the data begins is known then, and where it ends later */
+	fd = data->file.fd;
+	TEST_ASSERT_EQUAL("header", perf_session__write_header(session, evlist, fd, false), 0);
+	start = session->header.data_offset;
+	TEST_ASSERT_VAL("seek", lseek(fd, start, SEEK_SET) == (off_t)start);
+	TEST_ASSERT_VAL("write", write_events(fd));
+	session->header.data_size = lseek(fd, 0, SEEK_CUR) - start;
+	TEST_ASSERT_EQUAL("header", perf_session__write_header(session, evlist, fd, false), 0);
+
+	evlist__delete(evlist);
+	perf_session__delete(session);
+
+	return TEST_OK;
+}
+
+static int read_file(struct perf_data *data)
+{
+	struct perf_session *session;
+	struct test_tool test = {};
+
+	perf_tool__init(&test.tool, /*ordered_events=*/true);
+	test.tool.sample = count_sample;
+	test.tool.finished_round = count_round;
+	session = perf_session__new(data, &test.tool);
+	TEST_ASSERT_VAL("can't get session", !IS_ERR(session));
+	TEST_ASSERT_EQUAL("process", perf_session__process_events(session), 0);
+	TEST_ASSERT_EQUAL("missing", session->evlist->stats.nr_deferred_missing, 0);
+	perf_session__delete(session);
+
+	TEST_ASSERT_EQUAL("samples", test.nr, 3);
+	TEST_ASSERT_EQUAL("whole samples", test.nr_whole, 3);
+	TEST_ASSERT_EQUAL("samples that did not wait", test.nr_at_round, 3);
+
+	return TEST_OK;
+}
+
+/* In a file, no sample waits for its record */
+static int test_file(struct deferred_callchains *dc __maybe_unused)
+{
+	char path[] = "/tmp/perf-test-XXXXXX";
+	struct perf_data to = { .path = path, .mode = PERF_DATA_MODE_WRITE };
+	struct perf_data from = { .path = path, .mode = PERF_DATA_MODE_READ };
+	int ret, fd = mkstemp(path);
+
+	TEST_ASSERT_VAL("failed to make a file", fd >= 0);
+	close(fd);
+	ret = write_file(&to);
+	if (ret == TEST_OK)
+		ret = read_file(&from);
+	unlink(path);
+
+	return ret;
+}
+
 static int test__deferred_callchain(struct test_suite *test __maybe_unused,
 				    int subtest __maybe_unused)
 {
@@ -484,6 +684,8 @@ static int test__deferred_callchain(struct test_suite *test __maybe_unused,
 		{ "exec",	test_exec },
 		{ "wait",	test_wait },
 		{ "process",	test_process },
+		{ "index",	test_index },
+		{ "file",	test_file },
 	};
 	struct evlist *evlist = evlist__new_dummy();
 	struct deferred_callchains *dc;

@@ -22,6 +22,16 @@
 #include "symbol_conf.h"
 
 /**
+ * struct deferred_stack - Names a stack.
+ */
+struct deferred_stack {
+	/** @cookie: Of its record and its samples. */
+	u64			cookie;
+	/** @machine_pid: Of the machine on which the cookie is unique. */
+	u32			machine_pid;
+};
+
+/**
  * struct deferred_mark - The end of a stay of a thread in the kernel.
  */
 struct deferred_mark {
@@ -29,10 +39,8 @@ struct deferred_mark {
 	struct list_head	node;
 	/** @time: When the thread left the kernel. */
 	u64			time;
-	/** @cookie: What the samples taken before have as their cookie. */
-	u64			cookie;
-	/** @machine_pid: Of the machine on which the cookie is unique. */
-	u32			machine_pid;
+	/** @stack: The one of the samples taken before. */
+	struct deferred_stack	stack;
 	/** @has_chain: False for exec and exit, they only end what was before. */
 	bool			has_chain;
 	/** @chain: The user half of the callchain of these samples. */
@@ -46,10 +54,8 @@ struct deferred_mark {
  * struct deferred_runtime - Frames of a language that belong to a native stack.
  */
 struct deferred_runtime {
-	/** @cookie: Of the stack. */
-	u64			cookie;
-	/** @machine_pid: Of the machine on which the cookie is unique. */
-	u32			machine_pid;
+	/** @stack: The native stack. */
+	struct deferred_stack	stack;
 	/** @nr: Number of @frames. */
 	u64			nr;
 	/** @frames: The frames. */
@@ -76,6 +82,16 @@ struct deferred_thread {
 	struct list_head	waiting;
 };
 
+/**
+ * struct deferred_nobody - Waiting samples of one stack of a thread without a tid.
+ */
+struct deferred_nobody {
+	/** @stack: The stack. */
+	struct deferred_stack	stack;
+	/** @waiting: The samples. */
+	struct list_head	waiting;
+};
+
 static u64 deferred_key(const struct perf_sample *sample, u32 tid)
 {
 	return (u64)sample->machine_pid << 32 | tid;
@@ -89,22 +105,19 @@ static size_t deferred_key_hash(long key, void *ctx __maybe_unused)
 }
 
 /* On one machine, no other record has the cookie of a record */
-static bool deferred_mark_equal(long key1, long key2, void *ctx __maybe_unused)
+static bool deferred_stack_equal(long key1, long key2, void *ctx __maybe_unused)
 {
-	const struct deferred_mark *mark1 = container_of((u64 *)key1, struct deferred_mark, cookie);
-	const struct deferred_mark *mark2 = container_of((u64 *)key2, struct deferred_mark, cookie);
-
-	return mark1->cookie == mark2->cookie && mark1->machine_pid == mark2->machine_pid;
-}
-
-static bool deferred_runtime_equal(long key1, long key2, void *ctx __maybe_unused)
-{
-	const struct deferred_runtime *a = container_of((u64 *)key1, struct deferred_runtime,
-							cookie);
-	const struct deferred_runtime *b = container_of((u64 *)key2, struct deferred_runtime,
-							cookie);
+	const struct deferred_stack *a = (void *)key1, *b = (void *)key2;
 
 	return a->cookie == b->cookie && a->machine_pid == b->machine_pid;
+}
+
+static struct deferred_stack deferred_stack(const struct perf_sample *sample)
+{
+	return (struct deferred_stack) {
+		.cookie = sample->deferred_cookie,
+		.machine_pid = sample->machine_pid,
+	};
 }
 
 static void deferred_runtime__delete(struct deferred_runtime *runtime)
@@ -158,8 +171,8 @@ static void deferred_mark__delete(struct deferred_callchains *dc, struct deferre
 	struct deferred_mark *found;
 
 	list_del(&mark->node);
-	if (mark->has_chain && hashmap__find(dc->chains, &mark->cookie, &found) && found == mark)
-		hashmap__delete(dc->chains, &mark->cookie, NULL, NULL);
+	if (mark->has_chain && hashmap__find(dc->chains, &mark->stack, &found) && found == mark)
+		hashmap__delete(dc->chains, &mark->stack, NULL, NULL);
 	free(mark);
 }
 
@@ -209,16 +222,22 @@ struct deferred_callchains *deferred_callchains__new(struct evlist *const *evlis
 	if (IS_ERR(dc->threads))
 		goto out_free;
 
-	dc->chains = hashmap__new(deferred_key_hash, deferred_mark_equal, NULL);
+	dc->chains = hashmap__new(deferred_key_hash, deferred_stack_equal, NULL);
 	if (IS_ERR(dc->chains))
 		goto out_free_threads;
 
-	dc->runtimes = hashmap__new(deferred_key_hash, deferred_runtime_equal, NULL);
+	dc->runtimes = hashmap__new(deferred_key_hash, deferred_stack_equal, NULL);
 	if (IS_ERR(dc->runtimes))
 		goto out_free_chains;
 
+	dc->nobodies = hashmap__new(deferred_key_hash, deferred_stack_equal, NULL);
+	if (IS_ERR(dc->nobodies))
+		goto out_free_runtimes;
+
 	return dc;
 
+out_free_runtimes:
+	hashmap__free(dc->runtimes);
 out_free_chains:
 	hashmap__free(dc->chains);
 out_free_threads:
@@ -250,7 +269,7 @@ void deferred_callchains__purge(struct deferred_callchains *dc)
 	size_t bkt;
 
 	while ((ds = deferred_callchains__first_waiting(dc)) != NULL)
-		deferred_sample__delete(ds);
+		deferred_sample__delete(dc, ds);
 
 	hashmap__for_each_entry(dc->threads, cur, bkt)
 		deferred_thread__delete(dc, cur->pvalue);
@@ -269,8 +288,68 @@ void deferred_callchains__delete(struct deferred_callchains *dc)
 	hashmap__free(dc->threads);
 	hashmap__free(dc->chains);
 	hashmap__free(dc->runtimes);
+	hashmap__free(dc->nobodies);
 	free(dc->merged);
 	free(dc);
+}
+
+/**
+ * deferred_event__size_valid - Does an event have room for what it consists of?
+ * @evlist: The events that wrote it.
+ * @event: The event.
+ *
+ * The sample_id of the smallest events is used before any other check.
+ *
+ * Return: false if a record of a callchain, or one that belongs to it, has no such room.
+ */
+bool deferred_event__size_valid(struct evlist *evlist, const union perf_event *event)
+{
+	size_t size = sizeof(event->callchain_deferred);
+
+	if (event->header.type == PERF_RECORD_RUNTIME_NAME)
+		size = sizeof(event->runtime_name);
+	else if (event->header.type != PERF_RECORD_CALLCHAIN_DEFERRED &&
+		 event->header.type != PERF_RECORD_CALLCHAIN_RUNTIME)
+		return true;
+
+	if (evlist__sample_id_all(evlist))
+		size += evlist__id_hdr_size(evlist);
+
+	return event->header.size >= size && !(event->header.size % sizeof(u64));
+}
+
+/**
+ * deferred_record__ips - The user addresses in a PERF_RECORD_CALLCHAIN_DEFERRED.
+ * @record: The callchain as it is in the record.
+ * @ips: Set to the first address.
+ *
+ * Return: the number of addresses.
+ */
+u64 deferred_record__ips(const struct ip_callchain *record, const u64 **ips)
+{
+	/* Some kernels wrote it before records had addresses alone */
+	bool context = record->nr && record->ips[0] == PERF_CONTEXT_USER;
+
+	*ips = record->ips + context;
+	return record->nr - context;
+}
+
+/**
+ * deferred_chain__set - Put together the user half of a callchain.
+ * @chain: Has room for all of it.
+ * @ips: The native addresses.
+ * @nr: Their number.
+ * @frames: Frames of a runtime, which are sorted.
+ * @nr_frames: Their number; they are shown only where there is a native stack.
+ */
+void deferred_chain__set(struct ip_callchain *chain, const u64 *ips, u64 nr,
+			 struct runtime_frame *frames, u64 nr_frames)
+{
+	chain->nr = nr;
+	if (nr && nr_frames)
+		chain->nr = runtime_frames__merge(chain->ips, ips, nr, frames, nr_frames);
+	else if (nr)
+		memcpy(chain->ips, ips, nr * sizeof(u64));
 }
 
 /**
@@ -317,13 +396,10 @@ static u64 mark_key(const union perf_event *event, const struct perf_sample *sam
 static struct deferred_runtime *deferred_runtime__take(struct deferred_callchains *dc,
 						       const struct perf_sample *sample)
 {
-	const struct deferred_runtime wanted = {
-		.cookie = sample->deferred_cookie,
-		.machine_pid = sample->machine_pid,
-	};
+	const struct deferred_stack stack = deferred_stack(sample);
 	struct deferred_runtime *runtime = NULL;
 
-	hashmap__delete(dc->runtimes, &wanted.cookie, NULL, &runtime);
+	hashmap__delete(dc->runtimes, &stack, NULL, &runtime);
 	return runtime;
 }
 
@@ -341,7 +417,7 @@ int deferred_callchains__add_runtime(struct deferred_callchains *dc,
 				     const union perf_event *event,
 				     const struct perf_sample *sample)
 {
-	struct deferred_mark wanted = { .machine_pid = sample->machine_pid };
+	struct deferred_stack stack = { .machine_pid = sample->machine_pid };
 	struct deferred_runtime *runtime, *old = NULL;
 	s64 nr;
 
@@ -351,15 +427,14 @@ int deferred_callchains__add_runtime(struct deferred_callchains *dc,
 		return 0;
 
 	/* They were merged, if this event was noted when it was read, and is due now */
-	wanted.cookie = event->callchain_runtime.cookie;
-	if (hashmap__find(dc->chains, &wanted.cookie, NULL))
+	stack.cookie = event->callchain_runtime.cookie;
+	if (hashmap__find(dc->chains, &stack, NULL))
 		return 0;
 
 	runtime = zalloc(sizeof(*runtime));
 	if (!runtime)
 		return -ENOMEM;
-	runtime->cookie = event->callchain_runtime.cookie;
-	runtime->machine_pid = sample->machine_pid;
+	runtime->stack = stack;
 	nr = runtime_frames__parse(event, sample, &runtime->frames);
 	if (nr < 0) {
 		free(runtime);
@@ -369,7 +444,7 @@ int deferred_callchains__add_runtime(struct deferred_callchains *dc,
 	/* Their records follow them, unless they are lost */
 	if (hashmap__size(dc->runtimes) >= MAX_RUNTIMES)
 		deferred_callchains__drop_runtimes(dc);
-	if (hashmap__set(dc->runtimes, &runtime->cookie, runtime, NULL, &old)) {
+	if (hashmap__set(dc->runtimes, &runtime->stack, runtime, NULL, &old)) {
 		deferred_runtime__delete(runtime);
 		return -ENOMEM;
 	}
@@ -384,17 +459,13 @@ static struct deferred_mark *deferred_mark__new(struct deferred_callchains *dc,
 						const struct perf_sample *sample)
 {
 	bool has_chain = event->header.type == PERF_RECORD_CALLCHAIN_DEFERRED;
-	u64 nr = has_chain ? sample->callchain->nr : 0;
-	const u64 *ips = nr ? sample->callchain->ips : NULL;
 	struct deferred_runtime *runtime = NULL;
 	struct deferred_mark *mark;
+	const u64 *ips = NULL;
+	u64 nr = 0;
 
-	/* Some kernels wrote it before records had addresses alone */
-	if (nr && ips[0] == PERF_CONTEXT_USER) {
-		ips++;
-		nr--;
-	}
-
+	if (has_chain)
+		nr = deferred_record__ips(sample->callchain, &ips);
 	if (nr)
 		runtime = deferred_runtime__take(dc, sample);
 	mark = malloc(sizeof(*mark) + (nr + (runtime ? runtime->nr : 0)) * sizeof(u64));
@@ -406,18 +477,13 @@ static struct deferred_mark *deferred_mark__new(struct deferred_callchains *dc,
 
 	INIT_LIST_HEAD(&mark->node);
 	mark->time = sample->time;
-	mark->cookie = has_chain ? sample->deferred_cookie : 0;
-	mark->machine_pid = sample->machine_pid;
+	mark->stack = deferred_stack(sample);
 	mark->has_chain = has_chain;
-	mark->chain.nr = nr;
-	if (runtime) {
-		mark->chain.nr = runtime_frames__merge(mark->chain.ips, ips, nr,
-						       runtime->frames, runtime->nr);
+	deferred_chain__set(&mark->chain, ips, nr, runtime ? runtime->frames : NULL,
+			    runtime ? runtime->nr : 0);
+	if (runtime)
 		deferred_runtime__delete(runtime);
-	} else if (nr) {
-		memcpy(mark->chain.ips, ips, nr * sizeof(u64));
-	}
-	if (has_chain && hashmap__set(dc->chains, &mark->cookie, mark, NULL, NULL)) {
+	if (has_chain && hashmap__set(dc->chains, &mark->stack, mark, NULL, NULL)) {
 		free(mark);
 		return NULL;
 	}
@@ -435,7 +501,7 @@ static bool deferred_mark__is(const struct deferred_mark *mark,
 	if (event->header.type != PERF_RECORD_CALLCHAIN_DEFERRED)
 		return !mark->has_chain;
 
-	return mark->has_chain && mark->cookie == sample->deferred_cookie;
+	return mark->has_chain && mark->stack.cookie == sample->deferred_cookie;
 }
 
 /*
@@ -570,14 +636,11 @@ enum deferred_state deferred_callchains__find(struct deferred_callchains *dc,
 					      u64 complete_until,
 					      const struct ip_callchain **user)
 {
-	const struct deferred_mark wanted = {
-		.cookie = sample->deferred_cookie,
-		.machine_pid = sample->machine_pid,
-	};
+	const struct deferred_stack stack = deferred_stack(sample);
 	struct deferred_thread *thread;
 	struct deferred_mark *mark;
 
-	if (hashmap__find(dc->chains, &wanted.cookie, &mark)) {
+	if (hashmap__find(dc->chains, &stack, &mark)) {
 		*user = &mark->chain;
 		return DEFERRED_FOUND;
 	}
@@ -716,6 +779,50 @@ static void perf_sample__relocate(struct perf_sample *sample, const union perf_e
 	sample->read.group.values = relocate(sample->read.group.values, from, to);
 }
 
+static struct deferred_nobody *deferred_nobody__find(struct deferred_callchains *dc,
+						     const struct perf_sample *sample)
+{
+	const struct deferred_stack stack = deferred_stack(sample);
+	struct deferred_nobody *nobody;
+
+	return hashmap__find(dc->nobodies, &stack, &nobody) ? nobody : NULL;
+}
+
+static struct deferred_nobody *deferred_nobody__findnew(struct deferred_callchains *dc,
+							const struct perf_sample *sample)
+{
+	struct deferred_nobody *nobody = deferred_nobody__find(dc, sample);
+
+	if (nobody)
+		return nobody;
+
+	nobody = zalloc(sizeof(*nobody));
+	if (!nobody)
+		return NULL;
+
+	nobody->stack = deferred_stack(sample);
+	INIT_LIST_HEAD(&nobody->waiting);
+	if (hashmap__add(dc->nobodies, &nobody->stack, nobody))
+		zfree(&nobody);
+	return nobody;
+}
+
+/* Samples wait in one list per thread, or per stack if there is no tid */
+static struct list_head *deferred_callchains__waiting_with(struct deferred_callchains *dc,
+							   const struct perf_sample *sample)
+{
+	struct deferred_thread *thread;
+	struct deferred_nobody *nobody;
+
+	if (!sample->tid) {
+		nobody = deferred_nobody__findnew(dc, sample);
+		return nobody ? &nobody->waiting : NULL;
+	}
+
+	thread = deferred_thread__findnew(dc, deferred_key(sample, sample->tid));
+	return thread ? &thread->waiting : NULL;
+}
+
 /**
  * deferred_callchains__wait - Keep a sample until the next mark of its thread.
  * @dc: Where to keep it.
@@ -727,35 +834,50 @@ static void perf_sample__relocate(struct perf_sample *sample, const union perf_e
 int deferred_callchains__wait(struct deferred_callchains *dc, union perf_event *event,
 			      const struct perf_sample *sample)
 {
-	struct deferred_thread *thread;
-	struct deferred_sample *ds;
+	struct deferred_sample *ds = zalloc(sizeof(*ds));
+	struct list_head *waiting;
 
-	thread = deferred_thread__findnew(dc, deferred_key(sample, sample->tid));
-	if (!thread)
-		return -ENOMEM;
-
-	ds = zalloc(sizeof(*ds));
 	if (!ds)
 		return -ENOMEM;
 
 	ds->event = memdup(event, event->header.size);
-	if (!ds->event) {
-		free(ds);
-		return -ENOMEM;
-	}
+	if (!ds->event)
+		goto out_free;
+
+	waiting = deferred_callchains__waiting_with(dc, sample);
+	if (!waiting)
+		goto out_free;
 
 	ds->sample = *sample;
 	perf_sample__relocate(&ds->sample, event, ds->event);
 	list_add_tail(&ds->node, &dc->waiting);
-	list_add_tail(&ds->thread_node, &thread->waiting);
+	list_add_tail(&ds->thread_node, waiting);
 
 	return 0;
+
+out_free:
+	free(ds->event);
+	free(ds);
+	return -ENOMEM;
 }
 
-void deferred_sample__delete(struct deferred_sample *ds)
+/**
+ * deferred_sample__delete - Forget a sample that waited.
+ * @dc: Where it is kept.
+ * @ds: The sample.
+ */
+void deferred_sample__delete(struct deferred_callchains *dc, struct deferred_sample *ds)
 {
+	struct deferred_nobody *nobody = NULL;
+
 	list_del(&ds->node);
 	list_del(&ds->thread_node);
+	if (!ds->sample.tid)
+		nobody = deferred_nobody__find(dc, &ds->sample);
+	if (nobody && list_empty(&nobody->waiting)) {
+		hashmap__delete(dc->nobodies, &nobody->stack, NULL, NULL);
+		free(nobody);
+	}
 	free(ds->event);
 	free(ds);
 }
@@ -786,22 +908,26 @@ deferred_callchains__first_waiting_for(struct deferred_callchains *dc,
 				       const struct perf_sample *sample)
 {
 	u64 key = mark_key(event, sample);
-	struct deferred_thread *thread = deferred_thread__find(dc, key);
-	struct deferred_sample *ds;
+	struct list_head *waiting = NULL;
+	struct deferred_thread *thread;
+	struct deferred_nobody *nobody;
 
-	if (!thread || is_nobodys(event, key))
+	if (is_nobodys(event, key))
 		return NULL;
 
 	/* Without a tid, the record may be another thread's */
-	if (!(u32)key) {
-		list_for_each_entry(ds, &thread->waiting, thread_node) {
-			if (ds->sample.deferred_cookie == sample->deferred_cookie)
-				return ds;
-		}
-		return NULL;
+	if ((u32)key) {
+		thread = deferred_thread__find(dc, key);
+		if (thread)
+			waiting = &thread->waiting;
+	} else {
+		nobody = deferred_nobody__find(dc, sample);
+		if (nobody)
+			waiting = &nobody->waiting;
 	}
 
-	return list_first_entry_or_null(&thread->waiting, struct deferred_sample, thread_node);
+	return waiting ? list_first_entry_or_null(waiting, struct deferred_sample, thread_node) :
+			 NULL;
 }
 
 static int deferred_sample__deliver(struct deferred_callchains *dc, union perf_event *event,
@@ -824,7 +950,7 @@ static int deferred_sample__release(struct deferred_callchains *dc, struct defer
 
 	deferred_callchains__find(dc, &ds->sample, UINT64_MAX, &user);
 	ret = deferred_sample__deliver(dc, ds->event, &ds->sample, user, deliver, ctx);
-	deferred_sample__delete(ds);
+	deferred_sample__delete(dc, ds);
 
 	return ret;
 }

@@ -12,6 +12,7 @@
 struct evlist;
 struct hashmap;
 struct ip_callchain;
+struct runtime_frame;
 union perf_event;
 
 /* Two ticks of a kernel with 100 Hz: its clock keeps all CPUs within one tick */
@@ -35,7 +36,7 @@ enum deferred_state {
 struct deferred_sample {
 	/** @node: Entry in struct deferred_callchains::waiting. */
 	struct list_head	node;
-	/** @thread_node: Entry in the list of the sampled thread. */
+	/** @thread_node: Entry in the list of the sampled thread, or stack. */
 	struct list_head	thread_node;
 	/** @sample: What was parsed from @event, pointing into it. */
 	struct perf_sample	sample;
@@ -66,6 +67,8 @@ struct deferred_callchains {
 	struct hashmap		*chains;
 	/** @runtimes: Frames of runtimes whose record is yet to be read, by the same. */
 	struct hashmap		*runtimes;
+	/** @nobodies: Waiting samples of threads without a tid, by the same. */
+	struct hashmap		*nobodies;
 	/** @waiting: All waiting samples, the longest waiting first. */
 	struct list_head	waiting;
 	/** @merged: Buffer for the event returned by deferred_callchains__merge(). */
@@ -97,6 +100,11 @@ struct deferred_callchains *deferred_callchains__new(struct evlist *const *evlis
 void deferred_callchains__delete(struct deferred_callchains *dc);
 void deferred_callchains__purge(struct deferred_callchains *dc);
 
+bool deferred_event__size_valid(struct evlist *evlist, const union perf_event *event);
+u64 deferred_record__ips(const struct ip_callchain *record, const u64 **ips);
+void deferred_chain__set(struct ip_callchain *chain, const u64 *ips, u64 nr,
+			 struct runtime_frame *frames, u64 nr_frames);
+
 bool deferred_callchains__is_mark(const union perf_event *event);
 int deferred_callchains__add_mark(struct deferred_callchains *dc, union perf_event *event,
 				  const struct perf_sample *sample);
@@ -123,7 +131,7 @@ struct deferred_sample *
 deferred_callchains__first_waiting_for(struct deferred_callchains *dc,
 				       const union perf_event *event,
 				       const struct perf_sample *sample);
-void deferred_sample__delete(struct deferred_sample *ds);
+void deferred_sample__delete(struct deferred_callchains *dc, struct deferred_sample *ds);
 
 int deferred_callchains__process(struct deferred_callchains *dc, union perf_event *event,
 				 struct perf_sample *sample,

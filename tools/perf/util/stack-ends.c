@@ -6,8 +6,9 @@
  * no frame pointers. The stack does not say so. But a complete one ends where the kernel
  * begins a program or a thread: at the entry point of its program or of the dynamic linker,
  * or in the C library's clone(). A stripped library has no name for that; but a thread that
- * returns to it exits. All others are counted for the object where they end. It
- * is shown whether that has a table of its own; the kernel may have got one from a service.
+ * returns to it exits. All others are counted for the object where they end. It is shown
+ * whether that has a table of its own, of a version that kernels read; the kernel may have
+ * got one from a service.
  *
  * A stack with as many frames as its event allows was cut by perf, and counts as complete.
  */
@@ -33,6 +34,10 @@
 #define PT_GNU_SFRAME	0x6474e554
 #endif
 
+#define SFRAME_MAGIC	0xdee2
+/* Older ones are read by no kernel, newer ones by some */
+#define SFRAME_OLDEST	2
+
 /* Bytes of code at an entry point, before it is left for good */
 #define ENTRY_SIZE	64
 #define MAX_PHDRS	64
@@ -46,7 +51,15 @@ struct stack_ends_object {
 	/* Of its entry point in the file; 0: none is known */
 	u64			entry;
 	u64			early;
-	bool			has_table;
+	/* Of its SFrame section; 0: it has none */
+	u8			version;
+};
+
+/* The start of a section, the same in all versions of SFrame */
+struct sframe_preamble {
+	u16	magic;
+	u8	version;
+	u8	flags;
 };
 
 void stack_ends__init(struct stack_ends *ends)
@@ -69,6 +82,18 @@ void stack_ends__exit(struct stack_ends *ends)
 	}
 }
 
+/* The version of the SFrame section at @offset of the file; 0 if there is none */
+static u8 read_version(struct dso *dso, struct machine *machine, u64 offset)
+{
+	struct sframe_preamble preamble;
+
+	if (dso__data_read_offset(dso, machine, offset, (u8 *)&preamble,
+				  sizeof(preamble)) != sizeof(preamble) ||
+	    preamble.magic != SFRAME_MAGIC)
+		return 0;
+	return preamble.version;
+}
+
 /* Read the file's headers. Without a file, nothing is known. */
 static void read_headers(struct stack_ends_object *object, struct dso *dso,
 			 struct machine *machine)
@@ -87,7 +112,7 @@ static void read_headers(struct stack_ends_object *object, struct dso *dso,
 		return;
 	for (i = 0; i < ehdr.e_phnum; i++) {
 		if (phdrs[i].p_type == PT_GNU_SFRAME)
-			object->has_table = true;
+			object->version = read_version(dso, machine, phdrs[i].p_offset);
 		if (phdrs[i].p_type == PT_LOAD &&
 		    ehdr.e_entry - phdrs[i].p_vaddr < phdrs[i].p_filesz)
 			object->entry = ehdr.e_entry - phdrs[i].p_vaddr + phdrs[i].p_offset;
@@ -137,8 +162,11 @@ static bool begins_thread(const char *name)
 	return false;
 }
 
-/* The number of native user addresses, and the last of them */
-static u64 last_user_ip(const struct ip_callchain *chain, u64 *ip)
+/*
+ * The number of native user addresses, and the last of them. @all counts the kernel's, too,
+ * because an event's limit does.
+ */
+static u64 last_user_ip(const struct ip_callchain *chain, u64 *ip, u64 *all)
 {
 	bool user = false;
 	u64 nr = 0, i;
@@ -146,9 +174,12 @@ static u64 last_user_ip(const struct ip_callchain *chain, u64 *ip)
 	for (i = 0; i < chain->nr; i++) {
 		if (chain->ips[i] >= PERF_CONTEXT_MAX) {
 			user = chain->ips[i] == PERF_CONTEXT_USER;
-		} else if (user && !runtime_frames__is_ip(chain->ips[i])) {
-			*ip = chain->ips[i];
-			nr++;
+		} else if (!runtime_frames__is_ip(chain->ips[i])) {
+			++*all;
+			if (user) {
+				*ip = chain->ips[i];
+				nr++;
+			}
 		}
 	}
 	return nr;
@@ -184,38 +215,43 @@ static bool is_complete(const struct stack_ends_object *object, const struct add
  * @evsel: The sample's event.
  * @sample: The sample, whose callchain is whole.
  * @machine: Where it was taken.
+ *
+ * Return: true if the stack ends early.
  */
-void stack_ends__count(struct stack_ends *ends, struct evsel *evsel,
+bool stack_ends__count(struct stack_ends *ends, struct evsel *evsel,
 		       struct perf_sample *sample, struct machine *machine)
 {
 	struct stack_ends_object *object;
 	struct addr_location al;
 	struct thread *thread;
 	struct symbol *sym;
-	u64 nr, ip = 0;
+	u64 nr, ip = 0, all = 0;
+	bool early;
 
 	if (!evsel->core.attr.defer_callchain || !sample->callchain)
-		return;
-	nr = last_user_ip(sample->callchain, &ip);
+		return false;
+	nr = last_user_ip(sample->callchain, &ip, &all);
 	if (!nr)
-		return;
+		return false;
 	ends->total++;
-	if (nr >= (evsel->core.attr.sample_max_stack ?: ends->max_frames))
-		return;
+	if (all >= (evsel->core.attr.sample_max_stack ?: ends->max_frames))
+		return false;
 
 	thread = machine__findnew_thread(machine, sample->pid, sample->tid);
 	if (!thread)
-		return;
+		return false;
 	addr_location__init(&al);
 	/* A return address may lie after its function */
 	sym = thread__find_symbol(thread, PERF_RECORD_MISC_USER, nr > 1 ? ip - 1 : ip, &al);
 	object = get_object(ends, al.map ? map__dso(al.map) : NULL, machine);
-	if (object && !is_complete(object, &al, sym, machine, ip)) {
+	early = object && !is_complete(object, &al, sym, machine, ip);
+	if (early) {
 		object->early++;
 		ends->early++;
 	}
 	addr_location__exit(&al);
 	thread__put(thread);
+	return early;
 }
 
 /**
@@ -238,9 +274,19 @@ void stack_ends__sort(struct stack_ends *ends)
 	list_splice(&sorted, &ends->objects);
 }
 
-static const char *note(const struct stack_ends_object *object)
+static bool has_table(const struct stack_ends_object *object)
 {
-	return object->has_table || !object->dso ? "" : " (no table)";
+	return object->version >= SFRAME_OLDEST;
+}
+
+static void fprintf_note(const struct stack_ends_object *object, FILE *fp)
+{
+	if (has_table(object) || !object->dso)
+		return;
+	if (object->version)
+		fprintf(fp, " (table of version %u, not read)", object->version);
+	else
+		fprintf(fp, " (no table)");
 }
 
 /**
@@ -264,12 +310,13 @@ void stack_ends__fprintf_line(const struct stack_ends *ends, FILE *fp)
 	list_for_each_entry(object, &ends->objects, node) {
 		if (!object->early || nr++ == LINE_OBJECTS)
 			break;
-		fprintf(fp, "%s %" PRIu64 " in %s%s", nr > 1 ? ";" : "", object->early,
-			object->name, note(object));
-		without |= !object->has_table;
+		fprintf(fp, "%s %" PRIu64 " in %s", nr > 1 ? ";" : "", object->early,
+			object->name);
+		fprintf_note(object, fp);
+		without |= !has_table(object);
 	}
 	fprintf(fp, "%s%s ]\n", nr > LINE_OBJECTS ? "; ..." : "",
-		without ? " (unwind-tables serve makes tables)" : "");
+		without ? " (unwind-tables serve makes tables, for the next recording)" : "");
 }
 
 /**
@@ -286,9 +333,11 @@ void stack_ends__fprintf(const struct stack_ends *ends, FILE *fp)
 	fprintf(fp, "#\n# User stacks that end early: %" PRIu64 " of %" PRIu64 "\n",
 		ends->early, ends->total);
 	list_for_each_entry(object, &ends->objects, node) {
-		if (object->early)
-			fprintf(fp, "# %10" PRIu64 "  %s%s\n", object->early, object->name,
-				note(object));
+		if (!object->early)
+			continue;
+		fprintf(fp, "# %10" PRIu64 "  %s", object->early, object->name);
+		fprintf_note(object, fp);
+		fprintf(fp, "\n");
 	}
 	fprintf(fp, "#\n");
 }

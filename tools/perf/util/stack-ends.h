@@ -27,7 +27,7 @@ struct stack_ends {
 
 void stack_ends__init(struct stack_ends *ends);
 void stack_ends__exit(struct stack_ends *ends);
-void stack_ends__count(struct stack_ends *ends, struct evsel *evsel,
+bool stack_ends__count(struct stack_ends *ends, struct evsel *evsel,
 		       struct perf_sample *sample, struct machine *machine);
 void stack_ends__sort(struct stack_ends *ends);
 void stack_ends__fprintf_line(const struct stack_ends *ends, FILE *fp);

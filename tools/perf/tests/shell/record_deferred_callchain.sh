@@ -73,11 +73,11 @@ check_kernel() {
   exit 1
 }
 
-# Stacks that end early: perf record says so if they are more than 1 %, and perf report
-# says where
+# Stacks that end early: perf record says so if they are more than 1 %, perf report
+# says where, and perf script marks them
 check_ends() {
   local test="Ends of $1"
-  local line early total sum
+  local line early total sum marks
 
   line=$(sed -n 's/.* of \([0-9]*\) user stacks end early:.*/\1/p' "${perfdata}".txt)
   perf report -i "${perfdata}" --stdio > "${perfdata}".ends 2> /dev/null
@@ -85,10 +85,15 @@ check_ends() {
     /^# User stacks that end early: / { early = $7; total = $9 }
     early && /^# +[0-9]+  [^ ]/ { sum += $2 }
     END { print early + 0, total + 0, sum + 0 }' "${perfdata}".ends)"
+  perf script -i "${perfdata}" -F ip,sym,stack_end > "${perfdata}".ends
+  marks=$(grep -c '\[stack ends early\]' "${perfdata}".ends || true)
 
   if [ "$early" != "$sum" ] || [ "$early" -gt "$total" ]
   then
     fail "$test" "$early of $total stacks end early, $sum of them in objects"
+  elif [ "$early" != "$marks" ]
+  then
+    fail "$test" "$early of $total stacks end early, $marks are marked"
   elif [ "$((early * 100))" -gt "$total" ] && [ "$line" != "$total" ]
   then
     fail "$test" "perf record does not say that $early of $total stacks end early"
@@ -247,6 +252,48 @@ check_readers() {
   fi
 }
 
+# Both halves of a callchain count
+check_limited() {
+  local test="Recording at most 2 entries with $1"
+  local longest
+
+  perf record -F 499 -e cpu-clock --call-graph "$1" -o "${perfdata}" $testprog \
+    > "${perfdata}".txt 2>&1 || true
+  perf script -i "${perfdata}" -F ip,sym > "${perfdata}".txt
+  longest=$(awk 'NF { n++; if (n > longest) longest = n } !NF { n = 0 }
+    END { print longest + 0 }' "${perfdata}".txt)
+  if [ "$longest" -ne 2 ]
+  then
+    fail "$test" "there are $longest"
+    return
+  fi
+
+  echo "$test [Success]"
+}
+
+# Each of these arguments of perf record gives user stacks
+check_recorded() {
+  local test="Recording $*"
+
+  # shellcheck disable=SC2086
+  if ! perf record -F 499 "$@" -o "${perfdata}" $testprog > "${perfdata}".txt 2>&1
+  then
+    cat "${perfdata}".txt
+    fail "$test" "cannot record"
+    return
+  fi
+
+  perf script -i "${perfdata}" -F comm,ip,sym > "${perfdata}".txt
+  if [ "$(complete_stacks)" -eq 0 ]
+  then
+    head -n 20 "${perfdata}".txt
+    fail "$test" "no user stacks in samples"
+    return
+  fi
+
+  echo "$test [Success]"
+}
+
 # It must be refused instead of being replaced with something else
 check_refused() {
   local test="Recording sframe without the kernel supporting it"
@@ -274,12 +321,20 @@ record_and_check fp,defer -e page-faults/call-graph=no/ -e cpu-clock
 record_and_check fp,defer -e cpu-clock --per-thread
 record_and_check fp,defer -e cpu-clock
 check_readers fp,defer
+check_limited fp,2,defer
+# Ordinary users have these, too, without the kernel's half
+check_recorded -e cpu-clock -g
+check_recorded -e cpu-clock:u -g
+# The event's own mode instead of the copied stack
+check_recorded -e cpu-clock/call-graph=fp/ --call-graph dwarf
 
 if [ -r $methods ] && grep -q -w sframe $methods
 then
   # Binaries without .sframe sections are unwound by frame pointers
   record_and_check sframe -e cpu-clock
   check_readers sframe
+  check_limited sframe,2
+  check_recorded -e cpu-clock/call-graph=sframe/ --call-graph dwarf
 else
   check_refused
 fi
