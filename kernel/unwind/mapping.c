@@ -182,7 +182,7 @@ static bool may_fault(const struct vm_area_struct *vma)
 	       !(flags & (VM_IO | VM_PFNMAP | __VM_UFFD_FLAGS));
 }
 
-/* What is asked about a mapping; @end is 0 if there is none */
+/* Facts of a mapping; @end is 0 if there is none */
 struct memory {
 	unsigned long	start;
 	unsigned long	end;

@@ -13,7 +13,7 @@
 #define BUDGET		20000
 #define BUDGET_PERIOD	60000
 
-/* Users that are told apart at a time */
+/* Users that are counted separately at a time */
 #define BUDGET_USERS	16
 
 bool budget_left(uid_t uid, __u64 now);

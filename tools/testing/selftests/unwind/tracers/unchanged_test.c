@@ -8,7 +8,7 @@
  * is not there. Then it reports what it saw, and what the kernel has counted for it:
  * mappings page by page, page faults, input and output.
  *
- * What it saw is always the same. The counts may differ by a page without a profiler, too,
+ * Its observations are always the same. Counts may differ by a page even without a profiler,
  * where two processes map the same page at once; so one of several runs has to have them.
  *
  * The program is this file, executed anew, without randomization.
@@ -47,7 +47,7 @@
 #define SPARSE_PAGES	64UL
 #define MAX_CPUS	64
 
-/* What is before this line, the program saw */
+/* The program's own observations come before this line */
 #define COUNTS		"counts\n"
 /* Runs without a profiler, and with one */
 #define ALONE		3
@@ -214,7 +214,7 @@ static void sleeps(void)
 	say_result("futex", syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &nap, NULL, 0));
 }
 
-/* Sleeping calls of which each ends in its own way after a signal */
+/* Sleeping calls. Each ends in its own way after a signal. */
 static void interrupted(void)
 {
 	struct timespec nap = { .tv_sec = 1000 };
@@ -328,7 +328,7 @@ static size_t line_size(const char *line, const char *end)
 	return end - line;
 }
 
-/* The lines of a file without those that start with one of @without, up to NULL */
+/* The lines of a file, except lines that start with a string in @without, up to NULL */
 static void say_file(const char *path, const char *const *without)
 {
 	static char text[REPORT_MAX / 2];
@@ -506,7 +506,7 @@ static int run(char *text, bool profiled)
 	return waitpid(pid, &status, 0) == pid && !status ? 0 : -1;
 }
 
-/* The lines of @text up to those of @end are those of @other; print what differs */
+/* Are the lines of @text up to @end the same as the lines of @other? Print differences. */
 static bool same_lines(const char *text, const char *other, const char *end)
 {
 	bool same = true;
@@ -570,7 +570,7 @@ TEST_F_TIMEOUT(program, reports_the_same_when_profiled, 240)
 		ASSERT_NE(NULL, strstr(runs.alone[i], "VmFlags:"));
 		ASSERT_TRUE(saw_the_same(runs.alone[i]));
 	}
-	/* Without tables at first, then with those that were loaded */
+	/* The first run has no tables; it loads them for the others */
 	for (i = 0; i < PROFILED; i++) {
 		runs.samples = 0;
 		runs.stacks = 0;
