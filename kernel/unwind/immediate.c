@@ -48,6 +48,7 @@
 #include "file.h"
 #include "mapping.h"
 #include "stops.h"
+#include "unwind_mem.h"
 #include "uprobe.h"
 #include "walk.h"
 
@@ -225,13 +226,37 @@ static void ask(void)
 		this_cpu_inc(outcomes[ASKED]);
 }
 
+/*
+ * An immediate stack reads text that is mapped.  Where the task has not run yet, like a child
+ * in the functions that called fork(), a deferred one reads the page cache instead.
+ */
+static void map_text(const struct unwind_stacktrace *trace)
+{
+	unsigned int i;
+
+	for (i = 1; i < trace->nr && unwind_may_wait(); i++) {
+		const unsigned long before = trace->entries[i] - sizeof(u64);
+		u64 code;
+		int ret;
+
+		pagefault_disable();
+		ret = unwind_read_u64(&code, before);
+		pagefault_enable();
+		if (ret)
+			unwind_bring_in(before, sizeof(code), 0);
+	}
+}
+
 /* The unwind was made, and with it all that it needed */
 static void asked(struct unwind_work *work, struct unwind_stacktrace *trace, u64 cookie)
 {
 	struct mm_struct *mm = current->mm;
 
-	if (mm && !(current->flags & PF_EXITING) && !current->in_execve && !is_surveyed(mm))
+	if (!mm || current->flags & PF_EXITING || current->in_execve)
+		return;
+	if (!is_surveyed(mm))
 		survey(mm);
+	map_text(trace);
 }
 
 /*
