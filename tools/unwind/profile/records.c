@@ -5,7 +5,8 @@
  * The kernel's table of digests says which stacks were sent. The table here has what they
  * are. If a stack cannot be remembered, because this table is full, or a file of it was
  * not found, its digest is taken out of the kernel's table, and the stack is sent again
- * the next time.
+ * the next time. Until then the kernel may have sent that digest for more samples. Only a
+ * full table leaves a digest unknown, so these samples are beyond the bound, too.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -146,10 +147,10 @@ static void on_known(const struct profile_known *record)
 {
 	int number = table_find(&digests, &record->key, sizeof(record->key));
 
-	if (number >= 0)
-		join_stack(record->head.tid, record->head.cookie, digest_stack[number]);
-	else
+	if (number < 0)
 		bpf_map_delete_elem(sent_map, &record->key);
+	join_stack(record->head.tid, record->head.cookie,
+		   number < 0 ? STACK_DROPPED : digest_stack[number]);
 }
 
 void begin_turn(void)
