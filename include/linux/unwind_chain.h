@@ -11,8 +11,8 @@ struct unwind_chain;
 
 /* More frames than this are cut off; with them, the structure has less than 8 KiB */
 #define UNWIND_CHAIN_FRAMES	500
-/* Chains of one stack: registered ones, and ones of files */
-#define UNWIND_CHAINS		8
+/* Chains of one stack: registered ones, ones of files, and none: the thread's own answer */
+#define UNWIND_CHAINS		9
 /* The place of a frame that belongs to no native frame that is known */
 #define UNWIND_CHAIN_APART	U16_MAX
 /* Bytes of a name, with the 0 at its end */
@@ -54,7 +54,7 @@ struct unwind_chain_missing {
  * @nr_missing: number of pieces in @missing
  * @cut: there are more frames, or the next one could not be read
  * @missing: memory that was missing for names
- * @chains: where the frames come from
+ * @chains: where the frames come from; NULL is the thread itself, see linux/unwind.h
  * @rcu: frees the memory of this, without its contents
  * @frames: each chain's frames, the innermost first
  */

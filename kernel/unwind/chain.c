@@ -602,7 +602,7 @@ static unsigned int find_chains(const struct unwind_walk_notes *notes,
 {
 	unsigned int i, nr = unwind_tables_get_chains(current->mm, found);
 
-	BUILD_BUG_ON(UNWIND_CHAIN_MAX + ARRAY_SIZE(notes->found) > UNWIND_CHAINS);
+	BUILD_BUG_ON(UNWIND_CHAIN_MAX + ARRAY_SIZE(notes->found) >= UNWIND_CHAINS);
 	for (i = 0; i < notes->nr_found; i++) {
 		if (is_known(found, nr, &notes->found[i]))
 			continue;

@@ -11,6 +11,9 @@
 #include <linux/types.h>
 #include <uapi/linux/unwind.h>
 
+/* Chains of files that one stack may have */
+#define UNWIND_CHAIN_FILES	4
+
 /**
  * struct unwind_chain - a chain, which does not change
  * @attr: what was registered, checked
@@ -48,6 +51,9 @@ struct unwind_chain_reader {
 };
 
 bool unwind_chain_read(struct unwind_chain_reader *reader, u64 addr, void *buf, size_t size);
+void unwind_chain_read_text(struct unwind_chain_reader *reader, u64 addr, u64 size, char *buf);
+void unwind_chain_read_bytes(struct unwind_chain_reader *reader, u32 tag, u64 addr, u64 size,
+			     char *buf);
 
 int unwind_chain_copy_attr(struct unwind_chain_attr *attr, u64 uattr, size_t size);
 struct unwind_chain *unwind_chain_alloc(const struct unwind_chain_attr *attr);

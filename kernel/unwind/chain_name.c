@@ -12,6 +12,7 @@
 #include <linux/bitops.h>
 #include <linux/ctype.h>
 #include <linux/hash.h>
+#include <linux/hex.h>
 #include <linux/init.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
@@ -19,7 +20,9 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
+#include <linux/unaligned.h>
 #include <linux/unwind_chain.h>
+#include <linux/unwind_self.h>
 #include <asm/unwind_arch.h>
 
 #include "chain.h"
@@ -64,12 +67,58 @@ static void make_printable(char *string, size_t size)
 	}
 }
 
+/**
+ * unwind_chain_read_text - read text that may be shown
+ * @reader: what may still be done
+ * @addr: its address
+ * @size: its size in bytes
+ * @buf: set to the text, or to its end if it is too long: UNWIND_CHAIN_NAME_SIZE bytes
+ *
+ * Context: as unwind_chain_read().
+ */
+void unwind_chain_read_text(struct unwind_chain_reader *reader, u64 addr, u64 size, char *buf)
+{
+	const u64 room = UNWIND_CHAIN_NAME_SIZE - 1;
+
+	if (size > room)
+		addr += size - room;
+	size = min(size, room);
+	if (!unwind_chain_read(reader, addr, buf, size))
+		size = 0;
+	buf[size] = '\0';
+	make_printable(buf, size);
+}
+
+/**
+ * unwind_chain_read_bytes - read bytes and show them in hexadecimal
+ * @reader: what may still be done
+ * @tag: four letters for the kind of bytes, the first one in the lowest bits
+ * @addr: their address
+ * @size: their number; the rest is cut, if there is no room
+ * @buf: set to the letters, a colon and the digits: UNWIND_CHAIN_NAME_SIZE bytes
+ *
+ * Context: as unwind_chain_read().
+ */
+void unwind_chain_read_bytes(struct unwind_chain_reader *reader, u32 tag, u64 addr, u64 size,
+			     char *buf)
+{
+	u8 bytes[(UNWIND_CHAIN_NAME_SIZE - sizeof(tag) - sizeof(":")) / 2];
+
+	size = min(size, sizeof(bytes));
+	if (!unwind_chain_read(reader, addr, bytes, size))
+		size = 0;
+	put_unaligned_le32(tag, buf);
+	make_printable(buf, sizeof(tag));
+	buf[sizeof(tag)] = ':';
+	buf = bin2hex(buf + sizeof(tag) + 1, bytes, size);
+	*buf = '\0';
+}
+
 /* Read a string, or its end if it is too long; it is empty if it is stored in another way */
 static void read_string(struct unwind_chain_reader *reader, const struct unwind_chain_attr *attr,
 			u64 at, char *buf)
 {
 	const struct unwind_chain_string *string = &attr->string;
-	const u64 room = UNWIND_CHAIN_NAME_SIZE - 1;
 	u64 addr, size;
 	u32 check;
 
@@ -82,14 +131,7 @@ static void read_string(struct unwind_chain_reader *reader, const struct unwind_
 		return;
 	if (!unwind_chain_read(reader, addr + string->length, &size, sizeof(size)))
 		return;
-	addr += string->data;
-	if (size > room)
-		addr += size - room;
-	size = min(size, room);
-	if (!unwind_chain_read(reader, addr, buf, size))
-		size = 0;
-	buf[size] = '\0';
-	make_printable(buf, size);
+	unwind_chain_read_text(reader, addr + string->data, size, buf);
 }
 
 /* Functions that no native frame executes have neither file nor line */
@@ -112,6 +154,19 @@ static void add_missing(struct unwind_chain_stack *stack, const struct unwind_ch
 		};
 }
 
+static void read_name(struct unwind_chain_reader *reader, const struct unwind_chain_attr *attr,
+		      u64 function, struct unwind_chain_name *name)
+{
+	if (attr->flags & UNWIND_CHAIN_NAME)
+		read_string(reader, attr, function + attr->name, name->name);
+	if (!(attr->flags & UNWIND_CHAIN_FILE) || !has_file(reader, attr, function))
+		return;
+	read_string(reader, attr, function + attr->file, name->file);
+	if (attr->flags & UNWIND_CHAIN_LINE)
+		unwind_chain_read(reader, function + attr->line, &name->line,
+				  sizeof(name->line));
+}
+
 /**
  * unwind_chain_name - find out what a function is called
  * @stack: from unwind_deferred_chains(), at this same delivery
@@ -127,7 +182,7 @@ bool unwind_chain_name(struct unwind_chain_stack *stack,
 		       const struct unwind_chain_frame *frame,
 		       struct unwind_chain_name *name, bool wait)
 {
-	const struct unwind_chain_attr *attr = &stack->chains[frame->chain]->attr;
+	const struct unwind_chain *chain = stack->chains[frame->chain];
 	struct unwind_chain_reader reader = { .waits = wait ? stack->waits : 0 };
 	u32 rights;
 
@@ -135,14 +190,10 @@ bool unwind_chain_name(struct unwind_chain_stack *stack,
 	if (!frame->function)
 		return true;
 	rights = unwind_arch_keys_open();
-	if (attr->flags & UNWIND_CHAIN_NAME)
-		read_string(&reader, attr, frame->function + attr->name, name->name);
-	if (attr->flags & UNWIND_CHAIN_FILE && has_file(&reader, attr, frame->function)) {
-		read_string(&reader, attr, frame->function + attr->file, name->file);
-		if (attr->flags & UNWIND_CHAIN_LINE)
-			unwind_chain_read(&reader, frame->function + attr->line, &name->line,
-					  sizeof(name->line));
-	}
+	if (chain)
+		read_name(&reader, &chain->attr, frame->function, name);
+	else
+		unwind_self_name(&reader, stack, frame, name);
 	unwind_arch_keys_close(rights);
 	if (wait)
 		stack->waits = reader.waits;

@@ -50,7 +50,7 @@ struct unwind_walk_notes {
 	unsigned int			nr_found;
 	bool				has_stack;
 	struct unwind_chain_stack	*stack;
-	struct unwind_chain_found	found[UNWIND_CHAINS - UNWIND_CHAIN_MAX];
+	struct unwind_chain_found	found[UNWIND_CHAIN_FILES];
 	unsigned long			sps[];
 };
 

@@ -213,6 +213,124 @@ struct unwind_chain_attr {
 #define UNWIND_CHAIN_ATTR_SIZE_VER0	168
 
 /*
+ * Threads that find their own frames
+ *
+ * Not every runtime keeps its frames so that a chain can say where they are.  A thread of
+ * such a runtime opts in by
+ *
+ *	prctl(PR_UNWIND_SELF, PR_UNWIND_SELF_ENABLE, &attr, sizeof(attr), 0)
+ *
+ * When a profiler wants a stack of the thread, its handler is called, as for a signal, with a
+ * nonce in siginfo_t's si_value, and SI_KERNEL in si_code.  It finds the frames as it likes,
+ * and answers:
+ *
+ *	prctl(PR_UNWIND_SELF, PR_UNWIND_SELF_ANSWER, &answer, sizeof(answer), 0)
+ *
+ * No other thread can answer.  Opting in is for one thread: children do not inherit it, and
+ * exec ends it.
+ */
+
+/* The option of prctl(2); 'UNWS' */
+#define PR_UNWIND_SELF			0x554e5753
+
+/* Operations: the second argument */
+#define PR_UNWIND_SELF_ENABLE		1	/* opt in */
+#define PR_UNWIND_SELF_DISABLE		2	/* opt out */
+#define PR_UNWIND_SELF_ANSWER		3	/* submit frames */
+#define PR_UNWIND_SELF_VERSION		4	/* the version of this interface */
+
+/* The result of PR_UNWIND_SELF_VERSION */
+#define UNWIND_SELF_ABI_VERSION		1
+
+/* The longest timeout, in milliseconds */
+#define UNWIND_SELF_TIMEOUT_MAX		1000
+/* The most frames of an answer.  A stack has at most 500 with the frames of chains */
+#define UNWIND_SELF_FRAMES		500
+
+/**
+ * struct unwind_self_attr - argument of PR_UNWIND_SELF_ENABLE
+ * @signal: a real-time signal, whose handler is called: it has to be installed with
+ *	SA_SIGINFO and SA_ONSTACK, and not with SA_RESETHAND.  The signal is not sent; while it
+ *	is blocked, the handler is not called
+ * @flags: 0
+ * @stack_start: address of the alternate stack, as the thread named it to sigaltstack(2):
+ *	the handler runs there, and is not called where the thread has another one, or is on
+ *	it
+ * @stack_size: its size in bytes
+ * @interval: the handler is not called again for this time, in microseconds; may be 0
+ * @timeout: an answer after this time, in milliseconds, is late: 1 to
+ *	UNWIND_SELF_TIMEOUT_MAX
+ *
+ * The structure may grow, as &struct unwind_table_attr may.
+ */
+struct unwind_self_attr {
+	__u32	signal;
+	__u32	flags;
+	__u64	stack_start;
+	__u64	stack_size;
+	__u32	interval;
+	__u32	timeout;
+};
+
+/* Size of the first published structure */
+#define UNWIND_SELF_ATTR_SIZE_VER0	32
+
+/* Bits of @flags of &struct unwind_self_answer */
+#define UNWIND_SELF_CUT			0x1	/* there are more frames */
+#define UNWIND_SELF_ALL			0x2	/* in place of the frames that chains have */
+
+/* Values of @format */
+#define UNWIND_SELF_NAMES		1	/* frames have names */
+#define UNWIND_SELF_BYTES		2	/* names are bytes that @tag says how to read */
+
+/**
+ * struct unwind_self_answer - argument of PR_UNWIND_SELF_ANSWER
+ * @nonce: of the request
+ * @frames: address of an array of &struct unwind_self_frame, the innermost first
+ * @nr: number of frames, at most UNWIND_SELF_FRAMES; 0 if there are none
+ * @flags: UNWIND_SELF_CUT, UNWIND_SELF_ALL
+ * @format: UNWIND_SELF_NAMES or UNWIND_SELF_BYTES
+ * @tag: 0; for UNWIND_SELF_BYTES, four letters, the first one in the lowest bits
+ *
+ * With UNWIND_SELF_BYTES, tools show the letters, a colon, and the bytes in hexadecimal.
+ * The structure may grow, as &struct unwind_table_attr may.
+ */
+struct unwind_self_answer {
+	__u64	nonce;
+	__u64	frames;
+	__u32	nr;
+	__u32	flags;
+	__u32	format;
+	__u32	tag;
+};
+
+/* Size of the first published structure */
+#define UNWIND_SELF_ANSWER_SIZE_VER0	32
+
+/**
+ * struct unwind_self_frame - a frame that a thread has found
+ * @function: any number but 0 that stands for the function in this process: its address
+ * @sp: an address in the native frame that executes it; 0 if that is not known.  These do
+ *	not decrease from frame to frame
+ * @name: address of the function's name
+ * @file: address of the name of its file; may be 0
+ * @check: another number for another function that gets the same @function later
+ * @name_size: size of the name in bytes, without a 0 at its end
+ * @file_size: the same for the file's
+ * @line: the function's first line; 0 if that is not known
+ */
+struct unwind_self_frame {
+	__u64	function;
+	__u64	sp;
+	__u64	name;
+	__u64	file;
+	__u32	check;
+	__u32	name_size;
+	__u32	file_size;
+	__u32	line;
+};
+
+/*
  * The table service: /dev/unwind
  *
  * read() gives requests, struct unwind_request: files that a stack has met, and that have

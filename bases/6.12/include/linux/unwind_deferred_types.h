@@ -7,6 +7,7 @@
 #include <linux/types.h>
 
 struct unwind_cache;
+struct unwind_self;
 struct unwind_stacktrace;
 struct unwind_work;
 
@@ -21,6 +22,7 @@ struct unwind_work;
  * @expires: a request after this time, in jiffies, gets a new cookie, unless the
  *	task work is queued
  * @cache: this entry's stack, while there is one
+ * @self: for a thread that finds its own frames; NULL for all others
  * @work: unwinds on the task's way back to user space
  */
 struct unwind_task_info {
@@ -29,6 +31,7 @@ struct unwind_task_info {
 	atomic64_t		cookie;
 	unsigned long		expires;
 	struct unwind_cache	*cache;
+	struct unwind_self	*self;
 	struct callback_head	work;
 };
 
@@ -41,7 +44,9 @@ struct unwind_task_info {
  * Called once for each (client, cookie) that was asked for.
  *
  * Context: the task with this stack, about to return to user space, to
- * exit or to exec; may sleep and may fault.  It must not cancel any client.
+ * exit or to exec; or, if the task finds its own frames, later, in the system call with which
+ * it reports them (kernel/unwind/self.c).  May sleep and may fault.  It must not cancel any
+ * client.
  */
 typedef void (*unwind_callback_t)(struct unwind_work *work,
 				  struct unwind_stacktrace *trace, u64 cookie);
@@ -52,11 +57,13 @@ typedef void (*unwind_callback_t)(struct unwind_work *work,
  * @wants_chains: called before that, in the same context: whether the client wants the frames
  *	of languages, unwind_deferred_chains(); NULL if it never does
  * @bit: the client's bit in &struct unwind_task_info, -1 when not registered
+ * @id: no other client had it before
  */
 struct unwind_work {
 	unwind_callback_t	func;
 	bool			(*wants_chains)(struct unwind_work *work);
 	int			bit;
+	u64			id;
 };
 
 #endif /* _LINUX_UNWIND_DEFERRED_TYPES_H */

@@ -52,6 +52,7 @@
 #include <linux/unwind_stack.h>
 
 #include "deferred.h"
+#include "self.h"
 #include "walk.h"
 
 /* Bits of a cookie that hold the CPU's number; the count has the rest */
@@ -385,6 +386,17 @@ static void put_cache(struct unwind_task_info *info)
 	info->cache = NULL;
 }
 
+/**
+ * unwind_cache_notes - what was noted when a stack was taken
+ * @cache: the stack
+ *
+ * Return: the notes, or NULL.
+ */
+struct unwind_walk_notes *unwind_cache_notes(struct unwind_cache *cache)
+{
+	return notes_of(cache);
+}
+
 /*
  * The stack of this entry; empty if there is no memory or no stack.  With a new cookie it
  * is taken anew: pages and tables may be there that were missing before.
@@ -424,11 +436,14 @@ struct unwind_chain_stack *unwind_deferred_chains(void)
 	return notes && notes->has_stack && notes->stack->nr ? notes->stack : NULL;
 }
 
-/* A client that was taken, unless it was cancelled in between: until end_client() */
+/*
+ * A client that was taken, unless it was cancelled in between: until end_client().  If
+ * @info is NULL, whatever client has the bit now.
+ */
 static struct unwind_work *begin_client(struct unwind_task_info *info, unsigned int bit, int *idx)
 {
 	*idx = srcu_read_lock(unwind_callbacks[bit]);
-	return atomic_long_read(&info->done) & BIT(bit) ?
+	return !info || atomic_long_read(&info->done) & BIT(bit) ?
 	       READ_ONCE(unwind_clients[bit]) : NULL;
 }
 
@@ -449,6 +464,72 @@ static void call_client(struct unwind_task_info *info, unsigned int bit,
 	end_client(bit, idx);
 }
 
+/**
+ * unwind_held_add - let clients that were taken get a held stack
+ * @held: the stack
+ * @clients: their bits
+ *
+ * Context: task.
+ */
+void unwind_held_add(struct unwind_held *held, unsigned long clients)
+{
+	struct unwind_work *work;
+	unsigned int bit;
+	int idx;
+
+	for_each_set_bit(bit, &clients, UNWIND_MAX_CLIENTS) {
+		work = begin_client(&current->unwind_info, bit, &idx);
+		if (work) {
+			held->clients |= BIT(bit);
+			held->ids[bit] = work->id;
+		}
+		end_client(bit, idx);
+	}
+}
+
+/* Call a client of a held stack, unless it was cancelled: another may have its bit then */
+static void call_held(const struct unwind_held *held, unsigned int bit,
+		      struct unwind_stacktrace *trace)
+{
+	struct unwind_work *work;
+	int idx;
+
+	work = begin_client(NULL, bit, &idx);
+	/* Pairs with the registration of a client */
+	if (work && work->id == held->ids[bit] && smp_load_acquire(&work->bit) == bit)
+		work->func(work, trace, held->cookie);
+	end_client(bit, idx);
+}
+
+/**
+ * unwind_held_deliver - call the clients of a held stack, which is then gone
+ * @held: the stack of the current task
+ *
+ * Context: task, as unwind_callback_t.
+ */
+void unwind_held_deliver(struct unwind_held *held)
+{
+	struct unwind_task_info *info = &current->unwind_info;
+	struct unwind_cache *cache = info->cache;
+	struct unwind_stacktrace trace = {
+		.nr = held->cache->nr,
+		.entries = held->cache->entries,
+	};
+	struct unwind_walk_notes *notes = notes_of(held->cache);
+	unsigned int bit;
+
+	/* This is where clients find the frames of languages */
+	info->cache = held->cache;
+	for_each_set_bit(bit, &held->clients, UNWIND_MAX_CLIENTS)
+		call_held(held, bit, &trace);
+	if (notes)
+		unwind_chain_settle(notes);
+	held->cache = NULL;
+	held->clients = 0;
+	put_cache(info);
+	info->cache = cache;
+}
+
 static bool wants_chains(struct unwind_task_info *info, unsigned int bit)
 {
 	struct unwind_work *work;
@@ -464,8 +545,10 @@ static bool wants_chains(struct unwind_task_info *info, unsigned int bit)
 /*
  * Take the frames of languages, if a client wants them.  Not in its callback: this may wait
  * for the mmap lock, and nobody who cancels a client shall wait for that.
+ *
+ * Return: whether the task was asked for its own frames, so that the stack is held.
  */
-static void take_chains(struct unwind_task_info *info, unsigned long clients,
+static bool take_chains(struct unwind_task_info *info, unsigned long clients,
 			const struct unwind_stacktrace *trace,
 			struct unwind_walk_notes *notes)
 {
@@ -475,8 +558,9 @@ static void take_chains(struct unwind_task_info *info, unsigned long clients,
 		if (!wants_chains(info, bit))
 			continue;
 		unwind_chain_take(trace, notes);
-		return;
+		return unlikely(info->self) && unwind_self_ask(info, clients);
 	}
+	return false;
 }
 
 static void deliver(struct unwind_task_info *info)
@@ -491,13 +575,17 @@ static void deliver(struct unwind_task_info *info)
 	WRITE_ONCE(info->expires, jiffies + MAX_JIFFY_OFFSET);
 	cookie = atomic64_read(&info->cookie);
 	clients = unwind_info_take(info);
+	if (unlikely(info->self) && unwind_self_join(info->self, clients, cookie))
+		clients = 0;
 	/* There are none if all were cancelled meanwhile */
 	if (clients)
 		entry_stack(info, cookie, &trace);
 	if (clients && info->cache)
 		notes = notes_of(info->cache);
-	if (notes)
-		take_chains(info, clients, &trace, notes);
+	if (notes && take_chains(info, clients, &trace, notes)) {
+		notes = NULL;
+		clients = 0;
+	}
 	for_each_set_bit(bit, &clients, UNWIND_MAX_CLIENTS)
 		call_client(info, bit, &trace, cookie);
 	if (notes)
@@ -582,6 +670,7 @@ static void close_entry(struct unwind_task_info *info)
  */
 void unwind_deferred_exec(void)
 {
+	unwind_self_end(&current->unwind_info, UNWIND_SELF_EXECED);
 	close_entry(&current->unwind_info);
 }
 
@@ -597,6 +686,7 @@ void unwind_deferred_exec(void)
 void unwind_deferred_task_exit(struct task_struct *task)
 {
 	WARN_ON_ONCE(task != current);
+	unwind_self_end(&task->unwind_info, UNWIND_SELF_EXITED);
 	close_entry(&task->unwind_info);
 	/* Nobody may wait for this task for long */
 	free_notes(task->unwind_info.cache);
@@ -654,6 +744,7 @@ static int make_callbacks(unsigned int bit)
  */
 int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func)
 {
+	static u64 ids;
 	unsigned int bit;
 	int ret;
 
@@ -667,6 +758,7 @@ int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func)
 		ret = make_callbacks(bit);
 		if (ret)
 			return ret;
+		work->id = ++ids;
 		WRITE_ONCE(unwind_clients[bit], work);
 		/* Pairs with the address dependency of a request that reads the bit */
 		smp_store_release(&work->bit, bit);

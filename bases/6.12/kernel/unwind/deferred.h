@@ -25,7 +25,7 @@
 /**
  * struct unwind_cache - a buffer for the stack of a task in one entry into the kernel
  * @size: room in @entries
- * @has_notes: a &struct unwind_walk_notes with as much room lies behind @entries
+ * @has_notes: a &struct unwind_walk_notes with as much room follows @entries
  * @nr: number of valid @entries
  * @cookie: low half of the cookie of the stack: enough to tell it from the cookie before
  * @rcu: frees the buffer, without its contents
@@ -41,6 +41,24 @@ struct unwind_cache {
 		DECLARE_FLEX_ARRAY(unsigned long, entries);
 	};
 };
+
+/**
+ * struct unwind_held - a stack that is delivered later
+ * @cache: the stack; NULL if none is held
+ * @cookie: names it
+ * @clients: the bits of clients that get it
+ * @ids: what clients they were
+ */
+struct unwind_held {
+	struct unwind_cache	*cache;
+	u64			cookie;
+	unsigned long		clients;
+	u64			ids[UNWIND_MAX_CLIENTS];
+};
+
+struct unwind_walk_notes *unwind_cache_notes(struct unwind_cache *cache);
+void unwind_held_add(struct unwind_held *held, unsigned long clients);
+void unwind_held_deliver(struct unwind_held *held);
 
 int unwind_info_request(struct unwind_task_info *info, unsigned long bit,
 			u64 *cookie, bool *queue);

@@ -23,6 +23,9 @@
 #define unwind_info_take		copy_info_take
 #define unwind_info_reset		copy_info_reset
 #define unwind_reset_info		copy_reset_info
+#define unwind_cache_notes		copy_cache_notes
+#define unwind_held_add			copy_held_add
+#define unwind_held_deliver		copy_held_deliver
 #define unwind_task_init		copy_task_init
 #define unwind_task_free		copy_task_free
 
@@ -37,6 +40,9 @@ int unwind_info_request(struct unwind_task_info *info, unsigned long bit,
 unsigned long unwind_info_take(struct unwind_task_info *info);
 bool unwind_info_reset(struct unwind_task_info *info);
 void unwind_reset_info(void);
+struct unwind_walk_notes *unwind_cache_notes(struct unwind_cache *cache);
+void unwind_held_add(struct unwind_held *held, unsigned long clients);
+void unwind_held_deliver(struct unwind_held *held);
 void unwind_task_init(struct task_struct *task);
 void unwind_task_free(struct task_struct *task);
 
