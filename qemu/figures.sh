@@ -11,6 +11,7 @@
 #   deferred  a request, the core's own work, the way to the callback, the return to
 #             user space
 #   sampling  what samples cost the sampled program, by method and rate
+#   language  a stack with frames of a language: by a chain, or from the thread itself
 #   memory    what the kernel keeps for a process; how much larger the kernel is
 #   post      reading and merging recordings; samples lost at the highest rate
 #
@@ -147,6 +148,13 @@ bench_memory()
 		grep -v /tests/ >"$OUT/objects"
 }
 
+# Frames of a language: by a chain, and from the thread itself
+bench_language()
+{
+	build_bench
+	counted normal language 3
+}
+
 bench_post()
 {
 	local n
@@ -216,7 +224,7 @@ accuracy_tools()
 
 kind=${1:-}
 case $kind in
-bench) parts=(decoder tables frames deferred sampling memory post) ;;
+bench) parts=(decoder tables frames deferred sampling memory language post) ;;
 accuracy) parts=(same methods step) ;;
 *) die "usage: figures.sh bench|accuracy [PART...]" ;;
 esac

@@ -231,6 +231,12 @@ def memory(part):
         part.set("the kernel, tests left out", row, "bytes", with_it - without)
 
 
+def language(part):
+    """A sample with 20 frames of a language; beside it, a signal to itself"""
+    for (how,), lines in part.group("language.normal", 1).items():
+        part.set("a system call", how, "instructions", median(line[0] for line in lines))
+
+
 def post(part):
     """Reading recordings: what a sample of many costs beyond few"""
     lines = collections.defaultdict(list)
@@ -346,7 +352,7 @@ def tools(part):
                            re.findall(r"^(not ok|ok) \d+ (.*)", file.read(), re.M)]
 
 
-PARTS = {"bench": (decoder, tables, frames, deferred, sampling, memory, post),
+PARTS = {"bench": (decoder, tables, frames, deferred, sampling, memory, language, post),
          "accuracy": (same, methods, step, tools)}
 
 

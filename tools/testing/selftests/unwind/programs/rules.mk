@@ -100,6 +100,10 @@ $(OUTPUT)/unwind-profile: $(SRC)/tools/unwind/profile/Makefile $(wildcard $(SRC)
 $(OUTPUT)/unwind_audit.so: $(SRC)/tools/unwind/Makefile $(SRC)/tools/unwind/audit.c $(wildcard $(SRC)/tools/unwind/tables/*.h)
 	$(call msg,MAKE,,$@)
 	$(MAKE_TOOL)
+SELF := $(SRC)/tools/unwind/libunwind-self
+$(OUTPUT)/coroutines $(OUTPUT)/unwind_self.so: $(SELF)/Makefile $(wildcard $(SELF)/*.[ch] $(SELF)/*/*.c)
+	$(call msg,MAKE,,$@)
+	$(MAKE_TOOL)
 
 # Not run by this kernel but built for one of the other endianness: /init of an
 # initramfs, and what it maps (see big_endian.c)

@@ -219,6 +219,50 @@ TEST_F_TIMEOUT(profiler, children_of_command_are_profiled, 120)
 	EXPECT_LT(0, folded.weight);
 }
 
+/* The frames of a thread that finds them itself, from the left */
+static unsigned long weight_of(const char *frames)
+{
+	FILE *file = fopen(getenv("OUT"), "r");
+	unsigned long weight = 0;
+	char line[65536];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strstr(line, frames))
+			weight += strtoul(strrchr(line, ' '), NULL, 10);
+	}
+	if (file)
+		fclose(file);
+	return weight;
+}
+
+TEST_F_TIMEOUT(profiler, program_reports_its_coroutines, 120)
+{
+	ASSERT_EQ(0, exit_status(PROFILER "-F 999 -o $OUT ./coroutines 300"));
+	EXPECT_LT(20, weight_of(";serve;handle;parse;"));
+	EXPECT_FALSE(has("OUT", "[function]"));
+}
+
+#define PYTHON								\
+	"import unwind_self\n"						\
+	"def leaf():\n"							\
+	"  return sum(map(lambda i: i * i, range(2000)))\n"		\
+	"def outer():\n"						\
+	"  for i in range(200): leaf()\n"				\
+	"unwind_self.enable()\n"					\
+	"outer()\n"							\
+	"unwind_self.disable()\n"
+
+TEST_F_TIMEOUT(profiler, python_reports_its_functions, 120)
+{
+	if (access("./unwind_self.so", R_OK))
+		SKIP(return, "no headers of Python when this was built");
+	setenv("PROGRAM", PYTHON, 1);
+	ASSERT_EQ(0, exit_status("PYTHONPATH=. " PROFILER "-F 999 -o $OUT "
+				 "python3 -c \"$PROGRAM\""));
+	EXPECT_LT(20, weight_of("<module>;outer;"));
+	EXPECT_LT(20, weight_of("leaf;"));
+}
+
 /*
  * While the profiler is stopped, samples and stacks are lost. They are reported, and no
  * sample gets a stack that is not its own.
