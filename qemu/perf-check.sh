@@ -214,6 +214,24 @@ profiled_functions()
 		! grep sort_leaf d.folded | grep -v ';<module>;main;sort;.*;sort_key;sort_leaf'
 }
 
+# The sample JIT: what it generates has names, each function its caller, and stacks reach
+# the start of their thread
+jitted()
+{
+	mkdir d.built
+	make -s -C /mnt/repo/samples/unwind O=/tmp/d.built CC=sframe-gcc \
+		KHDR_INCLUDES="-isystem ${UNWIND_HEADERS:-/usr/include}" || return 1
+	d.built/jit --help >d.help && grep -q '^Usage: jit \[SECONDS\]' d.help || return 1
+	for wrong in --unknown 0 -1 3x '1 2'; do
+		# shellcheck disable=SC2086 # two arguments
+		timeout 5 d.built/jit $wrong >d.out 2>err
+		[ $? = 2 ] && [ ! -s d.out ] && grep -q '^Usage' err || return 1
+	done
+	"$PERF" record -F 499 -e cpu-clock -o d.data --call-graph sframe d.built/jit 4 &&
+		"$PERF" script -i d.data --comms jit -F comm,tid,time,ip,sym 2>err >script
+	! grep missing err && python3 $HERE/judge_jit.py script ${STRICT:+99}
+}
+
 # A table of binutils 2.40 is not read; perf says so
 old_table()
 {
@@ -498,6 +516,7 @@ try "Python's functions: perf script --no-runtime shows native frames alone" no_
 try "Python's functions: perf report, perf data convert" read_functions
 try "Python's functions: perf trace" traced_functions
 try "Python's functions: unwind-profile" profiled_functions
+try "the sample JIT's functions: each has its name and its caller" jitted
 try "a table of version 1 is named where stacks end" old_table
 try "perf record --call-graph sframe: the kernel's methods are masked" masked_methods
 try "build-ids of a compressed recording" build_ids
