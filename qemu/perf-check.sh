@@ -214,7 +214,7 @@ profiled_functions()
 		! grep sort_leaf d.folded | grep -v ';<module>;main;sort;.*;sort_key;sort_leaf'
 }
 
-# The sample JIT: what it generates has names, each function its caller, and stacks reach
+# The sample JIT: generated functions have names and their callers, and stacks reach
 # the start of their thread
 jitted()
 {
@@ -304,14 +304,60 @@ converted()
 	"$PERF" data convert --to-json d.json -i m.data && python3 $HERE/folded.py d.json | reach_start
 }
 
-# All formats, and an event that comes with each stack
+# Each event of unwind:* happens: by a file that is met for the first time, one whose table
+# is of another version, tables that are registered, dropped and refused, a bad entry
+all_events()
+{
+	samples=/mnt/repo/samples/unwind
+	headers="-isystem ${UNWIND_HEADERS:-/usr/include}"
+	mkdir d.built
+	make -s -C $samples O=/tmp/d.built CC=sframe-gcc KHDR_INCLUDES="$headers" || return 1
+	# shellcheck disable=SC2086 # two words
+	sframe-gcc -O2 $headers -I$samples -o d.entry $HERE/bad_entry.c $samples/jit.c \
+		"$samples/jit_$(uname -m | sed s/aarch64/arm64/).c" || return 1
+	offset=$(readelf -lW /opt/sframe/bin/sqlite3 | awk '$1 == "GNU_SFRAME" { print $2 }')
+	cp /opt/sframe/bin/sqlite3 d.new
+	cp d.new d.old && printf '\1' | dd of=d.old bs=1 seek=$((offset + 2)) conv=notrunc 2>/dev/null
+	cat >d.sh <<-END
+		d.built/jit 1
+		./d.entry
+		for program in ./d.new ./d.old; do
+			\$program -batch -cmd '.parameter init' -cmd '.parameter set @size 1' :memory: \\
+				</mnt/repo/qemu/programs/workload.sql >/dev/null
+		done
+	END
+	# Tables are loaded from files that have not changed a moment ago
+	sleep 1
+	"$PERF" record -q -e 'unwind:*' -e cpu-clock -F 199 --call-graph sframe -o d.events -- sh d.sh
+}
+
+# printed FILE - each event is there, and each one is printed
+printed()
+{
+	for event in table_found file_invalid table_added table_dropped table_invalid entry_invalid stop; do
+		printf '%6d unwind_%s\n' "$(grep -c "unwind_$event:" "$1")" $event
+	done | tee d.counts
+	! awk '!$1' d.counts | grep . && ! grep -m 3 'FAILED TO PARSE\|%[sdl]' "$1" &&
+		grep -q "unwind_stop:.*reason='end of stack'" "$1" &&
+		grep -q 'unwind_file_invalid:.* error=-95 (EOPNOTSUPP) name=d\.old$' "$1" &&
+		grep -q 'unwind_table_found:.* name=d\.new$' "$1" &&
+		grep -q 'unwind_table_invalid:.* error=-8 (ENOEXEC) object=\[anon\]$' "$1" &&
+		grep -q 'unwind_entry_invalid:.* error=-[0-9]* (E[A-Z0-9]*)$' "$1"
+}
+
+# All formats, and all events by both readers
 parsed_events()
 {
 	! trace-cmd check-events 2>&1 | grep unwind || return 1
-	work "$PERF" record -q -e unwind:unwind_stop -e cpu-clock --call-graph sframe -o d.stops -- &&
-		"$PERF" script -i d.stops -F event,trace 2>&1 | grep unwind_stop >d.events
-	head -n 3 d.events
-	grep -q "reason='end of stack'" d.events && ! grep 'FAILED TO PARSE' d.events
+	trace-cmd start -B unwind -b 20000 -e unwind >/dev/null && all_events >log.events 2>&1
+	trace-cmd stop -B unwind
+	trace-cmd extract -B unwind -o d.dat >/dev/null 2>&1
+	trace-cmd reset -B unwind -d >/dev/null 2>&1
+	trace-cmd report -i d.dat 2>&1 | sed 's/ *$//' >d.reported
+	"$PERF" script -i d.events -F event,trace 2>&1 | sed 's/ *$//' >d.script
+	echo "perf script:" && printed d.script && echo "trace-cmd report:" && printed d.reported && return
+	head -n 5 d.script d.reported log.events
+	return 1
 }
 
 # injected FILE

@@ -41,6 +41,7 @@
 
 #include "chain.h"
 #include "file.h"
+#include "mapping.h"
 #include "request.h"
 #include "sframe_table.h"
 
@@ -206,6 +207,7 @@ static int provide(struct file *file, struct unwind_answer *answer, bool none)
 	struct inode *inode = d_real_inode(file->f_path.dentry);
 	const enum unwind_file_kind kind = unwind_file_kind(file, inode);
 	struct sframe_table *table = NULL;
+	char name[UNWIND_NAME_MAX];
 	size_t bytes;
 	u32 nr;
 	int ret;
@@ -227,10 +229,12 @@ static int provide(struct file *file, struct unwind_answer *answer, bool none)
 	/* On overlayfs, the headers may have been read from a new copy of the file */
 	ret = d_real_inode(file->f_path.dentry) == inode ?
 	      unwind_file_provide(inode, kind, &answer->id, table) : -ESTALE;
-	if (ret)
+	if (ret) {
 		unwind_file_free_table(table);
-	else
-		trace_unwind_table_found(inode->i_sb->s_dev, inode->i_ino, nr, bytes);
+	} else if (trace_unwind_table_found_enabled()) {
+		snprintf(name, sizeof(name), "%pD", file);
+		trace_unwind_table_found(inode->i_sb->s_dev, inode->i_ino, nr, bytes, name);
+	}
 	return ret;
 }
 

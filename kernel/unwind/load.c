@@ -308,6 +308,28 @@ static bool may_wait_for(const struct super_block *sb)
 	return sb->s_user_ns == &init_user_ns && strcmp(sb->s_type->name, "fuse");
 }
 
+static void trace_found(const struct file *file, u32 entries, size_t bytes)
+{
+	const struct inode *inode = file_inode(file);
+	char name[UNWIND_NAME_MAX];
+
+	if (!trace_unwind_table_found_enabled())
+		return;
+	snprintf(name, sizeof(name), "%pD", file);
+	trace_unwind_table_found(inode->i_sb->s_dev, inode->i_ino, entries, bytes, name);
+}
+
+static void trace_invalid(const struct file *file, int error)
+{
+	const struct inode *inode = file_inode(file);
+	char name[UNWIND_NAME_MAX];
+
+	if (!trace_unwind_file_invalid_enabled())
+		return;
+	snprintf(name, sizeof(name), "%pD", file);
+	trace_unwind_file_invalid(inode->i_sb->s_dev, inode->i_ino, error, name);
+}
+
 static void finish(struct unwind_file *entry, const struct elf_source *src,
 		   struct sframe_table *table)
 {
@@ -321,9 +343,9 @@ static void finish(struct unwind_file *entry, const struct elf_source *src,
 	if (error && error != -EAGAIN && src->is_elf && may_wait_for(inode->i_sb))
 		request = unwind_request_alloc(src->file);
 	if (unwind_file_finish(entry, inode, table, request))
-		trace_unwind_table_found(inode->i_sb->s_dev, inode->i_ino, nr, bytes);
+		trace_found(src->file, nr, bytes);
 	else if (error != -ENOENT)
-		trace_unwind_file_invalid(inode->i_sb->s_dev, inode->i_ino, error ?: -EAGAIN);
+		trace_invalid(src->file, error ?: -EAGAIN);
 }
 
 /*

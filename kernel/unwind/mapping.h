@@ -43,6 +43,9 @@ static inline bool unwind_is_vdso(const struct vm_area_struct *vma)
 	       vma->vm_start == (unsigned long)current->mm->context.vdso;
 }
 
+/* Bytes of a name that trace events show */
+#define UNWIND_NAME_MAX	64
+
 struct file *unwind_text_file(const struct vm_area_struct *vma, u64 *origin);
 int unwind_mapping_find(unsigned long addr, struct unwind_mapping *map);
 int unwind_mapping_find_locked(unsigned long addr, struct unwind_mapping *map);

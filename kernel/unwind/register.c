@@ -22,6 +22,7 @@
 #include <trace/events/unwind.h>
 #include <uapi/linux/unwind.h>
 
+#include "mapping.h"
 #include "ranges.h"
 #include "tables.h"
 
@@ -97,6 +98,17 @@ static int add_table(const struct unwind_table_attr *attr)
 	return ret;
 }
 
+static void trace_invalid(const struct unwind_table_attr *attr, int error)
+{
+	char object[UNWIND_NAME_MAX];
+
+	if (!trace_unwind_table_invalid_enabled())
+		return;
+	unwind_text_name(attr->text_start, object, sizeof(object));
+	trace_unwind_table_invalid(attr->text_start, attr->text_start + attr->text_size,
+				   attr->table_start, error, object);
+}
+
 static int table_add(struct unwind_table_attr *attr)
 {
 	int ret;
@@ -106,9 +118,7 @@ static int table_add(struct unwind_table_attr *attr)
 		return ret;
 	ret = add_table(attr);
 	if (ret)
-		trace_unwind_table_invalid(attr->text_start,
-					   attr->text_start + attr->text_size,
-					   attr->table_start, ret);
+		trace_invalid(attr, ret);
 	else
 		trace_unwind_table_added(attr->text_start,
 					 attr->text_start + attr->text_size,

@@ -38,6 +38,7 @@
 #include <trace/events/unwind.h>
 
 #include "chain.h"
+#include "mapping.h"
 #include "ranges.h"
 #include "sframe.h"
 #include "tables.h"
@@ -628,6 +629,18 @@ static int install(struct unwind_tables *tables, const struct unwind_range *rang
 	return 0;
 }
 
+/* Of the current task */
+static void trace_invalid(const struct unwind_range *range, int error)
+{
+	char object[UNWIND_NAME_MAX];
+
+	if (!trace_unwind_table_invalid_enabled())
+		return;
+	unwind_text_name(range->start, object, sizeof(object));
+	trace_unwind_table_invalid(range->start, range->end, range->section.start, error,
+				   object);
+}
+
 /**
  * unwind_tables_build - make the table of the range around an address
  * @mm: the current task's address space
@@ -653,7 +666,7 @@ int unwind_tables_build(struct mm_struct *mm, unsigned long addr)
 	built->table = build(&range);
 	if (IS_ERR(built->table)) {
 		ret = PTR_ERR(built->table);
-		trace_unwind_table_invalid(range.start, range.end, range.section.start, ret);
+		trace_invalid(&range, ret);
 		if (ret == -EFAULT || ret == -ENOMEM) {
 			kfree(built);
 			return ret;

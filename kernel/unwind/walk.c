@@ -51,7 +51,6 @@
 #include "words.h"
 
 /* Room for the name of the file in which an unwind ended */
-#define OBJECT_NAME_MAX		64
 
 /* Cost of a step of frame.c, in ordinary frames */
 #define STEP_COST		5
@@ -705,7 +704,7 @@ static noinline void trace_stop(const struct unwind_walk_state *state,
 {
 	/* A return address may lie after the end of its object: look up the call */
 	const unsigned int back = state->exact_ip ? 0 : 1;
-	char object[OBJECT_NAME_MAX];
+	char object[UNWIND_NAME_MAX];
 	u64 offset;
 
 	offset = unwind_text_name(state->ip - back, object, sizeof(object)) + back;

@@ -30,6 +30,32 @@
 	EM(UNWIND_STOP_BUSY,		"mappings changing")		\
 	EMe(UNWIND_STOP_LIMIT,		"limit")
 
+/*
+ * The name of an error.  libtraceevent takes a negative int for a large number: the mask,
+ * which is MAX_ERRNO, leaves the same bits there and here.
+ */
+#define show_unwind_error(error)					\
+	__print_symbolic(-(error) & 0xfff,				\
+		{ EPERM,	"EPERM" },				\
+		{ ENOENT,	"ENOENT" },				\
+		{ EINTR,	"EINTR" },				\
+		{ EIO,		"EIO" },				\
+		{ E2BIG,	"E2BIG" },				\
+		{ ENOEXEC,	"ENOEXEC" },				\
+		{ EAGAIN,	"EAGAIN" },				\
+		{ ENOMEM,	"ENOMEM" },				\
+		{ EACCES,	"EACCES" },				\
+		{ EFAULT,	"EFAULT" },				\
+		{ EBUSY,	"EBUSY" },				\
+		{ EEXIST,	"EEXIST" },				\
+		{ EINVAL,	"EINVAL" },				\
+		{ EFBIG,	"EFBIG" },				\
+		{ ENOSPC,	"ENOSPC" },				\
+		{ ENODATA,	"ENODATA" },				\
+		{ EOVERFLOW,	"EOVERFLOW" },				\
+		{ EOPNOTSUPP,	"EOPNOTSUPP" },				\
+		{ ESTALE,	"ESTALE" })
+
 #undef EM
 #undef EMe
 #define EM(a, b)	TRACE_DEFINE_ENUM(a);
@@ -49,24 +75,28 @@ UNWIND_STOPS
  * @ino: the file's inode number
  * @entries: number of entries of the table
  * @bytes: its size in kernel memory
+ * @name: the file's name, without its directory
  */
 TRACE_EVENT(unwind_table_found,
-	TP_PROTO(dev_t dev, u64 ino, unsigned int entries, size_t bytes),
-	TP_ARGS(dev, ino, entries, bytes),
+	TP_PROTO(dev_t dev, u64 ino, unsigned int entries, size_t bytes, const char *name),
+	TP_ARGS(dev, ino, entries, bytes, name),
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
 		__field(u64, ino)
 		__field(unsigned int, entries)
 		__field(size_t, bytes)
+		__string(name, name)
 	),
 	TP_fast_assign(
 		__entry->dev = dev;
 		__entry->ino = ino;
 		__entry->entries = entries;
 		__entry->bytes = bytes;
+		__assign_str(name);
 	),
-	TP_printk("dev=%d:%d ino=%llu entries=%u bytes=%zu", MAJOR(__entry->dev),
-		  MINOR(__entry->dev), __entry->ino, __entry->entries, __entry->bytes)
+	TP_printk("dev=%d:%d ino=%llu entries=%u bytes=%zu name=%s", MAJOR(__entry->dev),
+		  MINOR(__entry->dev), __entry->ino, __entry->entries, __entry->bytes,
+		  __get_str(name))
 );
 
 /**
@@ -74,22 +104,26 @@ TRACE_EVENT(unwind_table_found,
  * @dev: the file's device
  * @ino: the file's inode number
  * @error: -ENOEXEC, -EOPNOTSUPP (version), -E2BIG; or -EAGAIN, to be tried again
+ * @name: the file's name, without its directory
  */
 TRACE_EVENT(unwind_file_invalid,
-	TP_PROTO(dev_t dev, u64 ino, int error),
-	TP_ARGS(dev, ino, error),
+	TP_PROTO(dev_t dev, u64 ino, int error, const char *name),
+	TP_ARGS(dev, ino, error, name),
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
 		__field(u64, ino)
 		__field(int, error)
+		__string(name, name)
 	),
 	TP_fast_assign(
 		__entry->dev = dev;
 		__entry->ino = ino;
 		__entry->error = error;
+		__assign_str(name);
 	),
-	TP_printk("dev=%d:%d ino=%llu error=%d", MAJOR(__entry->dev),
-		  MINOR(__entry->dev), __entry->ino, __entry->error)
+	TP_printk("dev=%d:%d ino=%llu error=%d (%s) name=%s", MAJOR(__entry->dev),
+		  MINOR(__entry->dev), __entry->ino, __entry->error,
+		  show_unwind_error(__entry->error), __get_str(name))
 );
 
 /**
@@ -149,26 +183,30 @@ TRACE_EVENT(unwind_table_dropped,
  * @text_end: first address after it
  * @table: address of the table
  * @error: -ENOEXEC, -EOPNOTSUPP (version), -EFAULT, -EEXIST, -ENOSPC, ...
+ * @object: what is mapped at @text_start, as for unwind_stop
  */
 TRACE_EVENT(unwind_table_invalid,
 	TP_PROTO(unsigned long text_start, unsigned long text_end,
-		 unsigned long table, int error),
-	TP_ARGS(text_start, text_end, table, error),
+		 unsigned long table, int error, const char *object),
+	TP_ARGS(text_start, text_end, table, error, object),
 	TP_STRUCT__entry(
 		__field(unsigned long, text_start)
 		__field(unsigned long, text_end)
 		__field(unsigned long, table)
 		__field(int, error)
+		__string(object, object)
 	),
 	TP_fast_assign(
 		__entry->text_start = text_start;
 		__entry->text_end = text_end;
 		__entry->table = table;
 		__entry->error = error;
+		__assign_str(object);
 	),
-	TP_printk("text=0x%lx-0x%lx table=0x%lx error=%d",
+	TP_printk("text=0x%lx-0x%lx table=0x%lx error=%d (%s) object=%s",
 		  __entry->text_start, __entry->text_end, __entry->table,
-		  __entry->error)
+		  __entry->error, show_unwind_error(__entry->error),
+		  __get_str(object))
 );
 
 /**
@@ -187,7 +225,8 @@ TRACE_EVENT(unwind_entry_invalid,
 		__entry->ip = ip;
 		__entry->error = error;
 	),
-	TP_printk("ip=0x%lx error=%d", __entry->ip, __entry->error)
+	TP_printk("ip=0x%lx error=%d (%s)", __entry->ip, __entry->error,
+		  show_unwind_error(__entry->error))
 );
 
 /**

@@ -760,6 +760,17 @@ static int run_program(const struct elf *elf, struct stack *stack, int *fd)
 	return status;
 }
 
+/* The event has the error's name, and the file's */
+static void expect_named(struct __test_metadata *_metadata, const char *message, int error)
+{
+	char name[32];
+
+	EXPECT_EQ(error, trace_field(message, "error"));
+	snprintf(name, sizeof(name), "error=%d (%s) ", error, strerrorname_np(-error));
+	EXPECT_NE(NULL, strstr(message, name));
+	EXPECT_NE(NULL, strstr(message, " name=memfd:"));
+}
+
 static void expect_mapped(struct __test_metadata *_metadata, struct env *env,
 			  const struct _fixture_variant_bad_file *variant)
 {
@@ -786,7 +797,7 @@ static void expect_mapped(struct __test_metadata *_metadata, struct env *env,
 			      sizeof(message));
 	EXPECT_EQ(!!variant->file_error, invalid);
 	if (invalid)
-		EXPECT_EQ(variant->file_error, trace_field(message, "error"));
+		expect_named(_metadata, message, variant->file_error);
 	EXPECT_EQ(!variant->file_error && !variant->is_none,
 		  trace_count_file(&env->trace, "table_found", fd, NULL, 0));
 
