@@ -412,9 +412,12 @@ test_builds()
 	nested htmldocs "$Q/docs.sh" html
 }
 
-# perf's own tests of the feature, and recordings by other versions
+# perf's own tests of the feature, and recordings by other versions.  Files that show what
+# takes long are read on this machine
 test_perf()
 {
+	[ "$ARCH" != x86_64 ] || nested recordings in_root \
+		python3 /mnt/repo/qemu/perf-check/recordings.py "/mnt/cache/$BUILT/perf/perf" /usr/bin/perf
 	nested perf guest perf normal \
 		"PERF=/mnt/cache/$BUILT/perf/perf sh /mnt/repo/qemu/perf-check.sh"
 	kernel_log perf

@@ -3,7 +3,8 @@
 #
 # In the guest: the perf tool's own tests of deferred callchains, each way to record and
 # to read them, and Debian's newer perf, unmodified.  Prints TAP.  With STRICT=1 also
-# shares and rates, which a busy machine can miss.
+# shares and rates, which a busy machine can miss; with ONLY=PATTERN the tests whose names
+# match.
 # shellcheck disable=SC2094 # perf is given one name for what it reads and another to write
 
 PERF=${PERF:-/mnt/cache/out/perf/perf}
@@ -23,6 +24,7 @@ try()
 {
 	name=$1
 	shift
+	! echo "$name" | grep -qv -e "${ONLY:-}" || return
 	n=$((n + 1))
 	rm -rf d.* stats script err
 	if "$@" >log 2>&1; then
@@ -553,6 +555,7 @@ try "perf record -a --call-graph sframe: no sample without its record" system_wi
 try "Debian's perf $($DEBIAN --version | cut -d' ' -f3): record and report fp,defer; ours reads that" debian
 try "Debian's perf, compressed: file, pipe" debian_compressed
 try "Debian's perf reads our recording" debian_reads
+try "each writer's recordings, in each way, by each reader" python3 $HERE/readers.py "$PERF" $DEBIAN
 try "Python's functions: each has its caller, and its place" functions python3 py
 try "PHP's functions: each has its caller, and its place" functions php8.4 php
 try "unwind-tables status: times of tables, and why files have none" status

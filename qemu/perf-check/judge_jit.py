@@ -8,9 +8,11 @@ if it goes on at all.  Of the stacks with such functions, PERCENT must reach the
 their thread.
 """
 
+import collections
 import re
 import sys
 
+BEGIN = re.compile(r"_*(GI_+)?(clone3?|thread_start)$")
 NAME = re.compile(r"jit_(\d+)$")
 
 
@@ -18,7 +20,8 @@ def stacks(path):
     """Yields lists of functions, the innermost first"""
     with open(path, encoding="utf-8") as file:
         for record in filter(None, map(str.strip, file.read().split("\n\n"))):
-            yield [(line.split(maxsplit=1) + ["?"])[1].split("+")[0] for line in record.splitlines()[1:]]
+            yield [(line.split(maxsplit=1) + ["?"])[1].split("+")[0]
+                   for line in record.splitlines()[1:]]
 
 
 def wrong(functions):
@@ -39,19 +42,23 @@ def main():
     """Count, print, judge"""
     total = complete = bad = 0
     seen = set()
+    ends = collections.Counter()
     for functions in stacks(sys.argv[1]):
         if not any(map(NAME.match, functions)):
             continue
         total += 1
         seen.update(filter(NAME.match, functions))
-        complete += "runner" in functions and functions[-1] in ("clone3", "__clone3", "clone", "thread_start")
+        complete += "runner" in functions and bool(BEGIN.match(functions[-1]))
+        ends[functions[-1]] += 1
         fault = wrong(functions)
         if fault:
             bad += 1
             print(f"{fault}: {' < '.join(functions)}")
     share = 100 * complete / max(total, 1)
-    print(f"{total} stacks with {len(seen)} generated functions, {complete} complete: {share:.2f} %; {bad} wrong")
+    print(f"{total} stacks with {len(seen)} generated functions, {complete} complete: "
+          f"{share:.2f} %; {bad} wrong")
     least = float(sys.argv[2]) if len(sys.argv) > 2 else 50
+    print("they end in " + ", ".join(f"{name}: {number}" for name, number in ends.most_common(5)))
     sys.exit(bad > 0 or total < 20 or len(seen) != 12 or share < least)
 
 
