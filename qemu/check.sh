@@ -342,8 +342,11 @@ ignored()
 	*kernel/unwind/tests/*) echo "MACRO_ARG_REUSE" ;;
 	# bpf_trace.c declares what stackmap.c has
 	*/bpf.patch) echo "BIT_MACRO,AVOID_EXTERNS" ;;
+	*/bpf-sleepable.patch) echo "AVOID_EXTERNS,UNKNOWN_COMMIT_ID" ;;
 	# The kernel's history is not here
-	*/uprobes.patch|*/vdso.patch|*/exit.patch|*/exec.patch|*/sideband.patch)
+	*/uprobes.patch|*/vdso.patch|*/exit.patch|*/exec.patch|*/sideband.patch| \
+	*/perf-zstd.patch|*/perf-vdso.patch|*/perf-annotate.patch|*/perf-sched.patch| \
+	*/perf-kwork.patch|*/bpf-raw-tp.patch)
 		echo "UNKNOWN_COMMIT_ID" ;;
 	# A test of another folder than the project's
 	*/selftests/perf_events/*)

@@ -13,7 +13,8 @@
 #
 # To change a kernel file, edit it in the tree and run "make carry".  A patch is its
 # commit message, which stays as it is, and the difference of the files that
-# patches/*/series gives it, made anew.  New files are edited in the repository, at
+# patches/*/series gives it, made anew.  (A patch with a "+" there is edited by hand: its
+# files have later owners.)  New files are edited in the repository, at
 # their in-tree path there or in bases/*/, and only copied into the tree.
 #
 # $CACHE/git has the base as "base", on top of it a commit for each patch as "series",
@@ -154,6 +155,14 @@ new_files()
 		arch include kernel samples tools Documentation mm lib fs
 }
 
+# early - the patches that change files which a later one owns, and these files
+early()
+{
+	awk '/^[^#[:space:]]/ { patch = $1 }
+	     /^[[:space:]]/ { for (i = 1; i <= NF; i++) if ($i ~ /^\+/) print patch, substr($i, 2) }' \
+		"$PATCHES/series"
+}
+
 # owners - for each file on standard input: its patch, or "-"; the file; and the name
 # in the series by which that is.  Files of "none" are no part of this series
 owners()
@@ -161,6 +170,8 @@ owners()
 	awk 'NR == FNR && /^[^#[:space:]]/ { patch = $1 }
 	     NR == FNR && /^[[:space:]]/ {
 		for (i = 1; i <= NF; i++) {
+			if ($i ~ /^\+/)
+				continue
 			twice = $i in owner
 			owner[$i] = twice ? "-" : patch
 		}
@@ -240,8 +251,9 @@ commits()
 	for home in "${HOMES[@]}"; do owned[$home]=$(new_files "$home" | owners | grep -v '^none ' || true); done
 	bad=$(printf '%s\n' "${owned[@]}" | sed -n 's/^- \([^ ]*\).*/\1/p')
 	none "patches/$BASE/series gives these files to no patch, or to two" "$bad"
-	bad=$(cat "$PATCHES"/*.patch | sed -n 's,^+++ b/,,p' | sort | uniq -d)
-	none "two patches change the same files; one must do" "$bad"
+	bad=$(for p in $(patches); do sed -n "s,^+++ b/,$p ,p" "$PATCHES/$p"; done | sort |
+		comm -23 - <(early | sort) | cut -d ' ' -f 2 | sort | uniq -d)
+	none "two patches change the same files, and patches/$BASE/series has no '+' there" "$bad"
 	kgit read-tree base
 	for p in $(patches); do commit "$p"; done
 	bad=$(comm -3 --output-delimiter= <(printf '%s\n' "${owned[@]}" | cut -d ' ' -f 2 | sort) \
@@ -288,9 +300,23 @@ sync_tree()
 	[ "$changed" = 0 ] || say "working tree: $changed files brought up to date"
 }
 
+# base_of_owners - the base with what patches change in files that later ones own
+base_of_owners()
+{
+	local -x GIT_INDEX_FILE=$GIT/owners.index
+	local p
+
+	kgit read-tree base
+	for p in $(patches); do
+		! early | grep -q "^$p " || kgit apply --cached "$PATCHES/$p" ||
+			die "patches/$BASE/$p does not apply to $(cat "$TREE.base")."
+	done
+	kgit write-tree
+}
+
 carry()
 {
-	local p owned files bad
+	local p owned files bad from
 
 	[ -e "$TREE.base" ] || die "there is no working tree yet: run 'make tree' first."
 	make_base
@@ -298,11 +324,14 @@ carry()
 		comm -12 - <(kgit ls-tree -r --name-only base | sort) | owners)
 	bad=$(sed -n 's/^- \([^ ]*\).*/\1/p' <<<"$owned")
 	none "no name in patches/$BASE/series fits" "$bad"
+	from=$(base_of_owners)
 	for p in $(patches); do
+		# It stays as it is: nobody knows which of its lines an edit belongs to
+		! early | grep -q "^$p " || continue
 		mapfile -t files < <(awk -v p="$p" '$1 == p { print $2 }' <<<"$owned")
 		{
 			sed '/^---$/q' "$PATCHES/$p"
-			[ ${#files[@]} = 0 ] || kgit diff --no-renames base -- "${files[@]}" | sed '/^index /d'
+			[ ${#files[@]} = 0 ] || kgit diff --no-renames "$from" -- "${files[@]}" | sed '/^index /d'
 		} >"$GIT/carried"
 		cmp -s "$GIT/carried" "$PATCHES/$p" && continue
 		cp "$GIT/carried" "$PATCHES/$p"
@@ -333,7 +362,7 @@ check()
 	none "the working tree is not base + patches + new files" "$bad"
 	bad=$(kgit diff --name-only base series | owners | cut -d ' ' -f 3 | sort -u |
 		comm -13 - <(awk '/^[^#[:space:]]/ { patch = $1 }
-			/^[[:space:]]/ && patch != "none" { for (i = 1; i <= NF; i++) print $i }' \
+			/^[[:space:]]/ && patch != "none" { for (i = 1; i <= NF; i++) if ($i !~ /^\+/) print $i }' \
 			"$PATCHES/series" | sort))
 	none "patches/$BASE/series has names that fit no file" "$bad"
 	say "round trip: base $(cat "$TREE.base") + $(patches | wc -l) patches + $(added | wc -l) new files == working tree"
