@@ -356,7 +356,7 @@ ignored()
 	# As x86's
 	*/arm64/include/asm/unwind_user.h) echo "FILE_PATH_CHANGES,MACRO_ARG_REUSE" ;;
 	# The lists of options are split already
-	*/perf-tool.patch) echo "BIT_MACRO,SPLIT_STRING" ;;
+	*/perf-script.patch) echo "BIT_MACRO,SPLIT_STRING" ;;
 	*.patch) echo "BIT_MACRO" ;;
 	*) echo "FILE_PATH_CHANGES" ;;
 	esac

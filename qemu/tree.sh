@@ -13,8 +13,8 @@
 #
 # To change a kernel file, edit it in the tree and run "make carry".  A patch is its
 # commit message, which stays as it is, and the difference of the files that
-# patches/*/series gives it, made anew.  (A patch with a "+" there is edited by hand: its
-# files have later owners.)  New files are edited in the repository, at
+# patches/*/series gives it, made anew.  (What it changes in files with a "+" there, which
+# later patches own, is edited by hand.)  New files are edited in the repository, at
 # their in-tree path there or in bases/*/, and only copied into the tree.
 #
 # $CACHE/git has the base as "base", on top of it a commit for each patch as "series",
@@ -300,15 +300,23 @@ sync_tree()
 	[ "$changed" = 0 ] || say "working tree: $changed files brought up to date"
 }
 
-# base_of_owners - the base with what patches change in files that later ones own
+# early_part PATCH - what it changes in files that later patches own
+early_part()
+{
+	awk -v p="$1" 'NR == FNR { if ($1 == p) early[$2]; next }
+		/^diff --git / { file = $4; sub(/^b\//, "", file); part = file in early }
+		part' <(early) "$PATCHES/$1"
+}
+
+# base_of_owners - the base with all early parts
 base_of_owners()
 {
 	local -x GIT_INDEX_FILE=$GIT/owners.index
 	local p
 
 	kgit read-tree base
-	for p in $(patches); do
-		! early | grep -q "^$p " || kgit apply --cached "$PATCHES/$p" ||
+	for p in $(early | cut -d ' ' -f 1 | uniq); do
+		early_part "$p" | kgit apply --cached ||
 			die "patches/$BASE/$p does not apply to $(cat "$TREE.base")."
 	done
 	kgit write-tree
@@ -326,11 +334,11 @@ carry()
 	none "no name in patches/$BASE/series fits" "$bad"
 	from=$(base_of_owners)
 	for p in $(patches); do
-		# It stays as it is: nobody knows which of its lines an edit belongs to
-		! early | grep -q "^$p " || continue
 		mapfile -t files < <(awk -v p="$p" '$1 == p { print $2 }' <<<"$owned")
 		{
 			sed '/^---$/q' "$PATCHES/$p"
+			# These stay: nobody knows which of its lines an edit belongs to
+			early_part "$p"
 			[ ${#files[@]} = 0 ] || kgit diff --no-renames "$from" -- "${files[@]}" | sed '/^index /d'
 		} >"$GIT/carried"
 		cmp -s "$GIT/carried" "$PATCHES/$p" && continue
