@@ -25,7 +25,7 @@ WORK = ["/opt/sframe/bin/sqlite3", "-batch", ":memory:", SQL]
 GRAPH = {"ours": ["--call-graph", "sframe", "--no-runtime"], "perf 7": ["--call-graph", "fp,defer"]}
 MODES = {
     "plain": [], "lost": None, "compressed": ["-z"], "piped": [], "compressed, piped": ["-z"],
-    "switched": ["--switch-output=64K"],
+    "switched": ["--switch-output=32K"],
 }
 APART = ("plain", "lost")
 
