@@ -311,10 +311,38 @@ static bool row_has_record(const struct unwind_walk_state *state,
 	       (s64)row->ra.offset - row->fp.offset == words * state->word_size;
 }
 
+/*
+ * The CFA was saved in the frame, or an address near it, as OpenSSL's assembly does: as a
+ * variable, or after an array whose length is in a register.
+ */
+static enum unwind_stop_reason apply_cfa_sum(struct unwind_walk_state *state,
+					     const struct unwind_row *row,
+					     unsigned long *cfa)
+{
+	enum unwind_stop_reason stop;
+	unsigned long addr, index;
+
+	stop = rule_base(state, &row->cfa, 0, &addr);
+	if (stop)
+		return stop;
+	addr += row->cfa.offset;
+	if (row->cfa_scale) {
+		if (!known_reg(state, row->cfa_index, &index))
+			return UNWIND_STOP_NO_REGISTER;
+		addr += index * row->cfa_scale;
+	}
+	if (read_stack(state, addr, cfa))
+		return UNWIND_STOP_UNREADABLE;
+	*cfa += row->cfa_addend;
+	return UNWIND_STOP_NONE;
+}
+
 static enum unwind_stop_reason apply_cfa(struct unwind_walk_state *state,
 					 const struct unwind_row *row,
 				       unsigned long *cfa)
 {
+	if (row->cfa_scale || row->cfa_addend)
+		return apply_cfa_sum(state, row, cfa);
 	/*
 	 * If the stack pointer is not known, use the frame record: the frame
 	 * pointer points to it, because this frame made a call, and the row

@@ -58,6 +58,10 @@ struct unwind_rule {
  *	it may belong to other code, such as a signal's trampoline
  * @mangled_ra: the return address carries pointer authentication bits
  * @pauth_key_b: they were made with key B, not A
+ * @cfa_scale: if not 0, this times the register @cfa_index is added to the address from
+ *	which @cfa reads the CFA; known only for an interrupted frame
+ * @cfa_index: DWARF register number
+ * @cfa_addend: added to the CFA that @cfa reads from memory, in bytes
  */
 struct unwind_row {
 	struct unwind_rule	cfa;
@@ -68,6 +72,9 @@ struct unwind_row {
 	bool			at_end;
 	bool			mangled_ra;
 	bool			pauth_key_b;
+	u8			cfa_scale;
+	u8			cfa_index;
+	s32			cfa_addend;
 };
 
 #endif /* _KERNEL_UNWIND_ROW_H */

@@ -352,8 +352,6 @@ static __always_inline int flex_rule(const struct sframe_section *sec,
 {
 	u32 reg = control >> SFRAME_FLEX_REGNUM_SHIFT;
 
-	if (control & SFRAME_FLEX_UNUSED)
-		return -EINVAL;
 	rule->deref = control & SFRAME_FLEX_DEREF;
 	rule->offset = offset;
 	if (!(control & SFRAME_FLEX_REG)) {
@@ -365,6 +363,43 @@ static __always_inline int flex_rule(const struct sframe_section *sec,
 	rule->base = rule_base_of_reg(sec, reg);
 	rule->reg = reg;
 	return 0;
+}
+
+/*
+ * The CFA's rule has SFRAME_FLEX_SUM: two more words follow, an addend and an index, see
+ * Documentation/core-api/unwind-sframe.rst.
+ */
+static __always_inline int flex_sum(const struct sframe_section *sec,
+				    const struct sframe_fre *fre, u32 control_mask,
+				    u64 *pos, struct unwind_row *row)
+{
+	u8 word_size = fre_word_size(fre->info);
+	s32 word;
+	u32 index;
+	int ret;
+
+	if (*pos + (2U << word_size) > fre->end)
+		return -EINVAL;
+	ret = read_word(sec, word_size, pos, &row->cfa_addend);
+	if (!ret)
+		ret = read_word(sec, word_size, pos, &word);
+	if (ret)
+		return ret;
+	index = word & control_mask;
+	if (!index)
+		return 0;
+	if (!(index & SFRAME_FLEX_REG) || index >> SFRAME_FLEX_REGNUM_SHIFT > U8_MAX)
+		return -EINVAL;
+	row->cfa_scale = 1U << FIELD_GET(SFRAME_INDEX_SCALE, index);
+	row->cfa_index = index >> SFRAME_FLEX_REGNUM_SHIFT;
+	return 0;
+}
+
+/* Only a CFA that is read from memory may be a sum, and only if the section says so */
+static __always_inline bool may_be_sum(const struct sframe_section *sec, unsigned int i,
+				       u32 control)
+{
+	return !i && control & SFRAME_FLEX_DEREF && sec->flags & SFRAME_F_CFA_SUM;
 }
 
 /* The rules to which the data words of a flexible row belong, in turn */
@@ -406,12 +441,15 @@ static __always_inline int flex_rules(const struct sframe_section *sec,
 			return ret;
 		if (!control)
 			continue;
-		if (!rule || pos == fre->end)
+		if (!rule || pos == fre->end ||
+		    (control & SFRAME_FLEX_SUM && !may_be_sum(sec, i, control)))
 			return -EINVAL;
 		ret = read_word(sec, fre_word_size(fre->info), &pos, &offset);
 		if (!ret)
 			ret = flex_rule(sec, control & control_mask, offset,
 					rule);
+		if (!ret && control & SFRAME_FLEX_SUM)
+			ret = flex_sum(sec, fre, control_mask, &pos, row);
 		if (ret)
 			return ret;
 	}

@@ -12,6 +12,9 @@
  *	           header says so
  *	FREs:      per function, in version 3 its attributes, then one FRE per
  *	           range of addresses: start, info byte, 0 ... 15 data words
+ *
+ * SFRAME_F_CFA_SUM and what it allows is no part of that format: see
+ * Documentation/core-api/unwind-sframe.rst.
  */
 #ifndef _KERNEL_UNWIND_SFRAME_FORMAT_H
 #define _KERNEL_UNWIND_SFRAME_FORMAT_H
@@ -30,10 +33,12 @@
 #define SFRAME_F_FDE_SORTED		BIT(0)
 #define SFRAME_F_FRAME_POINTER		BIT(1)	/* version 2 only */
 #define SFRAME_F_FDE_FUNC_START_PCREL	BIT(2)
+#define SFRAME_F_CFA_SUM		BIT(7)	/* ours, in version 3 */
 
 #define SFRAME_V2_FLAGS	(SFRAME_F_FDE_SORTED | SFRAME_F_FRAME_POINTER | \
 			 SFRAME_F_FDE_FUNC_START_PCREL)
-#define SFRAME_V3_FLAGS	(SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL)
+#define SFRAME_V3_FLAGS	(SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL | \
+			 SFRAME_F_CFA_SUM)
 
 /* SFrame ABI/arch Identifier */
 #define SFRAME_ABI_AARCH64_ENDIAN_BIG		1
@@ -112,7 +117,10 @@ struct sframe_fde_attr_v3 {
 /* Flexible FDE Type Interpretation: the control data word */
 #define SFRAME_FLEX_REG			BIT(0)
 #define SFRAME_FLEX_DEREF		BIT(1)
-#define SFRAME_FLEX_UNUSED		BIT(2)
+#define SFRAME_FLEX_SUM			BIT(2)	/* unused without SFRAME_F_CFA_SUM */
 #define SFRAME_FLEX_REGNUM_SHIFT	3
+
+/* The index word of SFRAME_FLEX_SUM: 0, or a register as in a control word, and its scale */
+#define SFRAME_INDEX_SCALE		GENMASK(2, 1)	/* the factor is 1 << scale */
 
 #endif /* _KERNEL_UNWIND_SFRAME_FORMAT_H */

@@ -294,6 +294,8 @@ static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
 static bool same_row(const struct unwind_row *a, const struct unwind_row *b)
 {
 	return a->outermost == b->outermost && a->signal == b->signal &&
+	       a->cfa_scale == b->cfa_scale && a->cfa_index == b->cfa_index &&
+	       a->cfa_addend == b->cfa_addend &&
 	       same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) &&
 	       same_rule(&a->fp, &b->fp);
 }
@@ -306,8 +308,9 @@ static u32 hash_row(const struct dictionary *dict, const struct unwind_row *row)
 		    row->cfa.deref << 12 | row->ra.deref << 13 | row->fp.deref << 14 |
 		    row->outermost << 15 | row->signal << 16;
 	u32 regs = row->cfa.reg | row->ra.reg << 8 | row->fp.reg << 16;
+	u32 sum = jhash_3words(row->cfa_addend, row->cfa_scale, row->cfa_index, dict->seed);
 
-	return jhash_3words(offsets, bases, regs, dict->seed);
+	return jhash_3words(offsets, bases, regs, sum);
 }
 
 /* The row's number, which it gets if it is new.  How addresses are signed is left out. */

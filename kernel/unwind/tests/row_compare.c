@@ -20,6 +20,8 @@ bool row_equal(const struct unwind_row *a, const struct unwind_row *b)
 	if (a->outermost)
 		return true;
 	return a->mangled_ra == b->mangled_ra && rule_equal(&a->cfa, &b->cfa) &&
+	       a->cfa_scale == b->cfa_scale && a->cfa_index == b->cfa_index &&
+	       a->cfa_addend == b->cfa_addend &&
 	       rule_equal(&a->ra, &b->ra) && rule_equal(&a->fp, &b->fp);
 }
 
@@ -47,6 +49,8 @@ const char *row_string(const struct unwind_row *row)
 		n = snprintf(buf, size, "outermost ");
 	} else {
 		n = print_rule(buf, size, "cfa", &row->cfa);
+		n += snprintf(buf + n, size - n, "(index %u*reg%u, sum %d) ", row->cfa_scale,
+			      row->cfa_index, row->cfa_addend);
 		n += print_rule(buf + n, size - n, "ra", &row->ra);
 		n += print_rule(buf + n, size - n, "fp", &row->fp);
 	}

@@ -16,6 +16,8 @@
 
 #define SFB_SORTED		0x01
 #define SFB_PCREL		0x04
+/* Not of the format: see Documentation/core-api/unwind-sframe.rst */
+#define SFB_CFA_SUM		0x80
 
 #define SFB_AARCH64_BE		1
 #define SFB_AARCH64		2

@@ -46,7 +46,8 @@ unsigned int sframe_case_variants(const struct sframe_case *c,
 			    (c->flags & 0xff) != all_flags[i])
 				continue;
 			v[num++] = (struct sframe_case_variant){
-				.version = version, .flags = all_flags[i],
+				.version = version,
+				.flags = all_flags[i] | (c->sums ? SFB_CFA_SUM : 0),
 			};
 		}
 	}

@@ -76,6 +76,7 @@ enum sframe_case_neighbours {
  * @want: the row, if @error is 0
  * @flags: section flags, with CASE_ONLY
  * @neighbours: an enum sframe_case_neighbours
+ * @sums: the header allows CFAs that are sums
  * @header: it is reading the header that is tested; nothing is looked up
  * @last: there is no good function after
  * @no_rows: the function has none
@@ -112,6 +113,7 @@ struct sframe_case {
 	struct unwind_row		want;
 	u16				flags;
 	u8				neighbours;
+	bool				sums;
 	bool				header;
 	bool				last;
 	bool				no_rows;

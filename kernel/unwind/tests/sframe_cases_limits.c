@@ -76,6 +76,9 @@ const struct sframe_case_set sframe_limit_set = CASE_SET("limit", limit);
 
 #define WORDS(size_)	.row = SFB_ROW(0, SFB_SP, size_, 8, -16)
 
+/* A flexible row of CFA = *(SP + 40) + 8 */
+#define SUM_WORDS	.type = 1, .sums = true, .row = SFB_ROW(0, SFB_SP, 0, 63, 40, 8, 0)
+
 static const struct sframe_case unreadable[] = {
 	HOLE("start", 2, CASE_FDE, 0, ONE, .fill_before = 1),
 	HOLE("start", 3, CASE_FDE, 0, ONE, .fill_before = 1),
@@ -110,6 +113,10 @@ static const struct sframe_case unreadable[] = {
 	HOLE("half a 4-byte word", 2, CASE_FRES, 4, WORDS(2)),
 	HOLE("half a 4-byte word", 3, CASE_FRES, 9, WORDS(2)),
 	HOLE("second 4-byte word", 3, CASE_FRES, 11, WORDS(2)),
+	HOLE("control word", 3, CASE_FRES, 7, SUM_WORDS),
+	HOLE("offset of a sum", 3, CASE_FRES, 8, SUM_WORDS),
+	HOLE("addend of a sum", 3, CASE_FRES, 9, SUM_WORDS),
+	HOLE("index of a sum", 3, CASE_FRES, 10, SUM_WORDS),
 	HOLE("second row", 3, CASE_FRES, 8, .offset = 8,
 	     CASE_ROWS(SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(8, SFB_SP, 0, 16))),
 	/*

@@ -22,6 +22,15 @@
 #define C_AT_CFA	2
 #define C_UNUSED	4
 
+/* The same as C_UNUSED, in a section that allows it; and its index word */
+#define C_SUM		4
+#define C_INDEX(reg, scale)	((reg) << 3 | (scale) << 1 | 1)
+
+/* A flexible row for AMD64 whose CFA may be a sum */
+#define SUM(name_, row_, error_, ...) \
+	{ .name = (name_), .version = 3, .abi = SFB_AMD64, .ra = -8, .type = FLEX, \
+	  .sums = true, .row = row_, .error = (error_), .offset = 8, .want = __VA_ARGS__ }
+
 static const struct sframe_case amd64[] = {
 	RULE("SP-based CFA", 2, SFB_AMD64, -8, 0, 0, 0, ROW(SFB_SP, 0, 8), 0,
 	     { .cfa = SP(8), .ra = AT_CFA(-8), .fp = SAME }),
@@ -201,6 +210,54 @@ static const struct sframe_case flex[] = {
 	RULE("number is ignored without a register", 3, SFB_AMD64, -8, 0, 0, FLEX,
 	     ROW(SFB_SP, 1, C_REG(7), 16, C_AT_CFA | 0x4000, -8), 0,
 	     { .cfa = SP(16), .ra = AT_CFA(-8), .fp = SAME }),
+	SUM("CFA is a sum", ROW(SFB_SP, 0, C_AT_REG(7) | C_SUM, 40, 8, 0), 0,
+	    { .cfa = AT_SP(40), .cfa_addend = 8, .ra = AT_CFA(-8), .fp = SAME }),
+	SUM("CFA is a sum, by FP, 2-byte words",
+	    ROW(SFB_SP, 1, C_AT_REG(6) | C_SUM, 152, -0x8000, 0), 0,
+	    { .cfa = AT_FP(152), .cfa_addend = -0x8000, .ra = AT_CFA(-8), .fp = SAME }),
+	SUM("CFA is a sum, 4-byte words",
+	    ROW(SFB_SP, 2, C_AT_REG(12) | C_SUM, -8, 0x7fffffff, 0), 0,
+	    { .cfa = AT_REG(12, -8), .cfa_addend = 0x7fffffff, .ra = AT_CFA(-8),
+	      .fp = SAME }),
+	SUM("CFA is a sum, other rules follow",
+	    ROW(SFB_SP, 0, C_AT_REG(7) | C_SUM, 40, 64, 0, C_AT_CFA, -24, C_AT_CFA, -16), 0,
+	    { .cfa = AT_SP(40), .cfa_addend = 64, .ra = AT_CFA(-24), .fp = AT_CFA(-16) }),
+	SUM("CFA is a sum, RA padded",
+	    ROW(SFB_SP, 0, C_AT_REG(7) | C_SUM, 40, 8, 0, 0, C_AT_CFA, -24), 0,
+	    { .cfa = AT_SP(40), .cfa_addend = 8, .ra = AT_CFA(-8), .fp = AT_CFA(-24) }),
+	SUM("CFA after an array",
+	    ROW(SFB_SP, 0, C_AT_REG(7) | C_SUM, 8, 8, C_INDEX(9, 3)), 0,
+	    { .cfa = AT_SP(8), .cfa_scale = 8, .cfa_index = 9, .cfa_addend = 8,
+	      .ra = AT_CFA(-8), .fp = SAME }),
+	SUM("CFA after an array, no addend, FP saved",
+	    ROW(SFB_SP, 0, C_AT_REG(7) | C_SUM, 8, 0, C_INDEX(9, 1), 0, C_AT_CFA, -16), 0,
+	    { .cfa = AT_SP(8), .cfa_scale = 2, .cfa_index = 9, .ra = AT_CFA(-8),
+	      .fp = AT_CFA(-16) }),
+	SUM("index is unsigned: register 31",
+	    ROW(SFB_SP, 0, C_AT_REG(7) | C_SUM, 8, 8, C_INDEX(31, 0)), 0,
+	    { .cfa = AT_SP(8), .cfa_scale = 1, .cfa_index = 31, .cfa_addend = 8,
+	      .ra = AT_CFA(-8), .fp = SAME }),
+	SUM("index is register 255",
+	    ROW(SFB_SP, 1, C_AT_REG(7) | C_SUM, 8, 8, C_INDEX(255, 2)), 0,
+	    { .cfa = AT_SP(8), .cfa_scale = 4, .cfa_index = 255, .cfa_addend = 8,
+	      .ra = AT_CFA(-8), .fp = SAME }),
+	SUM("index is register 256",
+	    ROW(SFB_SP, 1, C_AT_REG(7) | C_SUM, 8, 8, C_INDEX(256, 3)), -EINVAL, {}),
+	SUM("index is no register", ROW(SFB_SP, 0, C_AT_REG(7) | C_SUM, 8, 8, 9 << 3 | 6),
+	    -EINVAL, {}),
+	SUM("sum without an index", ROW(SFB_SP, 0, C_AT_REG(7) | C_SUM, 40, 8), -EINVAL, {}),
+	SUM("sum without an addend", ROW(SFB_SP, 0, C_AT_REG(7) | C_SUM, 40), -EINVAL, {}),
+	SUM("sum without an offset", ROW(SFB_SP, 0, C_AT_REG(7) | C_SUM), -EINVAL, {}),
+	SUM("sum without memory", ROW(SFB_SP, 0, C_REG(7) | C_SUM, 40, 8, 0), -EINVAL, {}),
+	SUM("sum in memory at CFA", ROW(SFB_SP, 0, C_AT_CFA | C_SUM, 40, 8, 0), -EINVAL, {}),
+	SUM("RA is a sum", ROW(SFB_SP, 0, C_REG(7), 16, C_AT_REG(7) | C_SUM, 0, 8, 0),
+	    -EINVAL, {}),
+	SUM("FP is a sum", ROW(SFB_SP, 0, C_REG(7), 16, 0, C_AT_REG(7) | C_SUM, 0, 8, 0),
+	    -EINVAL, {}),
+	SUM("no sum where one could be", ROW(SFB_SP, 0, C_AT_REG(7), 40, 0), 0,
+	    { .cfa = AT_SP(40), .ra = AT_CFA(-8), .fp = SAME }),
+	RULE("a sum that the header does not allow", 3, SFB_AMD64, -8, 0, 0, FLEX,
+	     ROW(SFB_SP, 0, C_AT_REG(7) | C_SUM, 40, 8, 0), -EINVAL, {}),
 	RULE("unused bit, CFA", 3, SFB_AMD64, -8, 0, 0, FLEX,
 	     ROW(SFB_SP, 0, C_REG(7) | C_UNUSED, 16), -EINVAL, {}),
 	RULE("unused bit, RA", 3, SFB_AMD64, -8, 0, 0, FLEX,

@@ -22,6 +22,12 @@ static const u8 sig_rows[] = { 0, ROW_SP(1), 8 };
 static const u8 flex_rows[] = { 0, ROW_SP(2), CFA_REG_DEREF(10), -8 };
 /* The CFA is the stack pointer, and the return address is in register 10 */
 static const u8 reg_rows[] = { 0, ROW_SP(4), IN_REG(7), 0, IN_REG(10), 0 };
+/* The CFA was saved on the stack: at an offset, and after an array */
+static const u8 sum_rows[] = { 0, ROW_SP(4), CFA_REG_DEREF(7) | SFRAME_FLEX_SUM, 16, 8, 0 };
+static const u8 array_rows[] = {
+	0, ROW_SP(4), CFA_REG_DEREF(7) | SFRAME_FLEX_SUM, 8, 8,
+	IN_REG(10) | FIELD_PREP_CONST(SFRAME_INDEX_SCALE, 3),
+};
 
 static const struct {
 	u8		start;
@@ -38,6 +44,8 @@ static const struct {
 	{ TEST_SIG_FUNC, SFRAME_FDE_SIGNAL, 0, 1, sig_rows, sizeof(sig_rows) },
 	{ TEST_FLEX_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, flex_rows, sizeof(flex_rows) },
 	{ TEST_REG_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, reg_rows, sizeof(reg_rows) },
+	{ TEST_SUM_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, sum_rows, sizeof(sum_rows) },
+	{ TEST_ARRAY_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, array_rows, sizeof(array_rows) },
 };
 
 /* @text_offset: where the text is, relative to the section */
@@ -50,7 +58,7 @@ void test_sframe_init(struct test_sframe *sframe, s64 text_offset)
 	sframe->hdr = (struct sframe_header){
 		.magic = SFRAME_MAGIC,
 		.version = SFRAME_VERSION_3,
-		.flags = SFRAME_F_FDE_SORTED,
+		.flags = SFRAME_F_FDE_SORTED | SFRAME_F_CFA_SUM,
 		.abi_arch = SFRAME_ABI_AMD64_ENDIAN_LITTLE,
 		.cfa_fixed_ra_offset = -8,
 		.num_fdes = TEST_NUM_FUNCS,

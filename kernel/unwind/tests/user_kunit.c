@@ -363,6 +363,62 @@ static void user_sframe_ra_in_register(struct kunit *test)
 		     t->text + TEST_REG_FUNC + 1);
 }
 
+/* The CFA, less 8, was saved at SP + 16; @saved is the word that was saved */
+static void start_sum(struct kunit *test, u64 saved)
+{
+	struct user_test *t = test->priv;
+
+	put_word(test, 12, saved);
+	set_regs(t, t->text + TEST_SUM_FUNC, word_addr(t, 10), 1);
+	start(test);
+	use_table(test);
+}
+
+/* As OpenSSL's assembly does: in a function that was interrupted, and in one that calls */
+static void user_sframe_cfa_sum(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	put_word(test, 14, t->text + TEST_SUM_FUNC + 1);
+	put_word(test, 17, word_addr(t, 20));
+	put_word(test, 20, t->text + TEST_END_FUNC + 1);
+	start_sum(test, word_addr(t, 14));
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_SUM_FUNC,
+		     t->text + TEST_SUM_FUNC + 1, t->text + TEST_END_FUNC + 1);
+	/* Below the stack pointer, at it, and no multiple of a word */
+	start_sum(test, word_addr(t, 8));
+	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_SUM_FUNC);
+	start_sum(test, word_addr(t, 9));
+	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_SUM_FUNC);
+	start_sum(test, word_addr(t, 14) + 4);
+	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_SUM_FUNC);
+	/* The sum wraps, and where it leads nothing can be read */
+	start_sum(test, -16ULL);
+	EXPECT_STACK(test, UNWIND_STOP_UNREADABLE, t->text + TEST_SUM_FUNC);
+	start_sum(test, -8ULL);
+	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_SUM_FUNC);
+}
+
+/* A register says how long the array is, which is known only for an interrupted function */
+static void user_sframe_cfa_after_array(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	put_word(test, 14, word_addr(t, 16));
+	put_word(test, 16, t->text + TEST_ARRAY_FUNC + 1);
+	t->regs.TEST_REG10 = 3;
+	set_regs(t, t->text + TEST_ARRAY_FUNC, word_addr(t, 10), 1);
+	start(test);
+	use_table(test);
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_ARRAY_FUNC,
+		     t->text + TEST_ARRAY_FUNC + 1);
+
+	t->regs.TEST_REG10 = TASK_SIZE_MAX / 8;
+	start(test);
+	use_table(test);
+	EXPECT_STACK(test, UNWIND_STOP_UNREADABLE, t->text + TEST_ARRAY_FUNC);
+}
+
 #endif /* CONFIG_X86_64 */
 
 /* A rule may lead neither back nor nowhere */
@@ -489,6 +545,8 @@ static struct kunit_case user_cases[] = {
 	KUNIT_CASE(user_compat),
 	KUNIT_CASE(user_sframe_mixed),
 	KUNIT_CASE(user_sframe_ra_in_register),
+	KUNIT_CASE(user_sframe_cfa_sum),
+	KUNIT_CASE(user_sframe_cfa_after_array),
 	KUNIT_CASE(user_sframe_not_compat),
 #endif
 	{}

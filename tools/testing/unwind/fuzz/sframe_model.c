@@ -150,7 +150,7 @@ static void change_table(struct model *model, u64 *state)
 {
 	struct sfb_table *table = &model->table;
 
-	switch (gen_below(state, 8)) {
+	switch (gen_below(state, 9)) {
 	case 0:
 		table->version ^= 1;
 		break;
@@ -159,6 +159,9 @@ static void change_table(struct model *model, u64 *state)
 		break;
 	case 2:
 		table->flags ^= SFB_SORTED;
+		break;
+	case 7:
+		table->flags ^= SFB_CFA_SUM;
 		break;
 	case 3:
 		table->abi = 1 + gen_below(state, 3);

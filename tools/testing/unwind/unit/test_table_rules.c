@@ -183,6 +183,43 @@ static void many_rules(u32 num, s32 first, u32 max, u64 last_rule)
 	tap_end();
 }
 
+/* Rows that differ in one part of a sum have different rules; equal ones have the same */
+static void sum_rules(void)
+{
+	static const struct sfb_row rows[] = {
+		SFB_ROW(0, SFB_SP, 0, 7 << 3 | 3, 16),
+		SFB_ROW(1, SFB_SP, 0, 7 << 3 | 7, 16, 8, 0),
+		SFB_ROW(2, SFB_SP, 0, 7 << 3 | 7, 16, 16, 0),
+		SFB_ROW(3, SFB_SP, 0, 7 << 3 | 7, 16, 8, 9 << 3 | 1),
+		SFB_ROW(4, SFB_SP, 0, 7 << 3 | 7, 16, 8, 9 << 3 | 3),
+		SFB_ROW(5, SFB_SP, 0, 7 << 3 | 7, 16, 8, 8 << 3 | 1),
+		SFB_ROW(6, SFB_SP, 0, 7 << 3 | 7, 16, 8, 0),
+		SFB_ROW(7, SFB_SP, 0, 7 << 3 | 7, 16, 0, 0),
+	};
+	const struct sfb_func func = {
+		.start = 0x1000, .size = 16, .type = 1, SFB_ROWS(rows),
+	};
+	const struct sfb_table section = {
+		.version = 3, .flags = SFB_CFA_SUM, .abi = SFB_AMD64, .fixed_ra = -8,
+		.num_funcs = 1, .funcs = &func,
+	};
+	struct sframe_table *table;
+	u64 first[ARRAY_SIZE(rows)];
+	u32 i, k;
+
+	tap_begin("table: CFAs that are sums");
+	table = build(&section);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		first[i] = sframe_table_find(table, 0x1000 + i);
+		CHECK_EQ(!!(first[i] & SFRAME_RULE_ROW), true);
+		for (k = 0; k < i; k++)
+			CHECK_EQ(first[i] == first[k], (i == 6 && k == 1) || (i == 7 && !k));
+	}
+	CHECK_EQ(table->nr_rows, 6);
+	close_table(table);
+	tap_end();
+}
+
 /*
  * Bounds on entries
  */
@@ -459,6 +496,7 @@ void test_table_rules(void)
 	many_rules(MAX_ROWS, 4, MAX_ROWS, ORDINARY(1 << 17));
 	many_rules(MAX_ROWS + 1, 4, MAX_ROWS, ORDINARY(1 << 17));
 	many_rules(6000, 4, MAX_ROWS, ORDINARY(1 << 17));
+	sum_rules();
 	for (version = 2; version <= 3; version++) {
 		shared_rows(version);
 		repeated_often(version);
