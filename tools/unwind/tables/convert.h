@@ -4,16 +4,14 @@
  * reads .eh_frame, and .debug_frame for functions that .eh_frame does not describe.
  *
  * The section has SFrame version 3, for x86-64 or arm64.  It is sorted, little-endian,
- * and describes link-time addresses.  Addresses whose CFI SFrame cannot express have no
+ * and describes link-time addresses.  Addresses whose CFI cannot be expressed have no
  * row; the notes list them with the reason.  No row contradicts the CFI.
  *
  * The format's gap.  Some assembly saves the old stack pointer on the stack, and its CFI
- * says CFA = *(REG + N) + M.  SFrame has no word for M.  A small extension could say it:
- * an FDE type that the specification does not use (31), with the rows of
- * SFRAME_FDE_TYPE_FLEX and one addition.  If bit 2 of a control word is set ("unused"
- * today), a third data word follows the offset, and is added after the dereference.  A
- * reader that does not know the type rejects that FDE alone.  No reader knows it yet, so
- * the converter does not write it, and notes UNWIND_NOTE_CFA_SUM instead.
+ * says CFA = *(REG + N) + M.  SFrame has no word for M.  The kernel reads an extension of
+ * the format that has one: see Documentation/core-api/unwind-sframe.rst.  A section with
+ * such a row has a flag in its header for which other readers refuse it; all other
+ * sections are plain SFrame.
  */
 #ifndef _UNWIND_TABLES_CONVERT_H
 #define _UNWIND_TABLES_CONVERT_H
@@ -25,8 +23,7 @@
 
 /**
  * enum unwind_note_type - what a note is about
- * @UNWIND_NOTE_CFA_SUM: the CFA is *(register + N) + M
- * @UNWIND_NOTE_CFA: no rule of SFrame says how to get the CFA
+ * @UNWIND_NOTE_CFA: no rule says how to get the CFA
  * @UNWIND_NOTE_RA: nor the return address
  * @UNWIND_NOTE_FP: nor the caller's frame pointer
  * @UNWIND_NOTE_SP: the caller's stack pointer is not the CFA
@@ -47,7 +44,6 @@
  * it is the CFI that is wrong.
  */
 enum unwind_note_type {
-	UNWIND_NOTE_CFA_SUM,
 	UNWIND_NOTE_CFA,
 	UNWIND_NOTE_RA,
 	UNWIND_NOTE_FP,

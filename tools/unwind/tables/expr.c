@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Evaluate DWARF expressions without a running program. A value is a constant, a register
- * or the CFA plus a constant, or the word in memory there plus another constant. CFI uses
- * nothing else, and nothing else could become a rule.
+ * or the CFA plus a constant, or the word in memory there plus another constant. Where
+ * memory is read, a second register may be added, times 1, 2, 4 or 8: the place after an
+ * array. CFI uses nothing else, and nothing else could become a rule.
  *
  * The exception is the program counter. Linkers describe all entries of a PLT by one
  * expression, where "pc & 15" is the progress in an entry. Such an expression is
@@ -101,7 +102,65 @@ static void add_const(struct expr *e, __s64 val)
 
 static bool is_const(const struct expr_value *val)
 {
-	return val->base == RULE_DEFAULT && !val->deref;
+	return val->base == RULE_DEFAULT && !val->deref && !val->scale;
+}
+
+/* A register times a factor, plus a constant; and the same before it is multiplied */
+static bool is_index(const struct expr_value *val)
+{
+	return val->base == RULE_DEFAULT && !val->deref && val->scale;
+}
+
+static bool is_reg(const struct expr_value *val)
+{
+	return val->base == RULE_REG && !val->deref && !val->scale;
+}
+
+/* Make a register's value an index, where a constant multiplies it */
+static void multiply(struct expr *e, struct expr_value *val, __s64 factor)
+{
+	if (!is_reg(val) || (factor != 1 && factor != 2 && factor != 4 && factor != 8)) {
+		e->bad = true;
+		return;
+	}
+	val->base = RULE_DEFAULT;
+	val->index = val->reg;
+	val->scale = factor;
+	val->reg = 0;
+	if (__builtin_mul_overflow(val->offset, factor, &val->offset))
+		e->bad = true;
+}
+
+static void mul(struct expr *e)
+{
+	struct expr_value a, *b;
+
+	if (!pop(e, &a))
+		return;
+	b = top(e);
+	if (!b)
+		return;
+	if (is_const(b)) {
+		__s64 factor = b->offset;
+
+		*b = a;
+		multiply(e, b, factor);
+	} else if (is_const(&a)) {
+		multiply(e, b, a.offset);
+	} else {
+		e->bad = true;
+	}
+}
+
+/* The sum of a register and an index */
+static bool add_index(struct expr *e, struct expr_value *reg, const struct expr_value *index)
+{
+	if (!is_reg(reg) || !is_index(index))
+		return false;
+	reg->index = index->index;
+	reg->scale = index->scale;
+	add_const(e, index->offset);
+	return true;
 }
 
 static void plus(struct expr *e)
@@ -112,6 +171,14 @@ static void plus(struct expr *e)
 		return;
 	b = top(e);
 	if (!b)
+		return;
+	if (is_reg(&a) && is_index(b)) {
+		struct expr_value index = *b;
+
+		*b = a;
+		a = index;
+	}
+	if (add_index(e, b, &a))
 		return;
 	if (is_const(&a)) {
 		add_const(e, a.offset);
@@ -193,6 +260,8 @@ static void binary(struct expr *e, __u8 op)
 		return;
 	if (op == DW_OP_minus && is_const(&b) && b.offset != -b.offset)
 		add_const(e, -b.offset);
+	else if (op == DW_OP_shl && is_const(&b) && !is_const(a))
+		multiply(e, a, calculate(e, op, 1, b.offset));
 	else if (is_const(a) && is_const(&b))
 		a->offset = calculate(e, op, a->offset, b.offset);
 	else
@@ -255,6 +324,9 @@ static void run_op(struct expr *e)
 		break;
 	case DW_OP_plus:
 		plus(e);
+		break;
+	case DW_OP_mul:
+		mul(e);
 		break;
 	case DW_OP_deref:
 		deref(e);

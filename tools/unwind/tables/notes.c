@@ -7,7 +7,6 @@
 #include "notes.h"
 
 static const char * const texts[UNWIND_NOTE_TYPES] = {
-	[UNWIND_NOTE_CFA_SUM] = "CFA = *(register + N) + M",
 	[UNWIND_NOTE_CFA] = "SFrame has no rule for the CFA",
 	[UNWIND_NOTE_RA] = "SFrame has no rule for the return address",
 	[UNWIND_NOTE_FP] = "SFrame has no rule for the frame pointer",

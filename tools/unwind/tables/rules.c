@@ -46,9 +46,23 @@ static int set_rule(struct rule *rule, __u8 base, __u8 reg, bool deref,
 	return rule->offset == offset ? -1 : UNWIND_NOTE_OFFSET;
 }
 
-static int make_cfa(const struct maker *m, struct rule *rule)
+/* A sum that is read from memory; without that, the index has no place in a rule */
+static int make_cfa_sum(const struct expr_value *val, struct row *row)
+{
+	if (!val->deref)
+		return UNWIND_NOTE_CFA;
+	row->cfa_scale = val->scale;
+	row->cfa_index = val->index;
+	row->cfa_addend = val->addend;
+	if (row->cfa_addend != val->addend)
+		return UNWIND_NOTE_OFFSET;
+	return set_rule(&row->cfa, RULE_REG, val->reg, true, val->offset);
+}
+
+static int make_cfa(const struct maker *m, struct row *row)
 {
 	const struct cfi_rule *from = &m->state->rules[CFI_CFA];
+	struct rule *rule = &row->cfa;
 	struct expr_value val;
 
 	if (from->kind == CFI_REGISTER)
@@ -60,8 +74,8 @@ static int make_cfa(const struct maker *m, struct rule *rule)
 	if (from->kind != CFI_VAL_EXPR || !value_of(m, from, false, &val) ||
 	    val.base != RULE_REG)
 		return UNWIND_NOTE_CFA;
-	if (val.addend)
-		return UNWIND_NOTE_CFA_SUM;
+	if (val.addend || val.scale)
+		return make_cfa_sum(&val, row);
 	return set_rule(rule, RULE_REG, val.reg, val.deref, val.offset);
 }
 
@@ -73,7 +87,7 @@ static int make_by_expr(const struct maker *m, const struct cfi_rule *from,
 	struct expr_value val;
 
 	if (!value_of(m, from, true, &val) || val.base == RULE_DEFAULT ||
-	    val.addend || (saved && val.deref))
+	    val.addend || val.scale || (saved && val.deref))
 		return note;
 	/* SFrame cannot say that the value is the CFA itself, or a constant away from it */
 	if (val.base == RULE_CFA && !saved && !val.deref)
@@ -126,6 +140,12 @@ static int make_ra(const struct maker *m, struct rule *rule)
 	return note;
 }
 
+/* Is the CFA's rule one that SFrame itself does not have? */
+bool rules_is_sum(const struct row *row)
+{
+	return row->cfa_scale || row->cfa_addend;
+}
+
 /* Make a rule count from the CFA's register, not from the CFA */
 static bool count_from_reg(const struct rule *cfa, struct rule *rule)
 {
@@ -156,7 +176,7 @@ static int make_sp(const struct maker *m, struct row *row)
 		sp = (struct rule){ .base = RULE_REG, .reg = reg };
 	if (!count_from_reg(&row->cfa, &sp))
 		return UNWIND_NOTE_SP;
-	if (same_rule(&sp, &row->cfa))
+	if (!rules_is_sum(row) && same_rule(&sp, &row->cfa))
 		return -1;
 	if (m->machine->fixed_ra && row->ra.base == RULE_DEFAULT)
 		set_rule(&row->ra, RULE_CFA, 0, true, m->machine->fixed_ra);
@@ -164,6 +184,9 @@ static int make_sp(const struct maker *m, struct row *row)
 	    !count_from_reg(&row->cfa, &row->fp))
 		return UNWIND_NOTE_SP;
 	row->cfa = sp;
+	row->cfa_scale = 0;
+	row->cfa_index = 0;
+	row->cfa_addend = 0;
 	return -1;
 }
 
@@ -194,7 +217,7 @@ int rules_row(const struct machine *machine, const struct cfi_cie *cie,
 	if (row->outermost)
 		return -1;
 	row->mangled = state->mangled;
-	note = make_cfa(&m, &row->cfa);
+	note = make_cfa(&m, row);
 	if (note >= 0)
 		return note;
 	note = make_ra(&m, &row->ra);
@@ -211,5 +234,6 @@ bool rules_same_row(const struct row *a, const struct row *b)
 {
 	return same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) &&
 	       same_rule(&a->fp, &b->fp) && a->outermost == b->outermost &&
-	       a->mangled == b->mangled;
+	       a->mangled == b->mangled && a->cfa_scale == b->cfa_scale &&
+	       a->cfa_index == b->cfa_index && a->cfa_addend == b->cfa_addend;
 }

@@ -45,6 +45,9 @@ struct rule {
  * @fp: the caller's frame pointer
  * @outermost: there is no caller; the rules are not valid
  * @mangled: the return address is signed
+ * @cfa_scale: if not 0, this times @cfa_index is added to the address that @cfa reads
+ * @cfa_index: a register
+ * @cfa_addend: added to the CFA that @cfa reads from memory
  */
 struct row {
 	struct rule	cfa;
@@ -52,13 +55,18 @@ struct row {
 	struct rule	fp;
 	bool		outermost;
 	bool		mangled;
+	__u8		cfa_scale;
+	__u8		cfa_index;
+	__s32		cfa_addend;
 };
 
 /**
  * struct expr_value - what an expression yields
- * @base: RULE_REG or RULE_CFA, or RULE_DEFAULT: @offset alone
+ * @base: RULE_REG or RULE_CFA, or RULE_DEFAULT: nothing
  * @reg: for RULE_REG
- * @deref: the word in memory at base + offset
+ * @deref: the word in memory at base + index * scale + offset
+ * @index: a register
+ * @scale: what it is multiplied by: 1, 2, 4 or 8; 0: there is no index
  * @offset: added to the base
  * @addend: added to the whole, if @deref
  */
@@ -66,6 +74,8 @@ struct expr_value {
 	__u8	base;
 	__u8	reg;
 	bool	deref;
+	__u8	index;
+	__u8	scale;
 	__s64	offset;
 	__s64	addend;
 };
@@ -79,6 +89,7 @@ bool expr_run(const __u8 *expr, __u64 len, bool push_cfa, __u64 pc,
 int rules_row(const struct machine *machine, const struct cfi_cie *cie,
 	      const struct cfi_state *state, __u64 pc, struct row *row,
 	      unsigned int *period);
+bool rules_is_sum(const struct row *row);
 bool rules_same_row(const struct row *a, const struct row *b);
 
 #endif /* _UNWIND_TABLES_RULES_H */

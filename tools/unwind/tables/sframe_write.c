@@ -19,6 +19,8 @@
 /* Flags of the header */
 #define SFRAME_F_FDE_SORTED	0x1
 #define SFRAME_F_START_PCREL	0x4
+/* Not of the format, but the kernel's: some rules have FLEX_SUM */
+#define SFRAME_F_CFA_SUM	0x80
 
 /* The FDE's first info byte; its low bits are the width of starts, as a shift */
 #define FDE_PCTYPE_MASK		0x10
@@ -37,9 +39,13 @@
 /* A control word of FDE_TYPE_FLEX */
 #define FLEX_REG		0x1
 #define FLEX_DEREF		0x2
+#define FLEX_SUM		0x4
 #define FLEX_REG_SHIFT		3
+/* The index of FLEX_SUM */
+#define INDEX_SCALE_SHIFT	1
 
-#define ROW_SIZE_MAX		(4 + 1 + 6 * 4)
+#define WORDS_MAX		8
+#define ROW_SIZE_MAX		(4 + 1 + WORDS_MAX * 4)
 
 static __u8 *room_for(struct bytes *bytes, size_t size)
 {
@@ -118,9 +124,25 @@ static unsigned int flex_rule(const struct rule *rule, __s64 *words)
 	return 2;
 }
 
-static unsigned int flex_words(const struct row *row, __s64 *words)
+/* The CFA, with two words more if it is a sum: see kernel/unwind/sframe_format.h */
+static unsigned int flex_cfa(const struct row *row, __s64 *words)
 {
 	unsigned int nr = flex_rule(&row->cfa, words);
+
+	if (!rules_is_sum(row))
+		return nr;
+	words[0] |= FLEX_SUM;
+	words[nr++] = row->cfa_addend;
+	words[nr] = 0;
+	if (row->cfa_scale)
+		words[nr] = row->cfa_index << FLEX_REG_SHIFT | FLEX_REG |
+			    __builtin_ctz(row->cfa_scale) << INDEX_SCALE_SHIFT;
+	return nr + 1;
+}
+
+static unsigned int flex_words(const struct row *row, __s64 *words)
+{
+	unsigned int nr = flex_cfa(row, words);
 
 	if (row->ra.base == RULE_DEFAULT && row->fp.base == RULE_DEFAULT)
 		return nr;
@@ -151,7 +173,7 @@ static __u8 *put_row(const struct sframe_writer *w, __u8 *to,
 	const struct row *row = &r->row;
 	unsigned int i, nr = 0, shift;
 	__u8 info = 0;
-	__s64 words[6];
+	__s64 words[WORDS_MAX];
 
 	if (!row->outermost)
 		nr = flex ? flex_words(row, words) : plain_words(row, words);
@@ -251,6 +273,7 @@ static void add(struct sframe_writer *w, __u32 offset, const struct row *row)
 	if (w->nr && rules_same_row(&w->rows[w->nr - 1].row, row))
 		return;
 	w->rows[w->nr++] = (struct sframe_row){ .offset = offset, .row = *row };
+	w->has_sums |= rules_is_sum(row);
 }
 
 /**
@@ -336,7 +359,8 @@ static void put_header(const struct sframe_writer *w, __u8 *to)
 {
 	to = put(to, SFRAME_MAGIC, 2);
 	to = put(to, SFRAME_VERSION_3, 1);
-	to = put(to, SFRAME_F_FDE_SORTED | SFRAME_F_START_PCREL, 1);
+	to = put(to, SFRAME_F_FDE_SORTED | SFRAME_F_START_PCREL |
+		 (w->has_sums ? SFRAME_F_CFA_SUM : 0), 1);
 	to = put(to, w->machine->abi, 1);
 	to = put(to, 0, 1);
 	to = put(to, w->machine->fixed_ra, 1);

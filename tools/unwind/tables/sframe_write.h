@@ -52,6 +52,7 @@ struct sframe_row {
  * @nr_rows: rows
  * @signal: the current function is a signal frame
  * @key_b: its return addresses are signed with key B
+ * @has_sums: there are rules that only the kernel reads
  * @start: of the current piece
  * @end: of the current piece
  * @block: size of the block of code that it repeats, 0 if it does not
@@ -66,6 +67,7 @@ struct sframe_writer {
 	__u64			nr_rows;
 	bool			signal;
 	bool			key_b;
+	bool			has_sums;
 	__u64			start;
 	__u64			end;
 	__u8			block;

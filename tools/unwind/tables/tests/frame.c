@@ -60,6 +60,17 @@ static u64 apply(const struct frame *frame, const struct unwind_rule *rule,
 	return rule->deref ? memory(val) : val;
 }
 
+static u64 apply_cfa(const struct frame *frame, const struct unwind_row *row)
+{
+	struct frame moved = *frame;
+	unsigned int i;
+
+	/* Whatever the base is, the index moves it */
+	for (i = 0; i < FRAME_REGS; i++)
+		moved.regs[i] += frame->regs[row->cfa_index % FRAME_REGS] * row->cfa_scale;
+	return apply(&moved, &row->cfa, 0, 0) + row->cfa_addend;
+}
+
 void frame_by_row(const struct frame *frame, const struct unwind_row *row,
 		  struct caller *caller)
 {
@@ -68,7 +79,7 @@ void frame_by_row(const struct frame *frame, const struct unwind_row *row,
 	};
 	if (row->outermost)
 		return;
-	caller->sp = apply(frame, &row->cfa, 0, 0);
+	caller->sp = apply_cfa(frame, row);
 	caller->ra = apply(frame, &row->ra, caller->sp, frame->regs[frame->ra]);
 	caller->fp = apply(frame, &row->fp, caller->sp, frame->regs[frame->fp]);
 }
@@ -123,6 +134,9 @@ static void run_binary(struct stack *stack, const Dwarf_Op *op)
 		break;
 	case DW_OP_minus:
 		push(stack, (u64)a - (u64)b);
+		break;
+	case DW_OP_mul:
+		push(stack, (u64)a * (u64)b);
 		break;
 	case DW_OP_and:
 		push(stack, a & b);

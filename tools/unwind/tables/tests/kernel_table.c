@@ -40,5 +40,7 @@ bool kernel_rows_equal(const struct unwind_row *a, const struct unwind_row *b)
 		return a->outermost == b->outermost;
 	return rules_equal(&a->cfa, &b->cfa) && rules_equal(&a->ra, &b->ra) &&
 	       rules_equal(&a->fp, &b->fp) && a->signal == b->signal &&
+	       a->cfa_scale == b->cfa_scale && a->cfa_index == b->cfa_index &&
+	       a->cfa_addend == b->cfa_addend &&
 	       a->mangled_ra == b->mangled_ra && a->pauth_key_b == b->pauth_key_b;
 }

@@ -71,6 +71,10 @@ static void print_row(const struct kernel_table *table,
 		return;
 	}
 	print_rule("cfa", &row.cfa);
+	if (row.cfa_scale)
+		printf("[r%u*%u]", row.cfa_index, row.cfa_scale);
+	if (row.cfa_addend)
+		printf("%+d", row.cfa_addend);
 	print_rule("ra", &row.ra);
 	print_rule("fp", &row.fp);
 	printf("%s%s%s\n", row.signal ? " signal" : "",

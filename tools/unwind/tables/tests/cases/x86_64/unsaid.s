@@ -12,7 +12,7 @@
 #: at_09_cfa_of_flags: none
 #: at_10_cfa_twice: none
 #: at_11_large: none
-#: note: sum+1, 2 bytes: CFA = *(register + N) + M
+#: note: sum+1, 2 bytes: SFrame has no rule for the CFA
 #: note: values+0, 2 bytes: SFrame has no rule for the frame pointer
 #: note: values+2, 2 bytes: SFrame has no rule for the return address
 #: note: stack+0, 1 bytes: the stack pointer is not the CFA
@@ -34,7 +34,7 @@
 at_01_before:
 	nop
 	.cfi_remember_state
-	.cfi_escape 0x0f, 6, 0x77, 0xb0, 1, 6, 0x23, 8	# CFA: *(rsp + 176) + 8
+	.cfi_escape 0x0f, 7, 0x77, 0xb0, 1, 6, 0x70, 0, 0x22	# CFA: *(rsp + 176) + rax
 at_02_sum:
 	nop
 	nop
