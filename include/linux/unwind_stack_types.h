@@ -38,7 +38,7 @@ enum unwind_method {
  * @UNWIND_STOP_NOT_TEXT: the return address is not in executable memory
  * @UNWIND_STOP_NO_REGISTER: the rule needs a register that is known only for an
  *	interrupted frame: the topmost one, or the caller of a signal frame; or the value
- *	that the signal saved could not be read
+ *	that the signal saved could not be read; or a callee has not kept the register
  * @UNWIND_STOP_NOT_LOADED: the file's table is being loaded, or is to be loaded later, and
  *	the frame pointer did not help
  * @UNWIND_STOP_BUSY: the mappings were being changed, and the task exits or was killed, so

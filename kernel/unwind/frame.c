@@ -337,12 +337,35 @@ static enum unwind_stop_reason apply_cfa_sum(struct unwind_walk_state *state,
 	return UNWIND_STOP_NONE;
 }
 
+/*
+ * A function made a call, and its CFA is in a register all the same: the rule of the call is
+ * in force at the return address, too, so the callee keeps the register.  OpenSSL's assembly
+ * does this with functions of its own.  If the callee is the topmost frame, and has only its
+ * return address on the stack, it has saved nothing there: the register is the topmost one.
+ * next_by_row() then asks for a call before the return address.
+ */
+static bool cfa_kept(const struct unwind_walk_state *state, const struct unwind_row *row)
+{
+	const unsigned long top = unwind_arch_untag(user_stack_pointer(state->regs));
+
+	return UNWIND_ARCH_LINK_REG < 0 && row->cfa.base == UNWIND_RULE_REG &&
+	       !row->cfa.deref && !row->signal && !row->outermost && !row->at_end &&
+	       !state->topmost && !state->exact_ip && !state->has_row &&
+	       state->sp == top + sizeof(u64);
+}
+
 static enum unwind_stop_reason apply_cfa(struct unwind_walk_state *state,
 					 const struct unwind_row *row,
 				       unsigned long *cfa)
 {
+	unsigned long reg;
+
 	if (row->cfa_scale || row->cfa_addend)
 		return apply_cfa_sum(state, row, cfa);
+	if (cfa_kept(state, row) && unwind_arch_reg(state->regs, row->cfa.reg, &reg)) {
+		*cfa = unwind_arch_untag(reg) + row->cfa.offset;
+		return *cfa > state->sp ? UNWIND_STOP_NONE : UNWIND_STOP_NO_REGISTER;
+	}
 	/*
 	 * If the stack pointer is not known, use the frame record: the frame
 	 * pointer points to it, because this frame made a call, and the row
@@ -507,8 +530,12 @@ static enum unwind_stop_reason next_by_row(struct unwind_walk_state *state,
 		return UNWIND_STOP_BAD_FRAME;
 	if (stop)
 		return stop;
-	return row->signal ? check_interrupted(state, next) :
-			     check_frame(state, next);
+	if (row->signal)
+		return check_interrupted(state, next);
+	stop = check_frame(state, next);
+	if (!stop && cfa_kept(state, row) && call_before(state, next->ip) <= 0)
+		return UNWIND_STOP_NO_REGISTER;
+	return stop;
 }
 
 /*

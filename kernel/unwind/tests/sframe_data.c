@@ -29,6 +29,9 @@ static const u8 array_rows[] = {
 	IN_REG(10) | FIELD_PREP_CONST(SFRAME_INDEX_SCALE, 3),
 };
 
+/* The CFA is in a register, whatever is called */
+static const u8 kept_rows[] = { 0, ROW_SP(2), IN_REG(10), 8 };
+
 static const struct {
 	u8		start;
 	u8		info;
@@ -46,6 +49,7 @@ static const struct {
 	{ TEST_REG_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, reg_rows, sizeof(reg_rows) },
 	{ TEST_SUM_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, sum_rows, sizeof(sum_rows) },
 	{ TEST_ARRAY_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, array_rows, sizeof(array_rows) },
+	{ TEST_KEPT_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, kept_rows, sizeof(kept_rows) },
 };
 
 /* @text_offset: where the text is, relative to the section */

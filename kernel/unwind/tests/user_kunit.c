@@ -419,6 +419,46 @@ static void user_sframe_cfa_after_array(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_UNREADABLE, t->text + TEST_ARRAY_FUNC);
 }
 
+/* @func was called by a function whose CFA is in register 10, with the value @reg */
+static void start_kept(struct kunit *test, unsigned long func, unsigned long reg)
+{
+	struct user_test *t = test->priv;
+
+	t->regs.TEST_REG10 = reg;
+	set_regs(t, t->text + func, word_addr(t, 10), 1);
+	start(test);
+	use_table(test);
+}
+
+/* Only a callee that has nothing on the stack is known to have kept the register */
+static void user_sframe_cfa_kept(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	put_word(test, 10, t->text + TEST_KEPT_FUNC + 4);
+	put_word(test, 12, t->text + TEST_KEPT_FUNC + 4);
+	put_word(test, 14, t->text + TEST_END_FUNC + 1);
+	put_word(test, 15, t->stack + PAGE_SIZE);
+	start_kept(test, TEST_SP_FUNC, word_addr(t, 14));
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_SP_FUNC,
+		     t->text + TEST_KEPT_FUNC + 4, t->text + TEST_END_FUNC + 1);
+	start_kept(test, TEST_SP_FUNC + 4, word_addr(t, 14));
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_SP_FUNC + 4,
+		     t->text + TEST_KEPT_FUNC + 4);
+	/* The register is not kept: below the stack pointer, and where no call returns to */
+	start_kept(test, TEST_SP_FUNC, word_addr(t, 9));
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_SP_FUNC,
+		     t->text + TEST_KEPT_FUNC + 4);
+	start_kept(test, TEST_SP_FUNC, word_addr(t, 15));
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_SP_FUNC,
+		     t->text + TEST_KEPT_FUNC + 4);
+	/* The next rule may not have the register, if the call was the last of this one's */
+	put_word(test, 10, t->text + TEST_KEPT_FUNC + 16);
+	start_kept(test, TEST_SP_FUNC, word_addr(t, 14));
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_SP_FUNC,
+		     t->text + TEST_KEPT_FUNC + 16);
+}
+
 #endif /* CONFIG_X86_64 */
 
 /* A rule may lead neither back nor nowhere */
@@ -547,6 +587,7 @@ static struct kunit_case user_cases[] = {
 	KUNIT_CASE(user_sframe_ra_in_register),
 	KUNIT_CASE(user_sframe_cfa_sum),
 	KUNIT_CASE(user_sframe_cfa_after_array),
+	KUNIT_CASE(user_sframe_cfa_kept),
 	KUNIT_CASE(user_sframe_not_compat),
 #endif
 	{}
