@@ -814,7 +814,7 @@ CHANGE(all_swapped, hdr->magic = 0xe2de; hdr->abi_arch = 1;
 	hdr->freoff = __builtin_bswap32(hdr->freoff))
 CHANGE(flag_of_version_2, hdr->flags |= 0x02)
 CHANGE(flag_unknown_3, hdr->flags |= 0x08)
-CHANGE(flag_unknown_7, hdr->flags |= 0x80)
+CHANGE(flag_unknown_6, hdr->flags |= 0x40)
 CHANGE(abi_0, hdr->abi_arch = 0)
 CHANGE(abi_aarch64_big, hdr->abi_arch = 1)
 /* None of these is the ABI of this machine */
@@ -1034,8 +1034,8 @@ FIXTURE_VARIANT_ADD(add_bad, flag_unknown_3) {
 	.table = true,
 };
 
-FIXTURE_VARIANT_ADD(add_bad, flag_unknown_7) {
-	.change = flag_unknown_7,
+FIXTURE_VARIANT_ADD(add_bad, flag_unknown_6) {
+	.change = flag_unknown_6,
 	.error = -ENOEXEC,
 	.table = true,
 };
