@@ -324,7 +324,7 @@ ignored()
 {
 	case $1 in
 	# The layout of trace headers is given by the macros
-	include/trace/*|samples/unwind/*_trace.h|*/tracing-deferred.patch)
+	*include/trace/*|samples/unwind/*_trace.h|*/tracing-deferred.patch)
 		echo "SPACING,PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE,COMPLEX_MACRO,MACRO_ARG_UNUSED,TRAILING_SEMICOLON" ;;
 	# The label in unsafe_get_user() is the kernel's idea
 	tools/testing/unwind/*/uaccess.h) echo "MACRO_WITH_FLOW_CONTROL,MACRO_ARG_REUSE" ;;

@@ -50,7 +50,7 @@ static int installed;
 
 static int call(unsigned long op, const void *attr, size_t size)
 {
-	return syscall(SYS_prctl, PR_UNWIND_SELF, op, attr, size, 0) < 0 ? errno : 0;
+	return syscall(SYS_prctl, PR_UNWIND_SELF, op, attr, size, 0) < 0 ? -errno : 0;
 }
 
 bool unwind_self_add_text(struct unwind_self_stack *stack, const void *function,
@@ -144,18 +144,18 @@ static int take_stack(stack_t *stack)
 	char *mapping;
 
 	if (sigaltstack(NULL, stack))
-		return errno;
+		return -errno;
 	if (!(stack->ss_flags & SS_DISABLE))
-		return stack->ss_size >= size ? 0 : ENOSPC;
+		return stack->ss_size >= size ? 0 : -ENOSPC;
 	self.size = GUARD_SIZE + ((size + GUARD_SIZE - 1) & -GUARD_SIZE);
 	mapping = mmap(NULL, self.size, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	if (mapping == MAP_FAILED)
-		return errno;
+		return -errno;
 	self.mapping = mapping;
 	*stack = (stack_t){ .ss_sp = mapping + GUARD_SIZE, .ss_size = self.size - GUARD_SIZE };
 	if (mprotect(mapping, GUARD_SIZE, PROT_NONE) || sigaltstack(stack, NULL))
-		return errno;
+		return -errno;
 	return 0;
 }
 
@@ -180,15 +180,15 @@ int unwind_self_start(unwind_self_walk walk, void *data,
 
 	options = options ?: &defaults;
 	if (self.walk)
-		return EEXIST;
+		return -EEXIST;
 	error = call(PR_UNWIND_SELF_VERSION, NULL, 0);
 	if (error)
 		return error;
 	attr.signal = install(options->signal);
 	if (!attr.signal)
-		return EAGAIN;
+		return -EAGAIN;
 	self.stack = malloc(sizeof(*self.stack));
-	error = self.stack ? take_stack(&stack) : ENOMEM;
+	error = self.stack ? take_stack(&stack) : -ENOMEM;
 	if (!error) {
 		attr.stack_start = (uintptr_t)stack.ss_sp;
 		attr.stack_size = stack.ss_size;

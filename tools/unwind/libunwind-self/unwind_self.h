@@ -61,8 +61,8 @@ struct unwind_self_options {
  *
  * Uses the thread's alternate signal stack if it has one, else makes one.
  *
- * Return: 0, or an error number: EEXIST it does so already; EINVAL this kernel has no such
- * call; EAGAIN no real-time signal is free; others as prctl(2) and mmap(2) have them.
+ * Return: 0, or a negative error number: -EEXIST it does so already; -EINVAL this kernel has no
+ * such call; -EAGAIN no real-time signal is free; others as prctl(2) and mmap(2) have them.
  */
 int unwind_self_start(unwind_self_walk walk, void *data,
 		      const struct unwind_self_options *options);

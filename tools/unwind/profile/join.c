@@ -20,14 +20,20 @@ struct waiting {
 	unsigned int		next;
 };
 
-struct current {
-	unsigned int		tid;
+struct slot {
 	bool			has_stack;
 	unsigned int		user;
 	/* The first and the last sample that wait */
 	unsigned int		first;
 	unsigned int		last;
 	unsigned long long	cookie;
+};
+
+struct current {
+	unsigned int		tid;
+	/* The slot of the cookie that came last */
+	unsigned int		newest;
+	struct slot		slots[2];
 	/* When it was last sampled; 0 is free */
 	unsigned long long	used;
 };
@@ -61,12 +67,12 @@ static void miss(const struct sample *sample)
 }
 
 /* Report the samples that wait */
-static void release(struct current *current, unsigned int user)
+static void release(struct slot *slot, unsigned int user)
 {
 	struct waiting *waiting;
 	unsigned int at, next;
 
-	for (at = current->first; at; at = next) {
+	for (at = slot->first; at; at = next) {
 		waiting = &pool[at - 1];
 		next = waiting->next;
 		if (user == STACK_MISSING)
@@ -77,8 +83,8 @@ static void release(struct current *current, unsigned int user)
 		free_pool = at;
 		join_totals.pending--;
 	}
-	current->first = 0;
-	current->last = 0;
+	slot->first = 0;
+	slot->last = 0;
 }
 
 static struct current *find_thread(unsigned int tid)
@@ -100,12 +106,37 @@ static struct current *add_thread(unsigned int tid)
 	for (i = 1; i < WAYS; i++)
 		if (set[i].used < oldest->used)
 			oldest = &set[i];
-	release(oldest, STACK_MISSING);
+	release(&oldest->slots[0], STACK_MISSING);
+	release(&oldest->slots[1], STACK_MISSING);
 	*oldest = (struct current){ .tid = tid };
 	return oldest;
 }
 
-static void wait_for_stack(struct current *current, const struct sample *sample)
+static struct slot *slot_of(struct current *current, unsigned long long cookie)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		if (current->slots[i].cookie == cookie)
+			return &current->slots[i];
+	return NULL;
+}
+
+/* The older one goes, unless it waits and the newer does not: then its stack is held */
+static struct slot *add_slot(struct current *current, unsigned long long cookie)
+{
+	const unsigned int older = !current->newest;
+	struct slot *slot;
+
+	if (!current->slots[older].first || current->slots[current->newest].first)
+		current->newest = older;
+	slot = &current->slots[current->newest];
+	release(slot, STACK_MISSING);
+	*slot = (struct slot){ .cookie = cookie };
+	return slot;
+}
+
+static void wait_for_stack(struct slot *slot, const struct sample *sample)
 {
 	unsigned int at = free_pool;
 
@@ -115,17 +146,18 @@ static void wait_for_stack(struct current *current, const struct sample *sample)
 	}
 	free_pool = pool[at - 1].next;
 	pool[at - 1] = (struct waiting){ .sample = *sample };
-	if (current->last)
-		pool[current->last - 1].next = at;
+	if (slot->last)
+		pool[slot->last - 1].next = at;
 	else
-		current->first = at;
-	current->last = at;
+		slot->first = at;
+	slot->last = at;
 	join_totals.pending++;
 }
 
 void join_sample(const struct sample *sample)
 {
 	struct current *current;
+	struct slot *slot;
 
 	if (!sample->cookie) {
 		joined(sample, NO_STACK);
@@ -133,33 +165,33 @@ void join_sample(const struct sample *sample)
 	}
 	current = find_thread(sample->thread.tid) ?: add_thread(sample->thread.tid);
 	current->used = ++now;
-	if (current->cookie != sample->cookie) {
-		release(current, STACK_MISSING);
-		current->cookie = sample->cookie;
-		current->has_stack = false;
-	}
-	if (current->has_stack)
-		joined(sample, current->user);
+	slot = slot_of(current, sample->cookie) ?: add_slot(current, sample->cookie);
+	if (slot->has_stack)
+		joined(sample, slot->user);
 	else
-		wait_for_stack(current, sample);
+		wait_for_stack(slot, sample);
 }
 
 void join_stack(unsigned int tid, unsigned long long cookie, unsigned int user)
 {
 	struct current *current = find_thread(tid);
+	struct slot *slot = current ? slot_of(current, cookie) : NULL;
 
-	if (!current || current->cookie != cookie)
+	if (!slot)
 		return;
-	current->has_stack = true;
-	current->user = user;
-	release(current, user);
+	slot->has_stack = true;
+	slot->user = user;
+	release(slot, user);
 }
 
 void end_join(void)
 {
 	unsigned int i, way;
 
-	for (i = 0; i < SETS; i++)
-		for (way = 0; way < WAYS; way++)
-			release(&sets[i][way], STACK_MISSING);
+	for (i = 0; i < SETS; i++) {
+		for (way = 0; way < WAYS; way++) {
+			release(&sets[i][way].slots[0], STACK_MISSING);
+			release(&sets[i][way].slots[1], STACK_MISSING);
+		}
+	}
 }

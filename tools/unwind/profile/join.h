@@ -4,9 +4,11 @@
  *
  * A stack has the cookie of the samples that it belongs to. Usually it comes soon after
  * them: when the thread leaves the kernel. But a sample that is taken during or just after
- * delivery has the cookie of a stack that has come already. A thread's cookies never come
- * back. So this keeps one cookie for each thread, with its samples until the stack comes,
- * then with the stack. It is bounded: by THREADS, and by PENDING samples of all.
+ * delivery has the cookie of a stack that has come already. Usually a thread's cookies never
+ * come back. But a thread that finds its own frames gets its stack when it has answered,
+ * and meanwhile may be sampled in its handler. So this keeps two cookies for each thread, with
+ * their samples until the stack comes, then with the stack. It is bounded: by THREADS, and by
+ * PENDING samples of all.
  *
  * A sample whose stack does not come is "[missing]". That happens when a record was lost,
  * or a bound was reached, or when the profile ends before the thread leaves the kernel. A

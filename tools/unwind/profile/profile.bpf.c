@@ -106,12 +106,12 @@ struct {
 	__type(value, char);
 } targets SEC(".maps");
 
-/* Threads that a stack will come for, with its cookie */
+/* Cookies of stacks that will come: each does, so none stays here */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 32768);
-	__type(key, unsigned int);
-	__type(value, __u64);
+	__type(key, __u64);
+	__type(value, char);
 } asked SEC(".maps");
 
 /* Sleeping threads: each has a sample, which is reported when it wakes */
@@ -242,9 +242,8 @@ int BPF_PROG(forks, struct task_struct *parent, struct task_struct *child)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(exits, struct task_struct *task)
 {
-	unsigned int id = task->pid;
+	unsigned int id;
 
-	bpf_map_delete_elem(&asked, &id);
 	if (by_pid && !BPF_CORE_READ(task, signal, live.counter)) {
 		id = number_of(BPF_CORE_READ(task, group_leader));
 		bpf_map_delete_elem(&targets, &id);
@@ -260,7 +259,7 @@ int BPF_PROG(exits, struct task_struct *task)
 static __always_inline void take(void *ctx, struct task_struct *task,
 				 struct profile_sample *sample, int own)
 {
-	unsigned int tid = task->pid;
+	char yes = 1;
 	long long size;
 
 	sample->head.kind = PROFILE_SAMPLE;
@@ -275,7 +274,7 @@ static __always_inline void take(void *ctx, struct task_struct *task,
 	bpf_get_stack(ctx, &sample->head.cookie, sizeof(sample->head.cookie),
 		      BPF_F_USER_STACK | BPF_F_USER_DEFER);
 	if (sample->head.cookie &&
-	    bpf_map_update_elem(&asked, &tid, &sample->head.cookie, BPF_ANY))
+	    bpf_map_update_elem(&asked, &sample->head.cookie, &yes, BPF_ANY))
 		__sync_fetch_and_add(&lost_stacks, 1);
 }
 
@@ -511,15 +510,13 @@ SEC("struct_ops.s/deliver")
 void BPF_PROG(deliver, struct bpf_unwind *unwind)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	unsigned int tid = task->pid;
+	__u64 cookie = unwind->cookie;
 	struct desk *desk;
-	__u64 *cookie;
 
 	/* Skip stacks that other programs requested */
-	cookie = bpf_map_lookup_elem(&asked, &tid);
-	if (!cookie || *cookie != unwind->cookie)
+	if (!bpf_map_lookup_elem(&asked, &cookie))
 		return;
-	bpf_map_delete_elem(&asked, &tid);
+	bpf_map_delete_elem(&asked, &cookie);
 	desk = take_desk();
 	if (!desk) {
 		__sync_fetch_and_add(&lost_stacks, 1);

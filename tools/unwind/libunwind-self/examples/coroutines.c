@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 	/* The scheduler is called from this frame */
 	error = unwind_self_start(walk, &here, NULL);
 	if (error)
-		fprintf(stderr, "not in stacks: %s\n", strerror(error));
+		fprintf(stderr, "not in stacks: %s\n", strerror(-error));
 	run();
 	unwind_self_stop();
 	return 0;

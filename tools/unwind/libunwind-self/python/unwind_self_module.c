@@ -74,7 +74,7 @@ static PyObject *enable(PyObject *module, PyObject *none)
 
 	(void)module;
 	(void)none;
-	errno = unwind_self_start(walk, PyThreadState_Get(), &options);
+	errno = -unwind_self_start(walk, PyThreadState_Get(), &options);
 	if (errno)
 		return PyErr_SetFromErrno(PyExc_OSError);
 	Py_RETURN_NONE;
@@ -103,7 +103,6 @@ static struct PyModuleDef definition = {
 	.m_methods = methods,
 };
 
-PyMODINIT_FUNC PyInit_unwind_self(void);
 PyMODINIT_FUNC PyInit_unwind_self(void)
 {
 	return PyModuleDef_Init(&definition);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Signal frames without signals: see kernel/unwind/self.c. */
 
+#include <linux/elf.h>
 #include <linux/errno.h>
 #include <linux/ptrace.h>
 #include <linux/rseq.h>
 #include <linux/sched.h>
 #include <linux/signal.h>
 #include <linux/unwind_self.h>
-#include <asm/elf.h>
 #include <asm/fpu/signal.h>
 #include <asm/pkru.h>
 #include <asm/sighandling.h>

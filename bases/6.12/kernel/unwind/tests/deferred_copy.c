@@ -97,8 +97,8 @@ do {									\
 #undef smp_store_release
 /* Contexts and CPUs of the model take turns, so order does not matter */
 #define smp_store_release(p, val)	DO("store_release", __WRITE_ONCE(*(p), val))
-/* Only stacks that are held need it, and no task of the model finds its own frames */
 #undef smp_load_acquire
+/* Only stacks that are held need it, and no task of the model finds its own frames */
 #define smp_load_acquire(p)	__READ_ONCE(*(p))
 
 /* The CPU */

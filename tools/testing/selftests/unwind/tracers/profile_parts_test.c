@@ -95,13 +95,32 @@ TEST_F(join, stack_of_another_cookie_is_not_used)
 	join_stack(2, 10, USER);
 	EXPECT_EQ(0, nr_got);
 	take(1, 12, 2);
-	ASSERT_EQ(1, nr_got);
-	EXPECT_EQ(1, got[0].time);
-	EXPECT_EQ(STACK_MISSING, got[0].user);
 	join_stack(1, 12, USER);
+	ASSERT_EQ(1, nr_got);
+	EXPECT_EQ(2, got[0].time);
+	EXPECT_EQ(USER, got[0].user);
+	end_join();
 	ASSERT_EQ(2, nr_got);
-	EXPECT_EQ(USER, got[1].user);
+	EXPECT_EQ(1, got[1].time);
+	EXPECT_EQ(STACK_MISSING, got[1].user);
 	EXPECT_EQ(1, join_totals.missing);
+}
+
+/* A thread that finds its own frames was sampled in its handler, more than once */
+TEST_F(join, held_stack_comes_after_others)
+{
+	take(1, 10, 1);
+	take(1, 11, 2);
+	join_stack(1, 11, USER + 1);
+	take(1, 12, 3);
+	join_stack(1, 12, USER + 2);
+	join_stack(1, 10, USER);
+	ASSERT_EQ(3, nr_got);
+	EXPECT_EQ(USER + 1, got[0].user);
+	EXPECT_EQ(USER + 2, got[1].user);
+	EXPECT_EQ(1, got[2].time);
+	EXPECT_EQ(USER, got[2].user);
+	EXPECT_EQ(0, join_totals.missing);
 }
 
 TEST_F(join, next_cookie_has_not_the_stack_before)

@@ -23,6 +23,7 @@
 #include "../../kselftest_harness.h"
 
 #define PROFILER	"./unwind-profile "
+#define SHELL		"sh -c "
 #define SCRIPT		PROFILER "--format script -o $OUT -F "
 #define NAME		"profiled;"
 #define STACK		NAME "_start;outer;"
@@ -257,8 +258,8 @@ TEST_F_TIMEOUT(profiler, python_reports_its_functions, 120)
 	if (access("./unwind_self.so", R_OK))
 		SKIP(return, "no headers of Python when this was built");
 	setenv("PROGRAM", PYTHON, 1);
-	ASSERT_EQ(0, exit_status("PYTHONPATH=. " PROFILER "-F 999 -o $OUT "
-				 "python3 -c \"$PROGRAM\""));
+	setenv("PYTHONPATH", ".", 1);
+	ASSERT_EQ(0, exit_status(PROFILER "-F 999 -o $OUT python3 -c \"$PROGRAM\""));
 	EXPECT_LT(20, weight_of("<module>;outer;"));
 	EXPECT_LT(20, weight_of("leaf;"));
 }
@@ -296,9 +297,10 @@ TEST_F_TIMEOUT(profiler, stacks_beyond_bound_are_counted, 120)
 	char line[256];
 	int matches;
 
-	ASSERT_EQ(0, exit_status(PROFILER "-F 999 --max-stacks 16 -o $OUT sh -c 'kill -STOP $PPID;"
-				 "./profiled; kill -CONT $PPID; ls -lR /proc/self; ./profiled' "
-				 ">$DIR/list 2>$ERR"));
+	setenv("STOPPED", "kill -STOP $PPID; ./profiled; kill -CONT $PPID", 1);
+	setenv("MORE", "ls -lR /proc/self >$DIR/list; ./profiled", 1);
+	ASSERT_EQ(0, exit_status(PROFILER "-F 999 --max-stacks 16 -o $OUT "
+				 SHELL "\"$STOPPED; $MORE\" 2>$ERR"));
 	ASSERT_TRUE(has_line("ERR", "beyond the bound", line, sizeof(line)));
 	TH_LOG("%s", line);
 	matches = sscanf(strstr(line, "bound: "), "bound: %lu samples, stacks of %lu", &dropped,
