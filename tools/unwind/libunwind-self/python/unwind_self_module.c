@@ -31,12 +31,13 @@
 #endif
 
 /* Names are ASCII but for a few, which are shown without */
-static struct unwind_self_text text_of(PyObject *string)
+static struct unwind_self_text text_of(const struct _object *object)
 {
-	if (!string || !PyUnicode_IS_COMPACT_ASCII(string))
+	const PyASCIIObject *string = (const PyASCIIObject *)object;
+
+	if (!string || !string->state.compact || !string->state.ascii)
 		return (struct unwind_self_text){};
-	return (struct unwind_self_text){ (const char *)(((PyASCIIObject *)string) + 1),
-					  PyUnicode_GET_LENGTH(string) };
+	return (struct unwind_self_text){ (const char *)(string + 1), string->length };
 }
 
 static const _PyInterpreterFrame *next_entry(const _PyInterpreterFrame *frame)

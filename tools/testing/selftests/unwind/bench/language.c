@@ -97,7 +97,10 @@ static void on_request(int signal, siginfo_t *info, void *context)
 
 static void opt_in(void)
 {
-	struct sigaction action = { .sa_sigaction = on_request, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	struct sigaction action = {
+		.sa_sigaction = on_request,
+		.sa_flags = SA_SIGINFO | SA_ONSTACK,
+	};
 	stack_t stack = { .ss_sp = malloc(STACK_SIZE), .ss_size = STACK_SIZE };
 	struct unwind_self_attr attr = {
 		.signal = SIGRTMAX,
