@@ -715,7 +715,8 @@ static int sample_then_answer(void)
 TEST_F(request, request_while_one_is_outstanding_is_refused)
 {
 	const unsigned long before = count("refused: one is outstanding");
-	uint64_t nr;
+	const struct record *rec;
+	size_t i;
 
 	in_handler = sample_then_answer;
 	sample();
@@ -724,7 +725,14 @@ TEST_F(request, request_while_one_is_outstanding_is_refused)
 	ASSERT_EQ(0, records_read(&self->recs, &self->ring));
 	EXPECT_EQ(2, records_count(&self->recs, PERF_RECORD_CALLCHAIN_DEFERRED));
 	EXPECT_EQ(1, records_count(&self->recs, PERF_RECORD_CALLCHAIN_RUNTIME));
-	EXPECT_EQ(NULL, read_frames(self, &nr));
+	for (i = 0; (rec = records_get(&self->recs, PERF_RECORD_SAMPLE, i)); i++)
+		EXPECT_EQ(1, records_with_cookie(&self->recs, PERF_RECORD_CALLCHAIN_DEFERRED,
+						 rec->cookie));
+	/* The first one's is held meanwhile */
+	rec = records_get(&self->recs, PERF_RECORD_SAMPLE, 0);
+	EXPECT_EQ(rec->cookie,
+		  ((const uint64_t *)(records_get(&self->recs, PERF_RECORD_CALLCHAIN_DEFERRED,
+						  1)->raw + 1))[0]);
 }
 
 TEST_F(request, request_that_comes_too_soon_is_refused)
