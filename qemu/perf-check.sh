@@ -13,7 +13,6 @@ HERE=/mnt/repo/qemu/perf-check
 TREE=/mnt/cache/tree/tools/perf
 SWITCH=/proc/sys/kernel/unwind_immediate
 PARANOID=/proc/sys/kernel/perf_event_paranoid
-AS=
 FIELDS=comm,tid,time,ip,sym
 export HOME=/tmp PATH="${PERF%/*}:$PATH" PERF_PAGER=cat
 n=0
@@ -71,24 +70,29 @@ whole()
 	reach_start <script && ! grep missing err
 }
 
-# A perf test by its title, as the user $AS; "Skip" is not a pass
+# A perf test by its title; "Skip" is not a pass
 perf_test()
 {
 	number=$(cd $TREE && "$PERF" test list 2>&1 | sed -n "s/^ *\([0-9]*\): $1.*/\1/p")
-	[ -n "$number" ] && (cd $TREE && $AS "$PERF" test -v "$number" 2>&1) | tee d.test
+	[ -n "$number" ] && (cd $TREE && "$PERF" test -v "$number" 2>&1) | tee d.test
 	grep -q "^ *$number:.*: Ok" d.test
 }
 
-# The kernel refuses its own half of callchains to these
+# as_user OPTION... - record as somebody to whom the kernel refuses its own half of callchains
+as_user()
+{
+	DATABASE=:memory: work setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/tmp/user \
+		"$PERF" record -F 299 -o /tmp/user/data "$@" -- && cat /tmp/user/data >d.data
+}
+
 ordinary_user()
 {
 	mkdir -p /tmp/user && chown 65534 /tmp/user
 	cat $PARANOID >d.paranoid
 	echo 2 >$PARANOID
-	AS="setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/tmp/user"
-	perf_test "$1"
+	as_user --call-graph sframe && whole "$PERF" && as_user --call-graph fp,defer && whole "$PERF" &&
+		as_user -g && "$PERF" script -i d.data -F $FIELDS >script && reach_start <script
 	status=$?
-	AS=
 	cat d.paranoid >$PARANOID
 	return $status
 }
@@ -548,7 +552,7 @@ off_cpu()
 echo "TAP version 13"
 try "perf test: merging of deferred callchains" perf_test "Merging of deferred callchains"
 try "perf test: record deferred user callchains" perf_test "perf record deferred user callchains"
-try "perf test: the same as an ordinary user" ordinary_user "perf record deferred user callchains"
+try "perf record as an ordinary user: sframe, fp,defer, -g" ordinary_user
 try "perf record --call-graph sframe" recorded --call-graph sframe
 try "perf record --call-graph fp,defer" recorded --call-graph fp,defer
 try "perf record -a --call-graph sframe: no sample without its record" system_wide
