@@ -25,9 +25,8 @@ struct task {
 	unsigned long	count;
 };
 
-static struct task *volatile running;
+static struct task *running;
 static unsigned long rounds;
-static volatile unsigned long sink;
 
 static void walk(struct unwind_self_stack *stack, const ucontext_t *at, void *data)
 {
@@ -43,10 +42,12 @@ static void walk(struct unwind_self_stack *stack, const ucontext_t *at, void *da
 
 static bool parse(struct task *task)
 {
-	unsigned long i;
+	unsigned long i, sum = 0;
 
-	for (i = 0; i < 100000; i++)
-		sink += i * task->count;
+	for (i = 0; i < 100000; i++) {
+		sum += i * task->count;
+		asm volatile("" : "+r"(sum));
+	}
 	return ++task->count % 8 == 0;
 }
 

@@ -189,9 +189,8 @@ TEST(answer_without_a_request_returns_esrch)
 static struct unwind_self_answer answer;
 static struct unwind_self_frame frames[UNWIND_SELF_FRAMES + 1];
 static int (*in_handler)(void);
-static volatile int nr_handled, answered, code;
-static volatile unsigned long context_ip, context_sp;
-static volatile uint64_t last_nonce;
+static int nr_handled, answered, code;
+static unsigned long context_ip;
 
 static void on_request(int signal, siginfo_t *info, void *context)
 {
@@ -200,15 +199,12 @@ static void on_request(int signal, siginfo_t *info, void *context)
 
 	nr_handled++;
 	code = info->si_code;
-	last_nonce = (uintptr_t)info->si_value.sival_ptr;
 #ifdef __x86_64__
 	context_ip = uc->uc_mcontext.gregs[REG_RIP];
-	context_sp = uc->uc_mcontext.gregs[REG_RSP];
 #else
 	context_ip = uc->uc_mcontext.pc;
-	context_sp = uc->uc_mcontext.sp;
 #endif
-	answer.nonce = last_nonce;
+	answer.nonce = (uintptr_t)info->si_value.sival_ptr;
 	answered = in_handler ? in_handler() : submit(&answer);
 	errno = saved;
 }
@@ -346,10 +342,11 @@ static const char *names_of(const struct _test_data_request *data, uint64_t func
 
 /* A sample whose request has this outcome; the native stack is there, and no other frames */
 #define EXPECT_OUTCOME(outcome) do {					\
-	const unsigned long __before = count(outcome);			\
+	const char *__outcome = (outcome);				\
+	const unsigned long __before = count(__outcome);		\
 									\
 	sample();							\
-	EXPECT_EQ(__before + 1, count(outcome));			\
+	EXPECT_EQ(__before + 1, count(__outcome));			\
 	EXPECT_EQ(0, records_read(&self->recs, &self->ring));		\
 	EXPECT_TRUE(records_match(&self->recs, NULL));			\
 	EXPECT_EQ(1, records_count(&self->recs, PERF_RECORD_CALLCHAIN_DEFERRED)); \
@@ -362,7 +359,7 @@ static unsigned long in_outer, in_inner;
 /* Each notes an address in its own frame */
 static noinline void inner(void)
 {
-	volatile char here = 0;
+	char here = 0;
 
 	in_inner = (uintptr_t)&here;
 	sample();
@@ -371,7 +368,7 @@ static noinline void inner(void)
 
 static noinline void outer(void)
 {
-	volatile char here = 0;
+	char here = 0;
 
 	in_outer = (uintptr_t)&here;
 	inner();
@@ -484,6 +481,7 @@ static struct chained chained[2] = {
 	{ .function = { (uintptr_t)&chained_functions[0] }, .next = &chained[1] },
 	{ .function = { (uintptr_t)&chained_functions[1] } },
 };
+
 static struct chained *chained_head = chained;
 
 static int add_chain(void)
@@ -540,26 +538,27 @@ TEST_F(request, answer_that_is_cut_says_so)
 		    PERF_RECORD_MISC_RUNTIME_CUT);
 }
 
+/* The right answer but for one field */
+#define SUBMIT(field, value) ({						\
+	struct unwind_self_answer __bad = answer;			\
+									\
+	__bad.field = (value);						\
+	submit(&__bad);							\
+})
+
 static int bad_answers(void)
 {
-	struct unwind_self_answer bad;
-
-#define SUBMIT(error, field, value) do {				\
-	bad = answer;							\
-	bad.field = (value);						\
-	if (submit(&bad) != (error))					\
-		return -1000 - __LINE__;				\
-} while (0)
-
-	SUBMIT(-ESRCH, nonce, answer.nonce + 1);
-	SUBMIT(-EINVAL, flags, UNWIND_SELF_ALL << 1);
-	SUBMIT(-EINVAL, format, 0);
-	SUBMIT(-EINVAL, format, UNWIND_SELF_BYTES);
-	SUBMIT(-EINVAL, tag, 1);
-	SUBMIT(-E2BIG, nr, UNWIND_SELF_FRAMES + 1);
-	SUBMIT(-EFAULT, frames, 8);
+	if (SUBMIT(nonce, answer.nonce + 1) != -ESRCH ||
+	    SUBMIT(flags, UNWIND_SELF_ALL << 1) != -EINVAL ||
+	    SUBMIT(format, 0) != -EINVAL ||
+	    SUBMIT(format, UNWIND_SELF_BYTES) != -EINVAL ||
+	    SUBMIT(tag, 1) != -EINVAL ||
+	    SUBMIT(nr, UNWIND_SELF_FRAMES + 1) != -E2BIG ||
+	    SUBMIT(frames, 8) != -EFAULT)
+		return -1;
 	frames[1].function = 0;
-	SUBMIT(-EINVAL, nr, 2);
+	if (submit(&answer) != -EINVAL)
+		return -1;
 	frames[1].function = 1001;
 	return submit(&answer);
 }
@@ -781,7 +780,7 @@ static int do_nothing(void)
 TEST_F(request, timer_ends_a_request_that_is_not_answered)
 {
 	const unsigned long before = count("not in time");
-	volatile struct perf_event_mmap_page *meta = self->ring.meta;
+	const __u64 *now = &self->ring.meta->data_head;
 	uint64_t head;
 
 	ASSERT_EQ(0, disable());
@@ -789,8 +788,8 @@ TEST_F(request, timer_ends_a_request_that_is_not_answered)
 	ASSERT_EQ(0, enable(&self->attr));
 	in_handler = do_nothing;
 	sample();
-	head = meta->data_head;
-	while (meta->data_head == head)
+	head = __atomic_load_n(now, __ATOMIC_ACQUIRE);
+	while (__atomic_load_n(now, __ATOMIC_ACQUIRE) == head)
 		;
 	EXPECT_EQ(before + 1, count("not in time"));
 	ASSERT_EQ(0, records_read(&self->recs, &self->ring));
@@ -943,7 +942,7 @@ static int stop_and_continue(pid_t pid)
 	return status;
 }
 
-/* Sleeps that are started again after each stop, when there are requests: each stop sends a signal */
+/* Sleeps that are started again after each stop: each sends a signal, which is a request */
 static int sleep_all_the_time(struct _test_data_request *data)
 {
 	const struct timespec time = { .tv_nsec = 100000000 };
