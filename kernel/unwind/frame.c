@@ -25,6 +25,7 @@
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/unwind_stack.h>
+#include <asm/syscall.h>
 #include <asm/unwind_arch.h>
 #include <trace/events/unwind.h>
 
@@ -342,7 +343,8 @@ static enum unwind_stop_reason apply_cfa_sum(struct unwind_walk_state *state,
  * in force at the return address, too, so the callee keeps the register.  OpenSSL's assembly
  * does this with functions of its own.  If the callee is the topmost frame, and has only its
  * return address on the stack, it has saved nothing there: the register is the topmost one.
- * next_by_row() then asks for a call before the return address.
+ * A function that makes a system call may have used it for an argument, so the callee was
+ * interrupted.  next_by_row() then asks for a call before the return address.
  */
 static bool cfa_kept(const struct unwind_walk_state *state, const struct unwind_row *row)
 {
@@ -351,7 +353,7 @@ static bool cfa_kept(const struct unwind_walk_state *state, const struct unwind_
 	return UNWIND_ARCH_LINK_REG < 0 && row->cfa.base == UNWIND_RULE_REG &&
 	       !row->cfa.deref && !row->signal && !row->outermost && !row->at_end &&
 	       !state->topmost && !state->exact_ip && !state->has_row &&
-	       state->sp == top + sizeof(u64);
+	       state->sp == top + sizeof(u64) && syscall_get_nr(current, state->regs) == -1;
 }
 
 static enum unwind_stop_reason apply_cfa(struct unwind_walk_state *state,

@@ -435,6 +435,8 @@ static void user_sframe_cfa_kept(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
+	/* No system call */
+	t->regs.orig_ax = -1;
 	put_word(test, 10, t->text + TEST_KEPT_FUNC + 4);
 	put_word(test, 12, t->text + TEST_KEPT_FUNC + 4);
 	put_word(test, 14, t->text + TEST_END_FUNC + 1);
@@ -457,6 +459,12 @@ static void user_sframe_cfa_kept(struct kunit *test)
 	start_kept(test, TEST_SP_FUNC, word_addr(t, 14));
 	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_SP_FUNC,
 		     t->text + TEST_KEPT_FUNC + 16);
+	/* Nor may a function that makes a system call */
+	put_word(test, 10, t->text + TEST_KEPT_FUNC + 4);
+	t->regs.orig_ax = 1;
+	start_kept(test, TEST_SP_FUNC, word_addr(t, 14));
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_SP_FUNC,
+		     t->text + TEST_KEPT_FUNC + 4);
 }
 
 #endif /* CONFIG_X86_64 */
