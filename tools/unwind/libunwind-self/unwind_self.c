@@ -32,6 +32,7 @@ struct unwind_self_stack {
  * @mapping: the alternate stack with its guard page; NULL if the thread had its own
  * @size: of @mapping
  * @flags: of answers
+ * @walking: the handler runs
  */
 struct self {
 	unwind_self_walk	walk;
@@ -40,6 +41,7 @@ struct self {
 	void			*mapping;
 	size_t			size;
 	unsigned int		flags;
+	bool			walking;
 };
 
 static __thread struct self self;
@@ -101,10 +103,18 @@ static void on_request(int signal, siginfo_t *info, void *context)
 		.flags = self.flags,
 		.format = UNWIND_SELF_NAMES,
 	};
+	self.walking = true;
 	self.walk(stack, context, self.data);
+	self.walking = false;
 	/* An answer that is too late is nobody's fault */
 	call(PR_UNWIND_SELF_ANSWER, &stack->answer, sizeof(stack->answer));
 	errno = saved;
+}
+
+/* The kernel does not ask a child: it has to start anew */
+static void after_fork(void)
+{
+	self = (struct self){};
 }
 
 static bool is_free(int signal)
@@ -118,10 +128,12 @@ static bool is_free(int signal)
 /* Install the handler, for the first thread: the signal, or 0 */
 static int install(int signal)
 {
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
 	struct sigaction action = {
 		.sa_sigaction = on_request,
 		.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART,
 	};
+	unsigned int i;
 
 	pthread_mutex_lock(&lock);
 	if (!installed && !signal) {
@@ -131,8 +143,13 @@ static int install(int signal)
 			signal = 0;
 	}
 	sigfillset(&action.sa_mask);
-	if (!installed && signal && !sigaction(signal, &action, NULL))
+	/* The runtime may have handlers for these, which its walk relies on */
+	for (i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		sigdelset(&action.sa_mask, faults[i]);
+	if (!installed && signal && !sigaction(signal, &action, NULL)) {
+		pthread_atfork(NULL, NULL, after_fork);
 		installed = signal;
+	}
 	pthread_mutex_unlock(&lock);
 	return installed;
 }
@@ -162,9 +179,13 @@ static int take_stack(stack_t *stack)
 static void free_memory(void)
 {
 	const stack_t none = { .ss_flags = SS_DISABLE };
+	stack_t now;
 
-	/* Fails on that stack: then it has to stay */
-	if (self.mapping && !sigaltstack(&none, NULL))
+	/* Another one may be in its place by now */
+	if (self.mapping && !sigaltstack(NULL, &now) &&
+	    now.ss_sp == (char *)self.mapping + GUARD_SIZE)
+		sigaltstack(&none, NULL);
+	if (self.mapping)
 		munmap(self.mapping, self.size);
 	free(self.stack);
 	self = (struct self){};
@@ -207,7 +228,7 @@ int unwind_self_start(unwind_self_walk walk, void *data,
 
 void unwind_self_stop(void)
 {
-	if (!self.walk)
+	if (!self.walk || self.walking)
 		return;
 	call(PR_UNWIND_SELF_DISABLE, NULL, 0);
 	free_memory();

@@ -70,7 +70,8 @@ int unwind_self_start(unwind_self_walk walk, void *data,
 /**
  * unwind_self_stop - let the calling thread not report its frames any more
  *
- * Call this before a thread ends: it frees the memory that unwind_self_start() took.
+ * Call this before a thread ends: it frees the memory that unwind_self_start() took. Within the
+ * walk, it does nothing. The child of a fork has to start anew.
  */
 void unwind_self_stop(void);
 

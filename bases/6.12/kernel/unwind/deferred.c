@@ -68,6 +68,9 @@
 static struct unwind_work *unwind_clients[UNWIND_MAX_CLIENTS];
 static DEFINE_MUTEX(unwind_clients_lock);
 
+/* Of each bit's client its number, which no other has; 0 from when it is cancelled */
+static u64 unwind_ids[UNWIND_MAX_CLIENTS];
+
 /* A bit's callback runs under this: made for the bit's first client, never freed */
 static struct srcu_struct *unwind_callbacks[UNWIND_MAX_CLIENTS];
 static struct lock_class_key unwind_callbacks_keys[UNWIND_MAX_CLIENTS];
@@ -481,13 +484,17 @@ void unwind_held_add(struct unwind_held *held, unsigned long clients)
 		work = begin_client(&current->unwind_info, bit, &idx);
 		if (work) {
 			held->clients |= BIT(bit);
-			held->ids[bit] = work->id;
+			/* Pairs with the registration of a client */
+			held->ids[bit] = smp_load_acquire(&unwind_ids[bit]);
 		}
 		end_client(bit, idx);
 	}
 }
 
-/* Call a client of a held stack, unless it was cancelled: another may have its bit then */
+/*
+ * Call a client of a held stack, unless it was cancelled: another may have its bit then.  If
+ * its number is still there, cancelling has yet to wait for this.
+ */
 static void call_held(const struct unwind_held *held, unsigned int bit,
 		      struct unwind_stacktrace *trace)
 {
@@ -496,7 +503,7 @@ static void call_held(const struct unwind_held *held, unsigned int bit,
 
 	work = begin_client(NULL, bit, &idx);
 	/* Pairs with the registration of a client */
-	if (work && work->id == held->ids[bit] && smp_load_acquire(&work->bit) == bit)
+	if (held->ids[bit] && smp_load_acquire(&unwind_ids[bit]) == held->ids[bit])
 		work->func(work, trace, held->cookie);
 	end_client(bit, idx);
 }
@@ -546,28 +553,31 @@ static bool wants_chains(struct unwind_task_info *info, unsigned int bit)
  * Take the frames of languages, if a client wants them.  Not in its callback: this may wait
  * for the mmap lock, and nobody who cancels a client shall wait for that.
  *
- * Return: whether the task was asked for its own frames, so that the stack is held.
+ * Return: the clients for which the stack is held, because the task was asked for its own frames:
+ * others do not wait for these.
  */
-static bool take_chains(struct unwind_task_info *info, unsigned long clients,
+static unsigned long take_chains(struct unwind_task_info *info, unsigned long clients,
 			const struct unwind_stacktrace *trace,
 			struct unwind_walk_notes *notes)
 {
+	unsigned long wanted = 0;
 	unsigned int bit;
 
 	for_each_set_bit(bit, &clients, UNWIND_MAX_CLIENTS) {
-		if (!wants_chains(info, bit))
-			continue;
-		unwind_chain_take(trace, notes);
-		return unlikely(info->self) && unwind_self_ask(info, clients);
+		if (wants_chains(info, bit))
+			wanted |= BIT(bit);
 	}
-	return false;
+	if (!wanted)
+		return 0;
+	unwind_chain_take(trace, notes);
+	return unlikely(info->self) && unwind_self_ask(info, wanted) ? wanted : 0;
 }
 
 static void deliver(struct unwind_task_info *info)
 {
 	struct unwind_walk_notes *notes = NULL;
+	unsigned long clients, held = 0;
 	struct unwind_stacktrace trace;
-	unsigned long clients;
 	unsigned int bit;
 	u64 cookie;
 
@@ -582,10 +592,12 @@ static void deliver(struct unwind_task_info *info)
 		entry_stack(info, cookie, &trace);
 	if (clients && info->cache)
 		notes = notes_of(info->cache);
-	if (notes && take_chains(info, clients, &trace, notes)) {
+	if (notes)
+		held = take_chains(info, clients, &trace, notes);
+	/* The buffer stays where it is, for clients that get it now */
+	if (held)
 		notes = NULL;
-		clients = 0;
-	}
+	clients &= ~held;
 	for_each_set_bit(bit, &clients, UNWIND_MAX_CLIENTS)
 		call_client(info, bit, &trace, cookie);
 	if (notes)
@@ -760,6 +772,7 @@ int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func)
 			return ret;
 		work->id = ++ids;
 		WRITE_ONCE(unwind_clients[bit], work);
+		smp_store_release(&unwind_ids[bit], work->id);
 		/* Pairs with the address dependency of a request that reads the bit */
 		smp_store_release(&work->bit, bit);
 		return 0;
@@ -779,6 +792,7 @@ static int hide_client(struct unwind_work *work)
 	if (bit < 0 || unwind_clients[bit] != work)
 		return -1;
 	WRITE_ONCE(work->bit, -1);
+	WRITE_ONCE(unwind_ids[bit], 0);
 	return bit;
 }
 

@@ -19,8 +19,8 @@
  *
  * The handler is called by a signal frame, but no signal is sent.  A pending signal would
  * interrupt whatever the task still does in the kernel, and could find another stack when
- * its turn comes.  The frame is written at once, or never: where a system call is to be
- * restarted, where the handler's stack is in use, and so on, the request is refused.
+ * its turn comes.  The frame is written at once, or never.  It is written on the way back to
+ * user space only: task work runs in the middle of some system calls, too.
  *
  * Each request has one outcome.  Until then the thread has no second one.  A timer brings
  * the thread back if it does not answer.  All state belongs to the thread.
@@ -41,11 +41,13 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
+#include <linux/seccomp.h>
 #include <linux/seq_file.h>
 #include <linux/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/task_work.h>
+#include <linux/thread_info.h>
 #include <linux/timer.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_chain.h>
@@ -89,6 +91,8 @@ struct unwind_self_place {
  * @held: the stack of the request
  * @answer: while clients are called, the answer
  * @first: the first frame of the answer in the stack
+ * @seccomp: from when it opted in, see seccomp_state()
+ * @leaves: the task work runs on the way back to user space
  * @task: the thread, for the timer
  * @timer: fires after @deadline
  * @work: ends a late request
@@ -103,13 +107,15 @@ struct unwind_self {
 	struct unwind_held		held;
 	struct unwind_self_answer	answer;
 	unsigned int			first;
+	u32				seccomp;
+	bool				leaves;
 	struct task_struct		*task;
 	struct timer_list		timer;
 	struct callback_head		work;
 	atomic_t			queued;
 };
 
-static DEFINE_PER_CPU(unsigned long [UNWIND_SELF_TRACED + 1], outcomes);
+static DEFINE_PER_CPU(unsigned long [UNWIND_SELF_INSIDE + 1], outcomes);
 
 static void record(enum unwind_self_outcome outcome, unsigned int nr)
 {
@@ -189,6 +195,28 @@ static bool is_traced(void)
 	return current->ptrace || test_thread_flag(TIF_SINGLESTEP);
 }
 
+/* The system calls that the thread may make; the handler needs some */
+static u32 seccomp_state(void)
+{
+#ifdef CONFIG_SECCOMP_FILTER
+	return atomic_read(&current->seccomp.filter_count) << 2 | current->seccomp.mode;
+#elif defined(CONFIG_SECCOMP)
+	return current->seccomp.mode;
+#else
+	return 0;
+#endif
+}
+
+/* Could a system call of the handler kill the thread, or send it a signal? */
+static bool is_filtered(const struct unwind_self *self)
+{
+#ifdef CONFIG_GENERIC_ENTRY
+	if (test_syscall_work(SYSCALL_USER_DISPATCH))
+		return true;
+#endif
+	return seccomp_state() != self->seccomp;
+}
+
 static bool on_named_stack(const struct unwind_self *self, const struct pt_regs *regs)
 {
 	const u64 sp = user_stack_pointer(regs);
@@ -241,12 +269,16 @@ static enum unwind_self_outcome try_handler(struct unwind_self *self, u64 nonce)
 	struct ksignal ksig = { .sig = self->attr.signal };
 	struct pt_regs *regs = task_pt_regs(current);
 
+	if (!self->leaves)
+		return UNWIND_SELF_INSIDE;
 	if (signal_pending(current) || test_restore_sigmask())
 		return UNWIND_SELF_SIGNAL;
 	if (restarts(regs))
 		return UNWIND_SELF_RESTART;
 	if (is_traced())
 		return UNWIND_SELF_TRACED;
+	if (is_filtered(self))
+		return UNWIND_SELF_FILTERED;
 	if (sigismember(&current->blocked, ksig.sig))
 		return UNWIND_SELF_BLOCKED;
 	if (!on_named_stack(self, regs))
@@ -271,6 +303,18 @@ static u64 new_nonce(void)
 		nonce = get_random_u64();
 	} while (!nonce);
 	return nonce;
+}
+
+/**
+ * unwind_self_leave - the current task's work is about to run, or has run
+ * @self: the current task's
+ * @leaves: whether it runs on the way back to user space, with nothing left to do there
+ *
+ * Context: task.
+ */
+void unwind_self_leave(struct unwind_self *self, bool leaves)
+{
+	self->leaves = leaves;
 }
 
 /**
@@ -444,8 +488,10 @@ static int add_frames(struct unwind_self *self, const struct unwind_self_answer 
 		return -ENOMEM;
 	}
 	BUILD_BUG_ON(UNWIND_CHAIN_MAX + ARRAY_SIZE(notes->found) + 1 != UNWIND_CHAINS);
-	if (answer->flags & UNWIND_SELF_ALL)
+	if (answer->flags & UNWIND_SELF_ALL) {
 		stack->nr = 0;
+		stack->cut = false;
+	}
 	self->answer = *answer;
 	self->first = stack->nr;
 	stack->waits += MAX_WAITS;
@@ -567,6 +613,7 @@ static int self_enable(unsigned long uattr, unsigned long size)
 	if (!self)
 		return -ENOMEM;
 	self->attr = attr;
+	self->seccomp = seccomp_state();
 	self->task = current;
 	timer_setup(&self->timer, on_timer, 0);
 	init_task_work(&self->work, on_late);

@@ -50,12 +50,16 @@ static const _PyInterpreterFrame *next_entry(const _PyInterpreterFrame *frame)
 static void walk(struct unwind_self_stack *stack, const ucontext_t *at, void *data)
 {
 	const PyThreadState *thread = data;
-	_PyInterpreterFrame *frame = thread->current_frame;
-	const _PyInterpreterFrame *entry = next_entry(frame);
+	const _PyInterpreterFrame *entry;
+	_PyInterpreterFrame *frame;
 	PyCodeObject *code;
 
 	(void)at;
-	for (; frame; frame = frame->previous) {
+	/* The thread goes on without it when Python is done with the thread */
+	if (PyGILState_GetThisThreadState() != thread)
+		return;
+	entry = next_entry(thread->current_frame);
+	for (frame = thread->current_frame; frame; frame = frame->previous) {
 		if (frame == entry) {
 			entry = next_entry(frame->previous);
 			continue;

@@ -11,6 +11,7 @@
 #include <asm/fpu/signal.h>
 #include <asm/pkru.h>
 #include <asm/sighandling.h>
+#include <asm/thread_info.h>
 #include <asm/unistd.h>
 
 unsigned long unwind_arch_signal_size(void)
@@ -20,7 +21,10 @@ unsigned long unwind_arch_signal_size(void)
 
 bool unwind_arch_is_restart(const struct pt_regs *regs)
 {
-	return regs->ax == __NR_restart_syscall;
+	/* A 64-bit program may make calls of the others, too */
+	if (current->restart_block.arch_data & TS_COMPAT)
+		return regs->ax == 0;
+	return (regs->ax & ~__X32_SYSCALL_BIT) == __NR_restart_syscall;
 }
 
 int unwind_arch_call_handler(struct ksignal *ksig, struct pt_regs *regs)

@@ -23,7 +23,9 @@
 	EM(UNWIND_SELF_BLOCKED,		"refused: blocked")		\
 	EM(UNWIND_SELF_HANDLER,		"refused: no handler")		\
 	EM(UNWIND_SELF_STACK,		"refused: alternate stack")	\
-	EMe(UNWIND_SELF_TRACED,		"refused: traced")
+	EM(UNWIND_SELF_TRACED,		"refused: traced")		\
+	EM(UNWIND_SELF_FILTERED,	"refused: filtered")		\
+	EMe(UNWIND_SELF_INSIDE,		"refused: in a system call")
 
 #undef EM
 #undef EMe

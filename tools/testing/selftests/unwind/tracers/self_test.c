@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,9 +17,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -242,14 +241,19 @@ FIXTURE(request)
 	int fd;
 };
 
-/* Count getppid() of the calling thread */
-static int open_event(struct _test_data_request *data)
+/* Count a system call of the calling thread */
+static int open_event_of(struct _test_data_request *data, long nr)
 {
 	data->fd = event_open(&data->event, 0, -1);
 	if (data->fd < 0)
 		return -errno;
-	return event_filter_syscall(data->fd, SYS_getppid) ?:
+	return event_filter_syscall(data->fd, nr) ?:
 	       ring_map(&data->ring, data->fd, PAGES) ?: event_enable(data->fd);
+}
+
+static int open_event(struct _test_data_request *data)
+{
+	return open_event_of(data, SYS_getppid);
 }
 
 FIXTURE_SETUP(request)
@@ -746,6 +750,56 @@ TEST_F(request, request_that_comes_too_soon_is_refused)
 	records_free(&self->recs);
 	EXPECT_OUTCOME("refused: too soon");
 	EXPECT_EQ(1, nr_handled);
+}
+
+/* A ring for one request that is only a timeout */
+static int open_ring(struct io_uring_params *params, unsigned int **sq, unsigned int **cq)
+{
+	struct io_uring_sqe *sqe;
+	static struct timespec time = { .tv_nsec = 20000000 };
+	int fd = syscall(SYS_io_uring_setup, 1, params);
+
+	if (fd < 0)
+		return -1;
+	*sq = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, IORING_OFF_SQ_RING);
+	*cq = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, IORING_OFF_CQ_RING);
+	sqe = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, IORING_OFF_SQES);
+	if (*sq == MAP_FAILED || *cq == MAP_FAILED || sqe == MAP_FAILED)
+		return -1;
+	*sqe = (struct io_uring_sqe){
+		.opcode = IORING_OP_TIMEOUT,
+		.addr = (uintptr_t)&time,
+		.len = 1,
+	};
+	(*sq)[params->sq_off.array / 4] = 0;
+	__atomic_store_n(&(*sq)[params->sq_off.tail / 4], 1, __ATOMIC_RELEASE);
+	return fd;
+}
+
+/* Its task work runs in the middle of the call, which then waits on, and returns 1 */
+TEST_F(request, request_in_the_middle_of_a_system_call_is_refused)
+{
+	const unsigned long before = count("refused: in a system call");
+	struct io_uring_params params = {};
+	sigset_t set, old;
+	unsigned int *sq, *cq;
+	int fd = open_ring(&params, &sq, &cq);
+
+	if (fd < 0)
+		SKIP(return, "no io_uring");
+	sigprocmask(SIG_SETMASK, NULL, &old);
+	ring_unmap(&self->ring);
+	close(self->fd);
+	ASSERT_EQ(0, open_event_of(self, SYS_io_uring_enter));
+	EXPECT_EQ(1, syscall(SYS_io_uring_enter, fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0));
+	EXPECT_EQ(1, __atomic_load_n(&cq[params.cq_off.tail / 4], __ATOMIC_ACQUIRE));
+	sigprocmask(SIG_SETMASK, NULL, &set);
+	EXPECT_EQ(0, memcmp(&set, &old, 8));
+	EXPECT_EQ(before + 1, count("refused: in a system call"));
+	EXPECT_EQ(0, nr_handled);
+	ASSERT_EQ(0, records_read(&self->recs, &self->ring));
+	EXPECT_TRUE(records_match(&self->recs, NULL));
+	close(fd);
 }
 
 /*
