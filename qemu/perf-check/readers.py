@@ -84,7 +84,7 @@ def merged(perf, files, piped):
 
 
 def apart(perf, files, piped):
-    """Whole halves; cookies of samples, of which some have the same; and how many match"""
+    """Whole halves; the cookies of samples, some of them equal; and how many match"""
     found = [block for path in files
              for block in blocks(perf, path, piped, "--no-merge-callchains")]
     halves, cookies = {}, []

@@ -4,7 +4,7 @@
     recordings.py PERF [OTHER...]
 
 Each case makes its file, has it read, and compares what is printed with the right answer.
-Prints TAP. Times are compared with those of the same perf on a file of the same size without
+Prints TAP. Times are compared with the same perf's on a file of the same size without
 the difficulty: a slow machine does not matter, and of a busy one the best of three counts.
 OTHER is another perf, which must print the same of what any can read.
 """
@@ -277,7 +277,7 @@ def case_off_cpu(perf, _):
     read = best(perf, write("d.rec", off_cpu(4 * count)))
     expect("samples, whole, missing", (len(read.samples), read.whole(), read.missing()),
            (4 * count + 200, 4 * count, 200))
-    bound("user time, times that of a quarter", read.user / part.user, 8)
+    bound("user time, beside a quarter of the file", read.user / part.user, 8)
     bound("memory, more than for a quarter, of its size", (read.kb - part.kb) * 1024 / size, 4.5)
 
 

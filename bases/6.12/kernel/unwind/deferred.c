@@ -557,8 +557,8 @@ static bool wants_chains(struct unwind_task_info *info, unsigned int bit)
  * others do not wait for these.
  */
 static unsigned long take_chains(struct unwind_task_info *info, unsigned long clients,
-			const struct unwind_stacktrace *trace,
-			struct unwind_walk_notes *notes)
+				 const struct unwind_stacktrace *trace,
+				 struct unwind_walk_notes *notes)
 {
 	unsigned long wanted = 0;
 	unsigned int bit;
@@ -772,6 +772,7 @@ int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func)
 			return ret;
 		work->id = ++ids;
 		WRITE_ONCE(unwind_clients[bit], work);
+		/* Pairs with call_held(), which then finds this client */
 		smp_store_release(&unwind_ids[bit], work->id);
 		/* Pairs with the address dependency of a request that reads the bit */
 		smp_store_release(&work->bit, bit);

@@ -7,11 +7,11 @@
 #include <linux/rseq.h>
 #include <linux/sched.h>
 #include <linux/signal.h>
+#include <linux/thread_info.h>
 #include <linux/unwind_self.h>
 #include <asm/fpu/signal.h>
 #include <asm/pkru.h>
 #include <asm/sighandling.h>
-#include <asm/thread_info.h>
 #include <asm/unistd.h>
 
 unsigned long unwind_arch_signal_size(void)
