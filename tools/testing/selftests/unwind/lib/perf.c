@@ -21,6 +21,7 @@
 #include "perf.h"
 
 #define EVENTS_DIR	"/sys/kernel/tracing/events/"
+#define UPROBE_TYPE	"/sys/bus/event_source/devices/uprobe/type"
 
 /*
  * Events
@@ -41,21 +42,55 @@ void event_attr(struct perf_event_attr *attr, uint32_t type, uint64_t config)
 	};
 }
 
-int tracepoint_attr(struct perf_event_attr *attr, const char *name)
+/* The number in a file, or -1 */
+static long long number_in(const char *path)
 {
-	char path[256], buf[32] = "";
+	char buf[32] = "";
 	ssize_t len;
 	int fd;
 
-	snprintf(path, sizeof(path), EVENTS_DIR "%s/id", name);
 	fd = open(path, O_RDONLY);
 	if (fd < 0)
 		return -1;
 	len = read(fd, buf, sizeof(buf) - 1);
 	close(fd);
-	if (len <= 0)
+	return len > 0 ? strtoll(buf, NULL, 10) : -1;
+}
+
+int tracepoint_attr(struct perf_event_attr *attr, const char *name)
+{
+	char path[256];
+	long long id;
+
+	snprintf(path, sizeof(path), EVENTS_DIR "%s/id", name);
+	id = number_in(path);
+	if (id < 0)
 		return -1;
-	event_attr(attr, PERF_TYPE_TRACEPOINT, strtoull(buf, NULL, 10));
+	event_attr(attr, PERF_TYPE_TRACEPOINT, id);
+	return 0;
+}
+
+int uprobe_attr(struct perf_event_attr *attr, unsigned long ip, unsigned int config)
+{
+	const long long type = number_in(UPROBE_TYPE);
+	unsigned long start, end, offset;
+	bool found = false;
+	char line[256];
+	FILE *maps;
+
+	if (type < 0)
+		return -1;
+	event_attr(attr, type, config);
+	maps = fopen("/proc/self/maps", "r");
+	while (maps && !found && fgets(line, sizeof(line), maps))
+		found = sscanf(line, "%lx-%lx %*s %lx", &start, &end, &offset) == 3 &&
+			ip >= start && ip < end;
+	if (maps)
+		fclose(maps);
+	if (!found)
+		return -1;
+	attr->uprobe_path = (unsigned long)"/proc/self/exe";
+	attr->probe_offset = offset + (ip - start);
 	return 0;
 }
 

@@ -61,6 +61,12 @@ void event_attr(struct perf_event_attr *attr, uint32_t type, uint64_t config);
 /* The same for a tracepoint; -1 without tracefs or without the tracepoint */
 int tracepoint_attr(struct perf_event_attr *attr, const char *name);
 
+/*
+ * The same for a uprobe at an address of this program, or a uretprobe: @config is 1.  -1 without
+ * uprobes.
+ */
+int uprobe_attr(struct perf_event_attr *attr, unsigned long ip, unsigned int config);
+
 /* Is the deferred core the one of Linux 6.12's series?  Mainline's own has limits of its own */
 bool has_own_core(void);
 

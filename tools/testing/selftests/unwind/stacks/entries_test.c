@@ -386,7 +386,6 @@ TEST(entry_changed_by_a_tracer_has_right_stack)
  * too. So a run of the same code without probes gives the expected stack.
  */
 
-#define UPROBE_TYPE	"/sys/bus/event_source/devices/uprobe/type"
 #define URETPROBE	1
 #define MAX_PROBES	4
 #define DEPTH		5
@@ -394,37 +393,6 @@ TEST(entry_changed_by_a_tracer_has_right_stack)
 /*
  * Probes
  */
-
-/* An event of a probe at an address of this program; -1 without uprobes */
-static int probe_attr(struct perf_event_attr *attr, unsigned long ip,
-		      unsigned int config)
-{
-	unsigned long start, end, offset;
-	char buf[256] = "";
-	bool found = false;
-	ssize_t len;
-	FILE *maps;
-	int fd;
-
-	fd = open(UPROBE_TYPE, O_RDONLY);
-	if (fd < 0)
-		return -1;
-	len = read(fd, buf, sizeof(buf) - 1);
-	close(fd);
-	if (len <= 0)
-		return -1;
-	event_attr(attr, atoi(buf), config);
-
-	maps = fopen("/proc/self/maps", "r");
-	while (maps && !found && fgets(buf, sizeof(buf), maps))
-		found = sscanf(buf, "%lx-%lx %*s %lx", &start, &end,
-			       &offset) == 3 && ip >= start && ip < end;
-	if (maps)
-		fclose(maps);
-	attr->uprobe_path = (unsigned long)"/proc/self/exe";
-	attr->probe_offset = offset + (ip - start);
-	return found ? 0 : -1;
-}
 
 static int probe_fd[MAX_PROBES];
 static unsigned int nr_probes;
@@ -436,7 +404,7 @@ static int probe_return(void (*fn)(void *arg))
 	int fd;
 
 	if (nr_probes == MAX_PROBES ||
-	    probe_attr(&attr, (unsigned long)fn, URETPROBE))
+	    uprobe_attr(&attr, (unsigned long)fn, URETPROBE))
 		return -1;
 	attr.disabled = 0;
 	attr.sample_period = 0;
@@ -468,8 +436,7 @@ static bool uprobes_work(void)
 {
 	struct perf_event_attr attr;
 
-	return !access(UPROBE_TYPE, R_OK) &&
-	       !probe_attr(&attr, (unsigned long)uprobes_work, 0);
+	return !uprobe_attr(&attr, (unsigned long)uprobes_work, 0);
 }
 
 /*
@@ -660,7 +627,7 @@ FIXTURE_SETUP(uprobe_at_first)
 
 	if (!uprobes_work())
 		SKIP(return, "no uprobes");
-	ASSERT_EQ(0, probe_attr(&attr, (unsigned long)variant->fn, 0));
+	ASSERT_EQ(0, uprobe_attr(&attr, (unsigned long)variant->fn, 0));
 	ASSERT_EQ(0, sampler_open_attr(&self->sampler, &attr, 0, NULL))
 		TH_LOG("%s", strerror(errno));
 }
@@ -697,7 +664,7 @@ TEST_F(uprobe_at_first, instruction_keeps_the_caller_in_immediate_stack)
 	struct sampler sampler;
 	size_t i, nr;
 
-	ASSERT_EQ(0, probe_attr(&attr, (unsigned long)variant->fn, 0));
+	ASSERT_EQ(0, uprobe_attr(&attr, (unsigned long)variant->fn, 0));
 	attr.defer_callchain = 0;
 	attr.defer_output = 0;
 	ASSERT_EQ(0, sampler_open_attr(&sampler, &attr, 0, NULL));
@@ -1005,7 +972,7 @@ TEST_F(uretprobe, sampled_shows_the_callers)
 	ASSERT_TRUE(without_probes(&self->sampler, outer, &expected));
 	/* Its stacks would be in the buffer as well */
 	ASSERT_EQ(0, event_disable(self->sampler.fd));
-	ASSERT_EQ(0, probe_attr(&attr, (unsigned long)inner, URETPROBE));
+	ASSERT_EQ(0, uprobe_attr(&attr, (unsigned long)inner, URETPROBE));
 	ASSERT_EQ(0, sampler_open_attr(&probe, &attr, 0, NULL));
 	ASSERT_EQ(0, probe_return(middle));
 	whole_run(outer, NULL, NULL);

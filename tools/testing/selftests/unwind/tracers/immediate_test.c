@@ -241,16 +241,11 @@ asm(".pushsection .text\n"
 /* Hit a uprobe: from then on, no frame of this task counts as ordinary; 0 or -1 */
 static int hit_a_probe(void)
 {
-	long type = read_number("/sys/bus/event_source/devices/uprobe/type");
 	struct perf_event_attr attr;
-	struct ftrace_frame place;
 	int fd;
 
-	if (type < 0 || !ftrace_place((unsigned long)probed, &place))
+	if (uprobe_attr(&attr, (unsigned long)probed, 0))
 		return -1;
-	event_attr(&attr, type, 0);
-	attr.uprobe_path = (unsigned long)"/proc/self/exe";
-	attr.probe_offset = place.offset;
 	attr.disabled = 0;
 	attr.defer_callchain = 0;
 	attr.defer_output = 0;
