@@ -35,6 +35,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_chain.h>
+#include <linux/unwind_self.h>
 #include <linux/unwind_stack.h>
 #include <linux/unwind_user_types.h>
 #include <asm/unwind_arch.h>
@@ -260,17 +261,12 @@ static __always_inline bool in_text(const struct natives *natives, unsigned long
 /* The native frame around an address, or UNWIND_CHAIN_APART */
 static __always_inline u16 place_of(struct natives *natives, unsigned long addr)
 {
-	const unsigned long *sps = natives->sps;
-	unsigned int i;
+	const u16 place = unwind_walk_place(natives->sps, natives->nr, natives->from, addr,
+					    &natives->visits);
 
-	for (i = natives->from; i + 1 < natives->nr && natives->visits; i++) {
-		natives->visits--;
-		if (sps[i] && addr >= sps[i] && addr < sps[i + 1]) {
-			natives->from = i;
-			return i;
-		}
-	}
-	return UNWIND_CHAIN_APART;
+	if (place != UNWIND_CHAIN_APART)
+		natives->from = place;
+	return place;
 }
 
 /* The next native frame of the function that executes frames, or UNWIND_CHAIN_APART */
@@ -654,9 +650,8 @@ void unwind_chain_take(const struct unwind_stacktrace *trace, struct unwind_walk
 		return;
 	/* The largest objects that come from slabs: pages would take longer than all the rest */
 	BUILD_BUG_ON(sizeof(*notes->stack) > SZ_8K);
-	/* Not accounted: other tasks will use it, too */
 	if (!notes->stack)
-		notes->stack = kmalloc(sizeof(*notes->stack), GFP_KERNEL | __GFP_NOWARN);
+		notes->stack = kmalloc(sizeof(*notes->stack), unwind_self_gfp() | __GFP_NOWARN);
 	if (!notes->stack) {
 		while (nr)
 			unwind_chain_put(found[--nr].chain);

@@ -54,6 +54,30 @@ struct unwind_walk_notes {
 	unsigned long			sps[];
 };
 
+/**
+ * unwind_walk_place - the native frame around an address
+ * @sps: the stack pointers of the frames, as noted
+ * @nr: number of frames
+ * @from: the first one that may be it
+ * @addr: the address
+ * @visits: how many more frames may be looked at
+ *
+ * Return: the index of the frame, or UNWIND_CHAIN_APART.
+ */
+static __always_inline u16 unwind_walk_place(const unsigned long *sps, unsigned int nr,
+					     unsigned int from, unsigned long addr,
+					     unsigned int *visits)
+{
+	unsigned int i;
+
+	for (i = from; i + 1 < nr && *visits; i++) {
+		--*visits;
+		if (sps[i] && addr >= sps[i] && addr < sps[i + 1])
+			return i;
+	}
+	return UNWIND_CHAIN_APART;
+}
+
 /* Mappings that an unwind remembers: stacks alternate between few objects */
 #define UNWIND_MAPPINGS		4
 

@@ -290,7 +290,7 @@ struct unwind_self_attr {
  * @nr: number of frames, at most UNWIND_SELF_FRAMES; 0 if there are none
  * @flags: UNWIND_SELF_CUT, UNWIND_SELF_ALL
  * @format: UNWIND_SELF_NAMES or UNWIND_SELF_BYTES
- * @tag: 0; for UNWIND_SELF_BYTES, four letters, the first one in the lowest bits
+ * @tag: 0; for UNWIND_SELF_BYTES, four letters or digits, the first one in the lowest bits
  *
  * With UNWIND_SELF_BYTES, tools show the letters, a colon, and the bytes in hexadecimal.
  * The structure may grow, as &struct unwind_table_attr may.
@@ -310,8 +310,8 @@ struct unwind_self_answer {
 /**
  * struct unwind_self_frame - a frame that a thread has found
  * @function: any number but 0 that stands for the function in this process: its address
- * @sp: an address in the native frame that executes it; 0 if that is not known.  These do
- *	not decrease from frame to frame
+ * @sp: an address in the native frame that executes it; 0 if that is not known.  The frames
+ *	come in the order of the native ones
  * @name: address of the function's name
  * @file: address of the name of its file; may be 0
  * @check: another number for another function that gets the same @function later

@@ -57,13 +57,11 @@ typedef void (*unwind_callback_t)(struct unwind_work *work,
  * @wants_chains: called before that, in the same context: whether the client wants the frames
  *	of languages, unwind_deferred_chains(); NULL if it never does
  * @bit: the client's bit in &struct unwind_task_info, -1 when not registered
- * @id: no other client had it before
  */
 struct unwind_work {
 	unwind_callback_t	func;
 	bool			(*wants_chains)(struct unwind_work *work);
 	int			bit;
-	u64			id;
 };
 
 #endif /* _LINUX_UNWIND_DEFERRED_TYPES_H */

@@ -8,6 +8,7 @@
 
 #include <linux/compiler.h>
 #include <linux/errno.h>
+#include <linux/gfp_types.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
@@ -76,6 +77,15 @@ static inline void unwind_self_task_work(bool leaves)
 		unwind_self_leave(current->unwind_info.self, leaves);
 }
 
+/*
+ * For what is part of a stack of the current task.  Other tasks use it, too, but for a stack
+ * that waits for the thread's own frames: that is its own memory.
+ */
+static inline gfp_t unwind_self_gfp(void)
+{
+	return current->unwind_info.self ? GFP_KERNEL_ACCOUNT : GFP_KERNEL;
+}
+
 /* The most bytes that a signal frame takes */
 unsigned long unwind_arch_signal_size(void);
 /* Do the registers start restart_syscall(2)? */
@@ -86,6 +96,11 @@ int unwind_arch_call_handler(struct ksignal *ksig, struct pt_regs *regs);
 #else
 
 static inline void unwind_self_task_work(bool leaves) { }
+
+static inline gfp_t unwind_self_gfp(void)
+{
+	return GFP_KERNEL;
+}
 
 static inline int unwind_self_prctl(unsigned long op, unsigned long uattr, unsigned long size,
 				    unsigned long arg5)

@@ -49,6 +49,7 @@
 #include <linux/thread_info.h>
 #include <linux/unwind_chain.h>
 #include <linux/unwind_deferred.h>
+#include <linux/unwind_self.h>
 #include <linux/unwind_stack.h>
 
 #include "deferred.h"
@@ -339,7 +340,7 @@ static struct unwind_cache *alloc_cache(unsigned int size, bool notes)
 	const size_t more = notes ? struct_size_t(struct unwind_walk_notes, sps, size) : 0;
 	struct unwind_cache *cache;
 
-	cache = kvmalloc(cache_size(size) + more, GFP_KERNEL | __GFP_NOWARN);
+	cache = kvmalloc(cache_size(size) + more, unwind_self_gfp() | __GFP_NOWARN);
 	if (!cache)
 		return NULL;
 	cache->size = size;
@@ -351,11 +352,11 @@ static struct unwind_cache *alloc_cache(unsigned int size, bool notes)
 
 /*
  * A buffer for the stack of this entry: the CPU's spare one, or a new one if that is
- * taken, or not as stacks are now.
+ * taken, or not as stacks are now.  A task that finds its own frames has buffers of its own.
  */
 static struct unwind_cache *get_cache(struct unwind_task_info *info, u64 cookie)
 {
-	struct unwind_cache *cache = this_cpu_xchg(unwind_spare, NULL);
+	struct unwind_cache *cache = info->self ? NULL : this_cpu_xchg(unwind_spare, NULL);
 	const bool notes = unwind_chain_has_readers();
 	const unsigned int size = max_entries();
 
@@ -385,7 +386,7 @@ static void put_cache(struct unwind_task_info *info)
 	if (!info->cache)
 		return;
 	clear_cache(info->cache);
-	free_cache(this_cpu_xchg(unwind_spare, info->cache));
+	free_cache(info->self ? info->cache : this_cpu_xchg(unwind_spare, info->cache));
 	info->cache = NULL;
 }
 
@@ -651,14 +652,19 @@ bool unwind_info_reset(struct unwind_task_info *info)
  */
 void unwind_reset_info(void)
 {
+	struct unwind_task_info *info = &current->unwind_info;
+
 	lockdep_assert_irqs_disabled();
 
 	/* First, so that a request by an NMI from here on sets it again */
 	clear_thread_flag(TIF_UNWIND);
-	if (unwind_info_reset(&current->unwind_info))
-		put_cache(&current->unwind_info);
-	else
+	if (!unwind_info_reset(info)) {
 		set_thread_flag(TIF_UNWIND);
+		return;
+	}
+	put_cache(info);
+	if (unlikely(info->self))
+		unwind_self_left(info->self);
 }
 
 /* Refuse further requests in this entry, and deliver pending ones */
@@ -770,10 +776,9 @@ int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func)
 		ret = make_callbacks(bit);
 		if (ret)
 			return ret;
-		work->id = ++ids;
 		WRITE_ONCE(unwind_clients[bit], work);
 		/* Pairs with call_held(), which then finds this client */
-		smp_store_release(&unwind_ids[bit], work->id);
+		smp_store_release(&unwind_ids[bit], ++ids);
 		/* Pairs with the address dependency of a request that reads the bit */
 		smp_store_release(&work->bit, bit);
 		return 0;

@@ -29,6 +29,7 @@
 #include <linux/array_size.h>
 #include <linux/cleanup.h>
 #include <linux/compat.h>
+#include <linux/ctype.h>
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/init.h>
@@ -87,7 +88,8 @@ struct unwind_self_place {
  * @nonce: names the request that is outstanding; 0 if none is
  * @asked: when the last request was made, in nanoseconds
  * @deadline: when the answer is late, in jiffies
- * @place: where the thread was, and then has not been asked again: see is_unmoved()
+ * @place: where the thread was when it was asked: see is_unmoved()
+ * @unmoved: it was still there when a stack was taken, in the current entry
  * @held: the stack of the request
  * @answer: while clients are called, the answer
  * @first: the first frame of the answer in the stack
@@ -104,6 +106,7 @@ struct unwind_self {
 	u64				asked;
 	unsigned long			deadline;
 	struct unwind_self_place	place;
+	bool				unmoved;
 	struct unwind_held		held;
 	struct unwind_self_answer	answer;
 	unsigned int			first;
@@ -252,14 +255,14 @@ static struct unwind_self_place current_place(void)
 /*
  * Has the thread executed nothing since its handler returned?  The return is a system call,
  * after which none seems to be in progress.  If each system call is sampled, the thread would
- * be asked for ever.  A second time, it is asked: it may be in a loop.
+ * be asked for ever.  In another entry, it is asked: it may be in a loop.
  */
 static bool is_unmoved(struct unwind_self *self, const struct unwind_self_place *now)
 {
 	if (syscall_get_nr(current, task_pt_regs(current)) != -1 ||
 	    memcmp(&self->place, now, sizeof(*now)))
 		return false;
-	self->place = (struct unwind_self_place){};
+	self->unmoved = true;
 	return true;
 }
 
@@ -315,6 +318,19 @@ static u64 new_nonce(void)
 void unwind_self_leave(struct unwind_self *self, bool leaves)
 {
 	self->leaves = leaves;
+}
+
+/**
+ * unwind_self_left - the current task returns to user space
+ * @self: the current task's
+ *
+ * Context: task, interrupts disabled.
+ */
+void unwind_self_left(struct unwind_self *self)
+{
+	if (self->unmoved)
+		self->place = (struct unwind_self_place){};
+	self->unmoved = false;
 }
 
 /**
@@ -405,24 +421,34 @@ void unwind_self_end(struct unwind_task_info *info, enum unwind_self_outcome out
  * Answers
  */
 
-/*
- * The native frame around an address, or UNWIND_CHAIN_APART.  The next address does not lie
- * further in, so the search continues at @from.
+/**
+ * struct placing - where frames of an answer lie in the native stack
+ * @nr: number of native frames whose stack pointers were noted
+ * @from: what comes from here on lies in this frame, or further out
+ * @visits: how many more native frames may be looked at
  */
-static u16 place_of(const struct unwind_walk_notes *notes, unsigned int nr, u64 sp,
-		    unsigned int *from)
-{
-	const unsigned long *sps = notes->sps;
+struct placing {
+	unsigned int	nr;
+	unsigned int	from;
+	unsigned int	visits;
+};
 
-	while (*from + 1 < nr && (!sps[*from + 1] || sp >= sps[*from + 1]))
-		++*from;
-	return *from + 1 < nr && sps[*from] && sp >= sps[*from] ? *from : UNWIND_CHAIN_APART;
+/* UNWIND_CHAIN_APART if a frame has no address, or none in a native frame */
+static u16 place_of(const struct unwind_walk_notes *notes, u64 sp, struct placing *placing)
+{
+	u16 place;
+
+	if (!sp)
+		return UNWIND_CHAIN_APART;
+	place = unwind_walk_place(notes->sps, placing->nr, placing->from, sp, &placing->visits);
+	if (place != UNWIND_CHAIN_APART)
+		placing->from = place;
+	return place;
 }
 
-static void add_frame(struct unwind_self *self, const struct unwind_walk_notes *notes,
-		      const struct unwind_self_frame *frame, unsigned int *from)
+static void add_frame(const struct unwind_walk_notes *notes, const struct unwind_self_frame *frame,
+		      struct placing *placing)
 {
-	const unsigned int nr = min_t(unsigned int, self->held.cache->nr, notes->nr);
 	struct unwind_chain_stack *stack = notes->stack;
 
 	if (stack->nr == UNWIND_CHAIN_FRAMES) {
@@ -432,7 +458,7 @@ static void add_frame(struct unwind_self *self, const struct unwind_walk_notes *
 	stack->frames[stack->nr++] = (struct unwind_chain_frame){
 		.function = frame->function,
 		.check = frame->check,
-		.place = frame->sp ? place_of(notes, nr, frame->sp, from) : UNWIND_CHAIN_APART,
+		.place = place_of(notes, frame->sp, placing),
 		.chain = stack->nr_chains - 1,
 	};
 }
@@ -443,7 +469,7 @@ static struct unwind_chain_stack *get_stack(struct unwind_walk_notes *notes)
 	struct unwind_chain_stack *stack = notes->stack;
 
 	if (!stack)
-		stack = kmalloc(sizeof(*stack), GFP_KERNEL | __GFP_NOWARN);
+		stack = kmalloc(sizeof(*stack), unwind_self_gfp() | __GFP_NOWARN);
 	notes->stack = stack;
 	if (!stack || notes->has_stack)
 		return stack;
@@ -478,7 +504,11 @@ static int add_frames(struct unwind_self *self, const struct unwind_self_answer 
 	struct unwind_walk_notes *notes = unwind_cache_notes(self->held.cache);
 	struct unwind_self_frame *frames = copy_frames(answer);
 	struct unwind_chain_stack *stack;
-	unsigned int i, from = 0;
+	struct placing placing = {
+		.nr = min_t(unsigned int, self->held.cache->nr, notes->nr),
+		.visits = UNWIND_CHAIN_FRAMES + UNWIND_MAX_ENTRIES,
+	};
+	unsigned int i;
 
 	if (IS_ERR(frames))
 		return PTR_ERR(frames);
@@ -498,7 +528,7 @@ static int add_frames(struct unwind_self *self, const struct unwind_self_answer 
 	/* The chain of these frames is none */
 	stack->chains[stack->nr_chains++] = NULL;
 	for (i = 0; i < answer->nr; i++)
-		add_frame(self, notes, &frames[i], &from);
+		add_frame(notes, &frames[i], &placing);
 	stack->cut |= !!(answer->flags & UNWIND_SELF_CUT);
 	kvfree(frames);
 	return 0;
@@ -532,6 +562,18 @@ void unwind_self_name(struct unwind_chain_reader *reader, const struct unwind_ch
 	name->line = of.line;
 }
 
+/* Tools print it, with what follows it */
+static bool is_valid_tag(u32 tag)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(tag); i++, tag >>= BITS_PER_BYTE) {
+		if (!isalnum(tag & 0xff) || !isascii(tag & 0xff))
+			return false;
+	}
+	return true;
+}
+
 static bool is_valid_answer(const struct unwind_self_answer *answer)
 {
 	if (answer->flags & ~(UNWIND_SELF_CUT | UNWIND_SELF_ALL))
@@ -540,7 +582,7 @@ static bool is_valid_answer(const struct unwind_self_answer *answer)
 	case UNWIND_SELF_NAMES:
 		return !answer->tag;
 	case UNWIND_SELF_BYTES:
-		return answer->tag;
+		return is_valid_tag(answer->tag);
 	}
 	return false;
 }
@@ -630,9 +672,9 @@ static int self_enable(unsigned long uattr, unsigned long size)
  *
  * Context: system call of a user task.
  * Return: 0, or the version of the ABI for PR_UNWIND_SELF_VERSION;
- * -EINVAL unknown operation, flag or format, a field that is not used and not 0, a frame
- * without a function, a signal that is not a real-time signal, no timeout or one that is
- * too long, structure shorter than its first version;
+ * -EINVAL unknown operation, flag or format, a field that is not used and not 0, a tag with
+ * other than letters and digits, a frame without a function, a signal that is not a real-time
+ * signal, no timeout or one that is too long, structure shorter than its first version;
  * -E2BIG more than UNWIND_SELF_FRAMES frames; structure longer than the kernel's with a tail
  * that is not zero, or longer than a page;
  * -EFAULT structure or frames unreadable, or the stack outside of the address space;

@@ -12,10 +12,15 @@ struct unwind_task_info;
 #ifdef CONFIG_UNWIND_USER_SFRAME
 
 bool unwind_self_ask(struct unwind_task_info *info, unsigned long clients);
+void unwind_self_left(struct unwind_self *self);
 bool unwind_self_join(struct unwind_self *self, unsigned long clients, u64 cookie);
 void unwind_self_end(struct unwind_task_info *info, enum unwind_self_outcome outcome);
 
 #else
+
+static inline void unwind_self_left(struct unwind_self *self)
+{
+}
 
 static inline bool unwind_self_ask(struct unwind_task_info *info, unsigned long clients)
 {

@@ -98,7 +98,7 @@ do {									\
 /* Contexts and CPUs of the model take turns, so order does not matter */
 #define smp_store_release(p, val)	DO("store_release", __WRITE_ONCE(*(p), val))
 #undef smp_load_acquire
-/* Only stacks that are held need it, and no task of the model finds its own frames */
+/* Only stacks that are held need it; the model delivers none */
 #define smp_load_acquire(p)	__READ_ONCE(*(p))
 
 /* The CPU */

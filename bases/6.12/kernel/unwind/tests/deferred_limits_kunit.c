@@ -232,12 +232,51 @@ static void deferred_never_registered(struct kunit *test)
 	unwind_deferred_cancel(&zero);
 }
 
+/* Who is gone when a held stack is delivered does not get it, nor who has that place then */
+static void deferred_held(struct kunit *test)
+{
+	struct unwind_held held = {};
+	struct counted *clients, *stays, *goes, *next;
+	struct unwind_cache *cache;
+
+	clients = kunit_kcalloc(test, 3, sizeof(*clients), GFP_KERNEL);
+	cache = model_alloc(struct_size(cache, entries, 1), GFP_KERNEL | __GFP_NOWARN);
+	KUNIT_ASSERT_NOT_NULL(test, clients);
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	stays = &clients[0];
+	goes = &clients[1];
+	next = &clients[2];
+	KUNIT_EXPECT_EQ(test, unwind_deferred_init(&stays->work, count_call), 0);
+	KUNIT_EXPECT_EQ(test, unwind_deferred_init(&goes->work, count_call), 0);
+	KUNIT_EXPECT_EQ(test, unwind_deferred_request(&stays->work, &stays->cookie), 0);
+	KUNIT_EXPECT_EQ(test, unwind_deferred_request(&goes->work, &goes->cookie), 0);
+
+	*cache = (struct unwind_cache){ .size = 1, .nr = 1 };
+	held.cache = cache;
+	held.cookie = stays->cookie;
+	unwind_held_add(&held, unwind_info_take(&model.task->unwind_info));
+	unwind_deferred_cancel(&goes->work);
+	KUNIT_EXPECT_EQ(test, unwind_deferred_init(&next->work, count_call), 0);
+	next->cookie = held.cookie;
+	unwind_held_deliver(&held);
+	KUNIT_EXPECT_EQ(test, stays->calls, 1);
+	KUNIT_EXPECT_EQ(test, goes->calls, 0);
+	KUNIT_EXPECT_EQ(test, next->calls, 0);
+	KUNIT_EXPECT_NULL(test, held.cache);
+
+	model_task_work_run();
+	unwind_deferred_cancel(&stays->work);
+	unwind_deferred_cancel(&next->work);
+	KUNIT_EXPECT_TRUE_MSG(test, !model.failed, "%s", model.failed);
+}
+
 static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(deferred_cookies_wrap),
 	KUNIT_CASE(deferred_cookies_count),
 	KUNIT_CASE(deferred_no_user_stack),
 	KUNIT_CASE(deferred_many_clients),
 	KUNIT_CASE(deferred_never_registered),
+	KUNIT_CASE(deferred_held),
 	{}
 };
 
