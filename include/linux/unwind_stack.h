@@ -32,10 +32,23 @@ static inline bool unwind_regs_saved(void)
 
 #endif /* CONFIG_UNWIND_USER */
 
-#ifdef CONFIG_UNWIND_USER_SFRAME
+#ifdef CONFIG_UNWIND_USER_IMMEDIATE
 
 unsigned int unwind_immediate(struct pt_regs *regs, unsigned long *entries,
 			      unsigned int max);
+
+#else
+
+static inline unsigned int
+unwind_immediate(struct pt_regs *regs, unsigned long *entries, unsigned int max)
+{
+	return 0;
+}
+
+#endif /* CONFIG_UNWIND_USER_IMMEDIATE */
+
+#ifdef CONFIG_UNWIND_USER_SFRAME
+
 void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 			  unsigned long end);
 void __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm);
@@ -109,12 +122,6 @@ static inline void unwind_tables_free(struct mm_struct *mm)
 }
 
 #else
-
-static inline unsigned int
-unwind_immediate(struct pt_regs *regs, unsigned long *entries, unsigned int max)
-{
-	return 0;
-}
 
 static inline bool unwind_tables_any(const struct mm_struct *mm)
 {

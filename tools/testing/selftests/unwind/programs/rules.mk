@@ -100,6 +100,9 @@ $(OUTPUT)/unwind-profile: $(SRC)/tools/unwind/profile/Makefile $(wildcard $(SRC)
 $(OUTPUT)/unwind_audit.so: $(SRC)/tools/unwind/Makefile $(SRC)/tools/unwind/audit.c $(wildcard $(SRC)/tools/unwind/tables/*.h)
 	$(call msg,MAKE,,$@)
 	$(MAKE_TOOL)
+$(OUTPUT)/plugin_user_unwind.so: $(SRC)/tools/unwind/trace-cmd/Makefile $(SRC)/tools/unwind/trace-cmd/plugin_user_unwind.c
+	$(call msg,MAKE,,$@)
+	$(MAKE_TOOL)
 SELF := $(SRC)/tools/unwind/libunwind-self
 $(OUTPUT)/coroutines $(OUTPUT)/unwind_self.so: $(SELF)/Makefile $(wildcard $(SELF)/*.[ch] $(SELF)/*/*.c)
 	$(call msg,MAKE,,$@)

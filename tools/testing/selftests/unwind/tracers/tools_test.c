@@ -23,6 +23,7 @@
  */
 
 #define PROG		"prog_table"
+#define PLUGIN		"plugin_user_unwind.so"
 #define FRAMES		16
 
 /* In a separate instance */
@@ -212,6 +213,55 @@ TEST_F_TIMEOUT(trace_cmd, report_names_file_and_offset, 120)
 		EXPECT_EQ(1, announced(self->report, stack, file[i], path));
 		EXPECT_STREQ(self->prog, path);
 	}
+}
+
+/* The report with the plugin of tools/unwind/trace-cmd; NULL if that was not built */
+static char *report_with_plugin(const char *dir, const char *prog)
+{
+	char from[256], to[256], command[512];
+
+	snprintf(from, sizeof(from), "%.*s%s", (int)(strlen(prog) - strlen(PROG)), prog, PLUGIN);
+	/* All that is in the directory is taken for a plugin */
+	snprintf(to, sizeof(to), "%s/plugins", dir);
+	if (access(from, R_OK) || mkdir(to, 0700))
+		return NULL;
+	strcat(to, "/" PLUGIN);
+	if (symlink(from, to))
+		return NULL;
+	snprintf(command, sizeof(command),
+		 "cd %s && TRACEEVENT_PLUGIN_DIR=%s/plugins trace-cmd report trace.dat 2>&1",
+		 dir, dir);
+	return read_all(popen(command, "r"));
+}
+
+TEST_F_TIMEOUT(trace_cmd, plugin_prints_a_line_per_frame, 120)
+{
+	char *report = report_with_plugin(self->dir, self->prog);
+	uint64_t want[FRAMES];
+	const char *stack, *at;
+	unsigned int nr, i;
+	char key[256];
+
+	if (!report)
+		SKIP(return, "no headers of libtraceevent when this was built");
+	nr = read_notes(self->dir, want);
+	ASSERT_LT(2, nr);
+	stack = find_stack(self->report, want[0]);
+	ASSERT_NE(NULL, stack);
+	snprintf(key, sizeof(key), "user_unwind_stack:    cookie=0x%llx\n",
+		 strtoull(strstr(stack, "cookie=") + strlen("cookie="), NULL, 0));
+	at = strstr(report, key);
+	ASSERT_NE(NULL, at) TH_LOG("%s", report);
+	at += strlen(key);
+	for (i = 0; i < nr; i++) {
+		snprintf(key, sizeof(key), " => %s+0x%lx\n", self->prog,
+			 file_offset(self->prog, want[i]));
+		ASSERT_EQ(0, strncmp(at, key, strlen(key))) TH_LOG("%s", report);
+		at += strlen(key);
+	}
+	/* And no more */
+	EXPECT_NE(0, strncmp(at, " =>", 3));
+	free(report);
 }
 
 TEST_HARNESS_MAIN
