@@ -3,9 +3,9 @@
  * A plugin of libtraceevent: "trace-cmd report" prints deferred user stacks as the file
  * "trace" does, a line per frame with path and offset.
  *
- * A stack has numbers of files.  What these stand for is in events of their own
- * (user_unwind_file), which come first, so the plugin keeps what it has printed.  The numbers are
- * those of one trace instance: of a recording with several, report one at a time ("-B").
+ * A stack has numbers of files.  Each is announced by an event of its own (user_unwind_file),
+ * which comes first, so the plugin keeps what it has printed.  Trace instances number files
+ * independently: of a recording with several, report one at a time ("-B").
  * Documentation/trace/user-unwind.rst describes the events.
  */
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 /* Of "kind": functions of a language, which have no offsets */
 #define KIND_FUNCTION	5
 
-/* What is in no file has the number of its kind */
+/* Text that is in no file has the number of its kind */
 static const char * const no_files[] = { "[none]", "[anon]", "[jit]", "[vdso]" };
 static const char * const no_names[] = { "[more functions]", "[function]" };
 
@@ -145,9 +145,6 @@ static int print_file(struct trace_seq *s, struct tep_record *record, struct tep
 		trace_seq_printf(s, "%s%02x", i ? "" : " build_id=", build_id[i]);
 	return 0;
 }
-
-int TEP_PLUGIN_LOADER(struct tep_handle *tep);
-void TEP_PLUGIN_UNLOADER(struct tep_handle *tep);
 
 int TEP_PLUGIN_LOADER(struct tep_handle *tep)
 {
