@@ -337,31 +337,46 @@ static u32 put_data(void *entry, u32 *end, const void *data, size_t size)
 	return loc;
 }
 
-/* Returns whether there was room, and tracing is on */
-static bool write_file(struct trace_buffer *buffer,
-		       const struct trace_user_file *file, int *cpu)
+/**
+ * struct file_to_write - an event that announces a file
+ * @buffer: where it is written
+ * @task: the task that met the file
+ * @trace_ctx: its context
+ * @file: the file
+ * @cpu: set to the buffer's CPU; -1 if there was no room, or tracing is off
+ */
+struct file_to_write {
+	struct trace_buffer		*buffer;
+	const struct task_struct	*task;
+	unsigned int			trace_ctx;
+	const struct trace_user_file	*file;
+	int				cpu;
+};
+
+static void write_file(void *info)
 {
+	struct file_to_write *write = info;
+	const struct trace_user_file *file = write->file;
+	struct trace_buffer *buffer = write->buffer;
 	size_t path_size = strlen(file->path) + 1;
-	unsigned int trace_ctx = tracing_gen_ctx();
 	struct user_unwind_file_entry *entry;
 	struct ring_buffer_event *event;
 	u32 end = sizeof(*entry);
 
 	event = trace_buffer_lock_reserve(buffer, TRACE_USER_UNWIND_FILE,
 					  end + file->build_id_size + path_size,
-					  trace_ctx);
+					  write->trace_ctx);
 	if (!event)
-		return false;
-	/* Preemption is off until the commit */
-	*cpu = smp_processor_id();
+		return;
+	write->cpu = smp_processor_id();
 	entry = ring_buffer_event_data(event);
+	entry->ent.pid = write->task->pid;
 	entry->file = file->id;
 	entry->kind = file->identity.kind;
 	entry->__data_loc_path = put_data(entry, &end, file->path, path_size);
 	entry->__data_loc_build_id = put_data(entry, &end, file->build_id,
 					      file->build_id_size);
 	trace_buffer_unlock_commit_nostack(buffer, event);
-	return true;
 }
 
 static void announce(struct trace_user_unwind *unwind,
@@ -371,14 +386,21 @@ static void announce(struct trace_user_unwind *unwind,
 	struct trace_user_announcement *announced = &file->announced;
 	/* If the buffer is reset or swapped meanwhile, the file is announced again */
 	unsigned int resets = atomic_read(&unwind->resets);
-	int cpu;
+	struct file_to_write write = {
+		.buffer = buffer,
+		.task = current,
+		.trace_ctx = tracing_gen_ctx(),
+		.file = file,
+		.cpu = -1,
+	};
 
 	lockdep_assert_held(&unwind->files.lock);
 
-	if (!write_file(buffer, file, &cpu))
+	trace_user_write(unwind->tr, write_file, &write);
+	if (write.cpu < 0)
 		return;
-	WRITE_ONCE(announced->cpu, cpu);
-	WRITE_ONCE(announced->written, events_written(buffer, cpu));
+	WRITE_ONCE(announced->cpu, write.cpu);
+	WRITE_ONCE(announced->written, events_written(buffer, write.cpu));
 	WRITE_ONCE(announced->resets, resets);
 	if (file->id >= USER_FILE_FIRST_ID)
 		list_move_tail(&file->age, &ages_of(&unwind->files, file)->list);

@@ -27,10 +27,12 @@
  */
 
 #include <linux/cleanup.h>
+#include <linux/cpumask.h>
 #include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/sort.h>
 #include <linux/unwind_chain.h>
 #include <linux/unwind_stack.h>
@@ -259,31 +261,74 @@ static void commit_stack(struct trace_array *tr, struct trace_buffer *buffer,
 		event_triggers_post_call(file, tt);
 }
 
-static void write_stack(struct trace_user_unwind *unwind, u64 cookie, u32 stack,
-			const struct unwind_stacktrace *trace,
-			const struct trace_user_frame *frames, unsigned int all)
+/**
+ * struct stack_to_write - an event with a stack
+ * @tr: the trace array
+ * @task: the task with this stack
+ * @trace_ctx: its context
+ * @cookie: names the stack
+ * @stack: the number under which it is counted, or 0
+ * @ips: the address of each frame
+ * @frames: the places of these, or NULL
+ * @nr: number of frames
+ */
+struct stack_to_write {
+	struct trace_array		*tr;
+	const struct task_struct	*task;
+	unsigned int			trace_ctx;
+	u64				cookie;
+	u32				stack;
+	const unsigned long		*ips;
+	const struct trace_user_frame	*frames;
+	unsigned int			nr;
+};
+
+static void write_stack(void *info)
 {
-	struct trace_buffer *buffer = unwind->tr->array_buffer.buffer;
-	unsigned int trace_ctx = tracing_gen_ctx();
+	const struct stack_to_write *write = info;
+	struct trace_buffer *buffer = write->tr->array_buffer.buffer;
 	struct user_unwind_stack_entry *entry;
 	struct ring_buffer_event *event;
 	unsigned int nr;
 
 	nr = (min(ring_buffer_max_event_size(buffer), USER_STACK_SIZE) -
 	      sizeof(*entry)) / USER_FRAME_SIZE;
-	nr = min(nr, all);
+	nr = min(nr, write->nr);
 	event = trace_buffer_lock_reserve(buffer, TRACE_USER_UNWIND_STACK,
 					  sizeof(*entry) + nr * USER_FRAME_SIZE,
-					  trace_ctx);
+					  write->trace_ctx);
 	if (!event)
 		return;
 	entry = ring_buffer_event_data(event);
-	entry->cookie = cookie;
-	entry->stack = stack;
-	entry->tgid = current->tgid;
-	entry->omitted = all - nr;
-	fill_stack(entry, trace->entries, frames, nr);
-	commit_stack(unwind->tr, buffer, event);
+	entry->ent.pid = write->task->pid;
+	entry->cookie = write->cookie;
+	entry->stack = write->stack;
+	entry->tgid = write->task->tgid;
+	entry->omitted = write->nr - nr;
+	fill_stack(entry, write->ips, write->frames, nr);
+	commit_stack(write->tr, buffer, event);
+}
+
+/**
+ * trace_user_write - write an event to a buffer that takes it
+ * @tr: the trace array
+ * @write: writes the event; called on a CPU of tracing_cpumask, with interrupts disabled
+ * @info: for @write
+ *
+ * A task may leave on another CPU than the one on which it was traced, whose buffer takes
+ * no events.
+ *
+ * Context: task, interrupts enabled.
+ */
+void trace_user_write(struct trace_array *tr, void (*write)(void *info), void *info)
+{
+	int cpu = get_cpu();
+
+	if (!cpumask_test_cpu(cpu, tr->tracing_cpumask))
+		cpu = cpumask_any_and(tr->tracing_cpumask, cpu_online_mask);
+	if (cpu < nr_cpu_ids)
+		smp_call_function_single(cpu, write, info, true);
+	put_cpu();
 }
 
 /* Context: task, as unwind_callback_t; for one stack at a time */
@@ -293,6 +338,7 @@ static void user_stack_callback(struct unwind_work *work,
 	struct trace_user_unwind *unwind =
 		container_of(work, struct trace_user_unwind, work);
 	struct trace_user_frame *frames;
+	struct stack_to_write write;
 	unsigned int nr = trace->nr;
 	u32 stack = 0;
 
@@ -309,7 +355,17 @@ static void user_stack_callback(struct unwind_work *work,
 		if (has_triggers(unwind->tr->user_unwind_file))
 			stack = trace_user_stack_id(&unwind->stacks, frames, nr);
 	}
-	write_stack(unwind, cookie, stack, trace, frames, nr);
+	write = (struct stack_to_write){
+		.tr = unwind->tr,
+		.task = current,
+		.trace_ctx = tracing_gen_ctx(),
+		.cookie = cookie,
+		.stack = stack,
+		.ips = trace->entries,
+		.frames = frames,
+		.nr = nr,
+	};
+	trace_user_write(unwind->tr, write_stack, &write);
 	kvfree(frames);
 }
 

@@ -165,6 +165,9 @@ void trace_user_unwind_init_file(struct trace_array *tr);
 void trace_user_unwind(struct trace_array *tr, struct trace_buffer *buffer,
 		       unsigned int trace_ctx);
 
+/* trace_user_unwind.c, for trace_user_file.c */
+void trace_user_write(struct trace_array *tr, void (*write)(void *info), void *info);
+
 /* trace_user_file.c */
 int trace_user_files_init(struct trace_user_files *files);
 void trace_user_files_destroy(struct trace_user_files *files);

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,6 +190,49 @@ TEST_F(option, file_is_announced_again_in_an_empty_buffer)
 	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
 	EXPECT_EQ(1, ftrace_announced(&self->log, self_path));
 	EXPECT_TRUE(is_noted(only_stack(&self->log)));
+}
+
+TEST_F(option, file_is_announced_again_in_other_subbuffers)
+{
+	char self_path[192] = "";
+
+	ASSERT_LT(0, readlink("/proc/self/exe", self_path, sizeof(self_path) - 1));
+	whole_run(middle, NULL, NULL);
+	if (ftrace_set(&self->ft, "buffer_subbuf_size_kb", "8"))
+		SKIP(return, "the size of sub-buffers cannot be changed");
+	whole_run(middle, NULL, NULL);
+	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
+	EXPECT_EQ(1, ftrace_announced(&self->log, self_path));
+	EXPECT_TRUE(is_noted(only_stack(&self->log)));
+}
+
+static int move_to(int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	return sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
+/* The system call is traced on one CPU, and returns on another, which is not traced */
+TEST_F(option, stack_of_a_task_that_moves_to_another_cpu_is_there)
+{
+	char self_path[192] = "", filter[64];
+
+	if (move_to(1) || move_to(0))
+		SKIP(return, "there are no two CPUs");
+	ASSERT_LT(0, readlink("/proc/self/exe", self_path, sizeof(self_path) - 1));
+	ASSERT_EQ(0, ftrace_set(&self->ft, "tracing_cpumask", "1"));
+	snprintf(filter, sizeof(filter), "id == %d && common_pid == %d",
+		 (int)SYS_sched_setaffinity, getpid());
+	ASSERT_EQ(0, ftrace_set(&self->ft, FTRACE_ENTER "/filter", filter));
+	ASSERT_EQ(0, move_to(1));
+	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
+	EXPECT_EQ(1, ftrace_count(&self->log, FTRACE_COOKIE));
+	EXPECT_EQ(1, ftrace_count(&self->log, FTRACE_STACK));
+	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
+	EXPECT_EQ(1, ftrace_announced(&self->log, self_path));
 }
 
 TEST_F(option, snapshot_keeps_its_announcement)
