@@ -124,18 +124,20 @@ void self_sample(void)
 }
 
 #ifdef __x86_64__
+#define JUMP_INSN	"jmp 1f"
 #define OTHER_INSN	"xorl %eax, %eax"
 #else
+#define JUMP_INSN	"b 1f"
 #define OTHER_INSN	"mov x0, xzr"
 #endif
 
 asm(".pushsection .text\n"
-	".type self_probed_nop, %function\n"
-	".globl self_probed_nop\n"
-	"self_probed_nop:\n"
-	"	nop\n"
-	"	ret\n"
-	".size self_probed_nop, . - self_probed_nop\n"
+	".type self_probed_jump, %function\n"
+	".globl self_probed_jump\n"
+	"self_probed_jump:\n"
+	"	" JUMP_INSN "\n"
+	"1:	ret\n"
+	".size self_probed_jump, . - self_probed_jump\n"
 	".type self_probed_other, %function\n"
 	".globl self_probed_other\n"
 	"self_probed_other:\n"

@@ -63,7 +63,7 @@ void self_sample(void);
  * Functions for probes, one after the other.  Of the first one's instruction, the kernel does
  * itself what it does; of the second one's, it executes a copy.
  */
-void self_probed_nop(void);
+void self_probed_jump(void);
 void self_probed_other(void);
 
 /**

@@ -233,11 +233,11 @@ TEST_F(request, thread_after_a_probe_is_asked)
 {
 	const unsigned long before = self_count("answered");
 
-	if (ask_at(&self->asked, self_probed_nop))
+	if (ask_at(&self->asked, self_probed_jump))
 		SKIP(return, "no uprobes");
-	self_probed_nop();
+	self_probed_jump();
 	EXPECT_EQ(before + 1, self_count("answered"));
-	EXPECT_LE((unsigned long)self_probed_nop, handler.ip);
+	EXPECT_LE((unsigned long)self_probed_jump, handler.ip);
 	EXPECT_GT((unsigned long)self_probed_other, handler.ip);
 }
 
