@@ -57,7 +57,7 @@ struct bpf_unwind {
  * struct bpf_unwind_ops - programs that get deferred user stacks
  * @deliver: called with each stack that any program asked for, once, in the task with
  *	this stack, before it returns to user space, exits or executes
- *	another program; may sleep
+ *	another program, or when it has found its own frames; may sleep
  */
 struct bpf_unwind_ops {
 	void (*deliver)(struct bpf_unwind *unwind);

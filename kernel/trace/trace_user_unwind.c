@@ -43,6 +43,9 @@
 #define USER_FRAME_SIZE	(sizeof(unsigned long) + sizeof(u32) + sizeof(u64))
 #define USER_STACK_SIZE	U16_MAX
 
+/* At the limit of its group, a task loses a stack: nobody is killed for it */
+#define STACK_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
+
 /*
  * Names of functions that are read for one stack: a process could have new ones all the time,
  * and fill the buffer.
@@ -193,9 +196,8 @@ static void add_functions(struct trace_user_files *files, struct trace_user_fram
 
 	if (!stack)
 		return;
-	order = kmalloc_array(stack->nr, sizeof(*order), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	merged = kvmalloc_array(*nr + stack->nr + 1, sizeof(*merged),
-				GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	order = kmalloc_array(stack->nr, sizeof(*order), STACK_GFP);
+	merged = kvmalloc_array(*nr + stack->nr + 1, sizeof(*merged), STACK_GFP);
 	if (order && merged) {
 		*nr = merge_functions(files, stack, order, *frames, *nr, merged);
 		swap(*frames, merged);
@@ -347,7 +349,7 @@ static void user_stack_callback(struct unwind_work *work,
 		return;
 
 	/* Without memory, the stack has addresses only */
-	frames = kvmalloc_array(nr, sizeof(*frames), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	frames = kvmalloc_array(nr, sizeof(*frames), STACK_GFP);
 	if (!ZERO_OR_NULL_PTR(frames)) {
 		place_frames(&unwind->files, trace, frames);
 		add_functions(&unwind->files, &frames, &nr);

@@ -35,7 +35,6 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_chain.h>
-#include <linux/unwind_self.h>
 #include <linux/unwind_stack.h>
 #include <linux/unwind_user_types.h>
 #include <asm/unwind_arch.h>
@@ -651,7 +650,7 @@ void unwind_chain_take(const struct unwind_stacktrace *trace, struct unwind_walk
 	/* The largest objects that come from slabs: pages would take longer than all the rest */
 	BUILD_BUG_ON(sizeof(*notes->stack) > SZ_8K);
 	if (!notes->stack)
-		notes->stack = kmalloc(sizeof(*notes->stack), unwind_self_gfp() | __GFP_NOWARN);
+		notes->stack = kmalloc(sizeof(*notes->stack), unwind_notes_gfp(notes));
 	if (!notes->stack) {
 		while (nr)
 			unwind_chain_put(found[--nr].chain);

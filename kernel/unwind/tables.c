@@ -659,7 +659,7 @@ int unwind_tables_build(struct mm_struct *mm, unsigned long addr)
 	ret = read_range(mm, addr, &range);
 	if (ret)
 		return ret;
-	built = kmalloc(sizeof(*built), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	built = kmalloc(sizeof(*built), GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
 	if (!built)
 		return -ENOMEM;
 	refcount_set(&built->users, 1);

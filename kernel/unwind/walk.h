@@ -6,6 +6,7 @@
 #ifndef _KERNEL_UNWIND_WALK_H
 #define _KERNEL_UNWIND_WALK_H
 
+#include <linux/gfp_types.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -41,6 +42,7 @@ enum unwind_need {
  * @nr: number of frames in @sps
  * @nr_found: number of chains in @found
  * @has_stack: @stack is valid
+ * @own: this is the task's own memory; else other tasks will use it, too
  * @stack: memory for the frames of languages that belong to the stack, or NULL
  * @found: the chains of files that were met, with references
  * @sps: the stack pointer of each frame; 0 if it is not known
@@ -49,10 +51,19 @@ struct unwind_walk_notes {
 	unsigned int			nr;
 	unsigned int			nr_found;
 	bool				has_stack;
+	bool				own;
 	struct unwind_chain_stack	*stack;
 	struct unwind_chain_found	found[UNWIND_CHAIN_FILES];
 	unsigned long			sps[];
 };
+
+/* A task's group is charged for its own memory; nobody is killed for that, a stack is lost */
+static inline gfp_t unwind_notes_gfp(const struct unwind_walk_notes *notes)
+{
+	const gfp_t own = notes->own ? __GFP_ACCOUNT | __GFP_NORETRY : 0;
+
+	return GFP_KERNEL | __GFP_NOWARN | own;
+}
 
 /**
  * unwind_walk_place - the native frame around an address

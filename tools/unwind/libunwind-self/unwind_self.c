@@ -128,12 +128,11 @@ static bool is_free(int signal)
 /* Install the handler, for the first thread: the signal, or 0 */
 static int install(int signal)
 {
-	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
 	struct sigaction action = {
 		.sa_sigaction = on_request,
 		.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART,
 	};
-	unsigned int i;
+	int ret;
 
 	pthread_mutex_lock(&lock);
 	if (!installed && !signal) {
@@ -142,16 +141,13 @@ static int install(int signal)
 		if (signal < SIGRTMIN)
 			signal = 0;
 	}
-	sigfillset(&action.sa_mask);
-	/* The runtime may have handlers for these, which its walk relies on */
-	for (i = 0; i < sizeof(faults) / sizeof(*faults); i++)
-		sigdelset(&action.sa_mask, faults[i]);
 	if (!installed && signal && !sigaction(signal, &action, NULL)) {
 		pthread_atfork(NULL, NULL, after_fork);
 		installed = signal;
 	}
+	ret = !signal || signal == installed ? installed : 0;
 	pthread_mutex_unlock(&lock);
-	return installed;
+	return ret;
 }
 
 /* The thread's alternate stack: its own, if it is large enough, or a new one */
@@ -181,10 +177,10 @@ static void free_memory(void)
 	const stack_t none = { .ss_flags = SS_DISABLE };
 	stack_t now;
 
-	/* Another one may be in its place by now */
+	/* Another one may be in its place by now; or this is called on it, and it has to stay */
 	if (self.mapping && !sigaltstack(NULL, &now) &&
-	    now.ss_sp == (char *)self.mapping + GUARD_SIZE)
-		sigaltstack(&none, NULL);
+	    now.ss_sp == (char *)self.mapping + GUARD_SIZE && sigaltstack(&none, NULL))
+		self.mapping = NULL;
 	if (self.mapping)
 		munmap(self.mapping, self.size);
 	free(self.stack);

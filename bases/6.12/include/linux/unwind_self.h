@@ -8,7 +8,6 @@
 
 #include <linux/compiler.h>
 #include <linux/errno.h>
-#include <linux/gfp_types.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
@@ -38,6 +37,7 @@ struct unwind_chain_stack;
  * @UNWIND_SELF_FILTERED: refused: system calls are filtered in another way than when the thread
  *	opted in, or dispatched
  * @UNWIND_SELF_INSIDE: refused: the stack is taken in the middle of a system call
+ * @UNWIND_SELF_MEMORY: refused: the thread's group has no memory left for the stack
  */
 enum unwind_self_outcome {
 	UNWIND_SELF_ANSWERED,
@@ -54,6 +54,7 @@ enum unwind_self_outcome {
 	UNWIND_SELF_TRACED,
 	UNWIND_SELF_FILTERED,
 	UNWIND_SELF_INSIDE,
+	UNWIND_SELF_MEMORY,
 };
 
 #ifdef CONFIG_UNWIND_USER_SFRAME
@@ -77,30 +78,16 @@ static inline void unwind_self_task_work(bool leaves)
 		unwind_self_leave(current->unwind_info.self, leaves);
 }
 
-/*
- * For what is part of a stack of the current task.  Other tasks use it, too, but for a stack
- * that waits for the thread's own frames: that is its own memory.
- */
-static inline gfp_t unwind_self_gfp(void)
-{
-	return current->unwind_info.self ? GFP_KERNEL_ACCOUNT : GFP_KERNEL;
-}
-
 /* The most bytes that a signal frame takes */
 unsigned long unwind_arch_signal_size(void);
 /* Do the registers start restart_syscall(2)? */
 bool unwind_arch_is_restart(const struct pt_regs *regs);
-/* Write a signal frame; 0, or -EFAULT with the registers as they were */
+/* Write a signal frame; 0, or -EFAULT with registers with which the thread can go on */
 int unwind_arch_call_handler(struct ksignal *ksig, struct pt_regs *regs);
 
 #else
 
 static inline void unwind_self_task_work(bool leaves) { }
-
-static inline gfp_t unwind_self_gfp(void)
-{
-	return GFP_KERNEL;
-}
 
 static inline int unwind_self_prctl(unsigned long op, unsigned long uattr, unsigned long size,
 				    unsigned long arg5)

@@ -49,7 +49,6 @@
 #include <linux/thread_info.h>
 #include <linux/unwind_chain.h>
 #include <linux/unwind_deferred.h>
-#include <linux/unwind_self.h>
 #include <linux/unwind_stack.h>
 
 #include "deferred.h"
@@ -83,7 +82,7 @@ static u64 unwind_cookie_key[COOKIE_ROUNDS] __ro_after_init;
 static DEFINE_PER_CPU(struct unwind_cache *, unwind_spare);
 
 static_assert(offsetof(struct unwind_cache, entries[UNWIND_ENTRIES]) <= 1024);
-static_assert(U16_MAX / 2 >= UNWIND_MAX_ENTRIES);
+static_assert(U16_MAX / 4 >= UNWIND_MAX_ENTRIES);
 static_assert(BIT(COOKIE_CPU_BITS) >= CONFIG_NR_CPUS);
 
 /*
@@ -235,7 +234,8 @@ static int queue_task_work(struct unwind_task_info *info)
  * @cookie: names the stack; 0 on error
  *
  * The client's callback is called with @cookie before the task returns to user
- * space, exits or executes another program.  Requests in one entry into the kernel
+ * space, exits or executes another program; or, if the client wants frames that the task
+ * finds itself, when it has.  Requests in one entry into the kernel
  * get the same cookie, and each client gets one callback for it.  Only where a task
  * stays in the kernel after its stack was delivered, for more than a tick, a later
  * request gets a new cookie.
@@ -327,45 +327,79 @@ static void free_notes(struct unwind_cache *cache)
 		unwind_chain_free_notes(notes_of(cache));
 }
 
-/* In any context, as the last reference to a task may go in any */
-static void free_cache(struct unwind_cache *cache)
+/**
+ * unwind_cache_free - free a buffer
+ * @cache: the buffer, or NULL
+ *
+ * Context: any but NMI, as the last reference to a task may go in any.
+ */
+void unwind_cache_free(struct unwind_cache *cache)
 {
 	free_notes(cache);
 	if (cache)
 		kvfree_rcu(cache, rcu);
 }
 
-static struct unwind_cache *alloc_cache(unsigned int size, bool notes)
+/* The size of a buffer, and whether it has notes, as stacks are now */
+static bool fits(const struct unwind_cache *cache, unsigned int size, bool notes)
+{
+	return cache->size == size && cache->has_notes == notes;
+}
+
+/*
+ * A buffer of the task's own if it finds its own frames: the stack may be held while it does.
+ * At the limit of its group, it gets one that cannot be held, as all others do.
+ */
+static struct unwind_cache *alloc_cache(unsigned int size, bool notes, bool own)
 {
 	const size_t more = notes ? struct_size_t(struct unwind_walk_notes, sps, size) : 0;
+	const struct unwind_walk_notes empty = { .own = own };
 	struct unwind_cache *cache;
 
-	cache = kvmalloc(cache_size(size) + more, unwind_self_gfp() | __GFP_NOWARN);
+	cache = kvmalloc(cache_size(size) + more, unwind_notes_gfp(&empty));
 	if (!cache)
 		return NULL;
 	cache->size = size;
 	cache->has_notes = notes;
+	cache->own = own;
 	if (notes)
-		*notes_of(cache) = (struct unwind_walk_notes){};
+		*notes_of(cache) = empty;
 	return cache;
 }
 
-/*
- * A buffer for the stack of this entry: the CPU's spare one, or a new one if that is
- * taken, or not as stacks are now.  A task that finds its own frames has buffers of its own.
- */
+/* The task's own buffer, which it keeps; NULL if it has none, and can have none */
+static struct unwind_cache *get_own_cache(struct unwind_self *self, unsigned int size, bool notes)
+{
+	struct unwind_cache *cache = unwind_self_swap(self, NULL);
+
+	if (cache && fits(cache, size, notes))
+		return cache;
+	unwind_cache_free(cache);
+	return alloc_cache(size, notes, true);
+}
+
+/* The CPU's spare buffer, or a new one if that is taken, or not as stacks are now */
+static struct unwind_cache *get_spare_cache(unsigned int size, bool notes)
+{
+	struct unwind_cache *cache = this_cpu_xchg(unwind_spare, NULL);
+
+	if (cache && fits(cache, size, notes))
+		return cache;
+	unwind_cache_free(cache);
+	return alloc_cache(size, notes, false);
+}
+
+/* A buffer for the stack of this entry */
 static struct unwind_cache *get_cache(struct unwind_task_info *info, u64 cookie)
 {
-	struct unwind_cache *cache = info->self ? NULL : this_cpu_xchg(unwind_spare, NULL);
 	const bool notes = unwind_chain_has_readers();
 	const unsigned int size = max_entries();
+	struct unwind_cache *cache = NULL;
 
-	if (cache && (cache->size != size || cache->has_notes != notes)) {
-		free_cache(cache);
-		cache = NULL;
-	}
+	if (unlikely(info->self))
+		cache = get_own_cache(info->self, size, notes);
 	if (!cache)
-		cache = alloc_cache(size, notes);
+		cache = get_spare_cache(size, notes);
 	if (!cache)
 		return NULL;
 	cache->cookie = ~(u32)cookie;
@@ -383,10 +417,16 @@ static void clear_cache(struct unwind_cache *cache)
 /* The entry ends: a task that is not in the kernel has no buffer */
 static void put_cache(struct unwind_task_info *info)
 {
-	if (!info->cache)
+	struct unwind_cache *cache = info->cache;
+
+	if (!cache)
 		return;
-	clear_cache(info->cache);
-	free_cache(info->self ? info->cache : this_cpu_xchg(unwind_spare, info->cache));
+	clear_cache(cache);
+	if (likely(!cache->own))
+		cache = this_cpu_xchg(unwind_spare, cache);
+	else if (info->self)
+		cache = unwind_self_swap(info->self, cache);
+	unwind_cache_free(cache);
 	info->cache = NULL;
 }
 
@@ -555,7 +595,7 @@ static bool wants_chains(struct unwind_task_info *info, unsigned int bit)
  * for the mmap lock, and nobody who cancels a client shall wait for that.
  *
  * Return: the clients for which the stack is held, because the task was asked for its own frames:
- * others do not wait for these.
+ * others do not wait for these, unless they ask later under the same cookie.
  */
 static unsigned long take_chains(struct unwind_task_info *info, unsigned long clients,
 				 const struct unwind_stacktrace *trace,
@@ -728,7 +768,7 @@ void unwind_task_init(struct task_struct *task)
  */
 void unwind_task_free(struct task_struct *task)
 {
-	free_cache(task->unwind_info.cache);
+	unwind_cache_free(task->unwind_info.cache);
 }
 
 /*

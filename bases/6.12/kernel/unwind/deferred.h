@@ -26,14 +26,16 @@
  * struct unwind_cache - a buffer for the stack of a task in one entry into the kernel
  * @size: room in @entries
  * @has_notes: a &struct unwind_walk_notes with as much room follows @entries
+ * @own: it is a task's own, whose group is charged for it; else it will be another's, too
  * @nr: number of valid @entries
  * @cookie: low half of the cookie of the stack: enough to tell it from the cookie before
  * @rcu: frees the buffer, without its contents
  * @entries: the stack
  */
 struct unwind_cache {
-	u16			size : 15;
+	u16			size : 14;
 	u16			has_notes : 1;
+	u16			own : 1;
 	u16			nr;
 	u32			cookie;
 	union {
@@ -57,6 +59,7 @@ struct unwind_held {
 };
 
 struct unwind_walk_notes *unwind_cache_notes(struct unwind_cache *cache);
+void unwind_cache_free(struct unwind_cache *cache);
 void unwind_held_add(struct unwind_held *held, unsigned long clients);
 void unwind_held_deliver(struct unwind_held *held);
 

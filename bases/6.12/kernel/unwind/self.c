@@ -90,6 +90,7 @@ struct unwind_self_place {
  * @deadline: when the answer is late, in jiffies
  * @place: where the thread was when it was asked: see is_unmoved()
  * @unmoved: it was still there when a stack was taken, in the current entry
+ * @spare: a buffer for the thread's next stack, or NULL
  * @held: the stack of the request
  * @answer: while clients are called, the answer
  * @first: the first frame of the answer in the stack
@@ -107,6 +108,7 @@ struct unwind_self {
 	unsigned long			deadline;
 	struct unwind_self_place	place;
 	bool				unmoved;
+	struct unwind_cache		*spare;
 	struct unwind_held		held;
 	struct unwind_self_answer	answer;
 	unsigned int			first;
@@ -118,7 +120,7 @@ struct unwind_self {
 	atomic_t			queued;
 };
 
-static DEFINE_PER_CPU(unsigned long [UNWIND_SELF_INSIDE + 1], outcomes);
+static DEFINE_PER_CPU(unsigned long [UNWIND_SELF_MEMORY + 1], outcomes);
 
 static void record(enum unwind_self_outcome outcome, unsigned int nr)
 {
@@ -222,11 +224,12 @@ static bool is_filtered(const struct unwind_self *self)
 
 static bool on_named_stack(const struct unwind_self *self, const struct pt_regs *regs)
 {
-	const u64 sp = user_stack_pointer(regs);
+	const u64 sp = untagged_addr(user_stack_pointer(regs));
+	const u64 start = untagged_addr(self->attr.stack_start);
 
 	return current->sas_ss_sp == self->attr.stack_start &&
 	       current->sas_ss_size == self->attr.stack_size &&
-	       sp - self->attr.stack_start > self->attr.stack_size;
+	       sp - start > self->attr.stack_size;
 }
 
 static bool get_handler(const struct unwind_self *self, struct k_sigaction *ka)
@@ -266,6 +269,19 @@ static bool is_unmoved(struct unwind_self *self, const struct unwind_self_place 
 	return true;
 }
 
+/*
+ * The room was checked for one frame, so signals of others wait for the handler's return.
+ * Those that its own instructions cause cannot.
+ */
+static void block_others(sigset_t *mask)
+{
+	sigset_t others;
+
+	siginitsetinv(&others, sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGILL) |
+			       sigmask(SIGTRAP) | sigmask(SIGFPE) | sigmask(SIGSYS));
+	sigorsets(mask, mask, &others);
+}
+
 /* UNWIND_SELF_ANSWERED if the handler can be called now */
 static enum unwind_self_outcome try_handler(struct unwind_self *self, u64 nonce)
 {
@@ -288,6 +304,7 @@ static enum unwind_self_outcome try_handler(struct unwind_self *self, u64 nonce)
 		return UNWIND_SELF_STACK;
 	if (!get_handler(self, &ksig.ka))
 		return UNWIND_SELF_HANDLER;
+	block_others(&ksig.ka.sa.sa_mask);
 	clear_siginfo(&ksig.info);
 	ksig.info.si_signo = ksig.sig;
 	ksig.info.si_code = SI_KERNEL;
@@ -334,6 +351,19 @@ void unwind_self_left(struct unwind_self *self)
 }
 
 /**
+ * unwind_self_swap - exchange the buffer that a thread keeps
+ * @self: the current task's
+ * @cache: the one that it keeps from now on, or NULL
+ *
+ * Context: task; interrupts may be disabled.
+ * Return: the one that it kept, or NULL.
+ */
+struct unwind_cache *unwind_self_swap(struct unwind_self *self, struct unwind_cache *cache)
+{
+	return xchg(&self->spare, cache);
+}
+
+/**
  * unwind_self_ask - ask the current task for its own frames
  * @info: the current task's, which has opted in; its stack was taken
  * @clients: the bits of clients that are to get the stack
@@ -361,7 +391,7 @@ bool unwind_self_ask(struct unwind_task_info *info, unsigned long clients)
 		return false;
 	}
 	nonce = new_nonce();
-	outcome = try_handler(self, nonce);
+	outcome = info->cache->own ? try_handler(self, nonce) : UNWIND_SELF_MEMORY;
 	if (outcome != UNWIND_SELF_ANSWERED) {
 		record(outcome, 0);
 		return false;
@@ -413,6 +443,7 @@ void unwind_self_end(struct unwind_task_info *info, enum unwind_self_outcome out
 		task_work_cancel(current, &self->work);
 	if (self->nonce)
 		finish(self, outcome, 0);
+	unwind_cache_free(self->spare);
 	info->self = NULL;
 	kfree(self);
 }
@@ -469,7 +500,7 @@ static struct unwind_chain_stack *get_stack(struct unwind_walk_notes *notes)
 	struct unwind_chain_stack *stack = notes->stack;
 
 	if (!stack)
-		stack = kmalloc(sizeof(*stack), unwind_self_gfp() | __GFP_NOWARN);
+		stack = kmalloc(sizeof(*stack), unwind_notes_gfp(notes));
 	notes->stack = stack;
 	if (!stack || notes->has_stack)
 		return stack;
@@ -620,10 +651,12 @@ static int self_answer(struct unwind_self *self, unsigned long uattr, unsigned l
 
 static int check_attr(const struct unwind_self_attr *attr)
 {
+	const u64 start = untagged_addr(attr->stack_start);
+
 	if (attr->flags || attr->signal < SIGRTMIN || attr->signal > SIGRTMAX ||
 	    !attr->timeout || attr->timeout > UNWIND_SELF_TIMEOUT_MAX)
 		return -EINVAL;
-	if (attr->stack_start >= TASK_SIZE || attr->stack_size > TASK_SIZE - attr->stack_start)
+	if (start >= TASK_SIZE || attr->stack_size > TASK_SIZE - start)
 		return -EFAULT;
 	/* Not all of it for the frame */
 	if (attr->stack_size < unwind_arch_signal_size() + MINSIGSTKSZ)

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 #include <linux/unwind_self.h>
 
+struct unwind_cache;
 struct unwind_self;
 struct unwind_task_info;
 
@@ -13,6 +14,7 @@ struct unwind_task_info;
 
 bool unwind_self_ask(struct unwind_task_info *info, unsigned long clients);
 void unwind_self_left(struct unwind_self *self);
+struct unwind_cache *unwind_self_swap(struct unwind_self *self, struct unwind_cache *cache);
 bool unwind_self_join(struct unwind_self *self, unsigned long clients, u64 cookie);
 void unwind_self_end(struct unwind_task_info *info, enum unwind_self_outcome outcome);
 
@@ -20,6 +22,12 @@ void unwind_self_end(struct unwind_task_info *info, enum unwind_self_outcome out
 
 static inline void unwind_self_left(struct unwind_self *self)
 {
+}
+
+static inline struct unwind_cache *unwind_self_swap(struct unwind_self *self,
+						    struct unwind_cache *cache)
+{
+	return cache;
 }
 
 static inline bool unwind_self_ask(struct unwind_task_info *info, unsigned long clients)

@@ -3,17 +3,10 @@
 #ifndef _LINUX_UNWIND_SELF_H
 #define _LINUX_UNWIND_SELF_H
 
-#include <linux/gfp_types.h>
-
 struct unwind_chain_frame;
 struct unwind_chain_name;
 struct unwind_chain_reader;
 struct unwind_chain_stack;
-
-static inline gfp_t unwind_self_gfp(void)
-{
-	return GFP_KERNEL;
-}
 
 static inline void unwind_self_name(struct unwind_chain_reader *reader,
 				    const struct unwind_chain_stack *stack,

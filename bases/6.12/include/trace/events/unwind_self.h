@@ -25,7 +25,8 @@
 	EM(UNWIND_SELF_STACK,		"refused: alternate stack")	\
 	EM(UNWIND_SELF_TRACED,		"refused: traced")		\
 	EM(UNWIND_SELF_FILTERED,	"refused: filtered")		\
-	EMe(UNWIND_SELF_INSIDE,		"refused: in a system call")
+	EM(UNWIND_SELF_INSIDE,		"refused: in a system call")	\
+	EMe(UNWIND_SELF_MEMORY,		"refused: no memory")
 
 #undef EM
 #undef EMe

@@ -55,8 +55,8 @@ unsigned long self_count(const char *outcome)
 	char name[64];
 
 	while (file && fscanf(file, "%lu %63[^\n]", &nr, name) == 2) {
-		if (!strcmp(name, outcome))
-			found = nr;
+		if (!outcome || !strcmp(name, outcome))
+			found += nr;
 	}
 	if (file)
 		fclose(file);

@@ -26,7 +26,7 @@ int self_submit(const struct unwind_self_answer *answer);
 
 struct unwind_self_attr self_attr(void);
 
-/* How often an outcome was recorded since boot */
+/* How often an outcome was recorded since boot; any outcome if it is NULL */
 unsigned long self_count(const char *outcome);
 
 /**

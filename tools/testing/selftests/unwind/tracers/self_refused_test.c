@@ -6,15 +6,20 @@
  * The native stack is delivered all the same, and an outcome says why there is no more.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/io_uring.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -313,6 +318,148 @@ TEST_F(request, thread_with_a_signal_is_refused)
 			      self_count("refused: signal pending"));
 	ASSERT_EQ(0, records_read(&self->asked.recs, &self->asked.ring));
 	EXPECT_TRUE(records_match(&self->asked.recs, NULL));
+}
+
+static int signal_in_handler(void)
+{
+	kill(getpid(), SIGUSR1);
+	if (__atomic_load_n(&nr_signals, __ATOMIC_RELAXED))
+		return -EBUSY;
+	return self_submit(&handler.answer);
+}
+
+/* On the smallest stack, there is no room for the frame of another signal */
+TEST_F(request, other_signals_wait_for_the_handlers_return)
+{
+	const struct sigaction action = {
+		.sa_handler = count_signal,
+		.sa_flags = SA_ONSTACK,
+	};
+
+	ASSERT_EQ(0, self_disable());
+	self->asked.attr.stack_size = 0;
+	while (self_enable(&self->asked.attr)) {
+		self->asked.attr.stack_size += 16;
+		ASSERT_GT(SELF_STACK_SIZE, self->asked.attr.stack_size);
+	}
+	ASSERT_EQ(0, self_set_stack(self_stack, self->asked.attr.stack_size));
+	sigaction(SIGUSR1, &action, NULL);
+	handler.fn = signal_in_handler;
+	self_sample();
+	EXPECT_EQ(1, handler.nr);
+	EXPECT_EQ(0, handler.result);
+	EXPECT_EQ(1, __atomic_load_n(&nr_signals, __ATOMIC_RELAXED));
+}
+
+/*
+ * Memory
+ */
+
+#define CGROUPS		"/sys/fs/cgroup/"
+#define CGROUP		CGROUPS "unwind-self/"
+#define SAMPLES		20000
+
+static int write_to(const char *path, const char *text)
+{
+	const int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : write(fd, text, strlen(text));
+
+	if (fd >= 0)
+		close(fd);
+	return len < 0 ? -1 : 0;
+}
+
+/* In a child: be sampled where the group may have no more memory */
+static int sample_at_the_limit(struct asked *asked)
+{
+	const size_t size = 8 << 20;
+	char text[32] = "";
+	int fd, i;
+
+	snprintf(text, sizeof(text), "%d", getpid());
+	if (write_to(CGROUP "cgroup.procs", text) ||
+	    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+		 -1, 0) == MAP_FAILED)
+		return 1;
+	if (asked_open(asked, 0, SYS_getppid) || self_enable(&asked->attr))
+		return 2;
+	fd = open(CGROUP "memory.current", O_RDONLY | O_CLOEXEC);
+	if (read(fd, text, sizeof(text) - 1) <= 0 || write_to(CGROUP "memory.max", text))
+		return 3;
+	for (i = 0; i < SAMPLES; i++)
+		self_sample();
+	return 0;
+}
+
+TEST_F_TIMEOUT(request, thread_at_the_limit_of_its_group_is_not_killed, 120)
+{
+	const unsigned long before = self_count(NULL);
+	int status;
+	pid_t pid;
+
+	if (access(CGROUPS "cgroup.controllers", F_OK) ||
+	    write_to(CGROUPS "cgroup.subtree_control", "+memory") || mkdir(CGROUP, 0700))
+		SKIP(return, "no groups with limits of memory");
+	asked_close(&self->asked);
+	pid = fork();
+	if (!pid)
+		_exit(sample_at_the_limit(&self->asked));
+	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_LE(before + SAMPLES, self_count(NULL));
+	EXPECT_EQ(0, rmdir(CGROUP));
+}
+
+/*
+ * All of it
+ */
+
+static int do_nothing(void)
+{
+	return 0;
+}
+
+#define TURNS		300
+
+/* One of the things that decide what becomes of a request */
+static void change(int what)
+{
+	static char other[SELF_STACK_SIZE];
+	sigset_t set;
+
+	sigemptyset(&set);
+	if (what == 1)
+		sigaddset(&set, SELF_SIGNAL);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	if (what == 2)
+		signal(SELF_SIGNAL, SIG_IGN);
+	else
+		self_install(SA_SIGINFO | SA_ONSTACK);
+	self_set_stack(what == 3 ? other : self_stack, SELF_STACK_SIZE);
+	handler.fn = what == 4 ? do_nothing : NULL;
+}
+
+TEST_F(request, each_request_has_one_outcome)
+{
+	unsigned long before;
+	int i;
+
+	ASSERT_EQ(0, self_disable());
+	self->asked.attr.timeout = 1;
+	ASSERT_EQ(0, self_enable(&self->asked.attr));
+	before = self_count(NULL);
+	srand(1);
+	for (i = 0; i < TURNS; i++) {
+		change(rand() % 8);
+		self_sample();
+		ASSERT_EQ(0, records_read(&self->asked.recs, &self->asked.ring));
+	}
+	/* Ends the last one */
+	ASSERT_EQ(0, self_disable());
+	ASSERT_EQ(0, records_read(&self->asked.recs, &self->asked.ring));
+	EXPECT_EQ(before + TURNS, self_count(NULL));
+	EXPECT_TRUE(records_match(&self->asked.recs, NULL));
+	EXPECT_EQ(TURNS, records_count(&self->asked.recs, PERF_RECORD_CALLCHAIN_DEFERRED));
 }
 
 TEST_HARNESS_MAIN
