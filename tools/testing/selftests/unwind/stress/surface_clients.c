@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Operations of those who want stacks, or give tables: perf events of every kind, BPF
+ * programs, trace instances, and the table service.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <linux/unwind.h>
+
+#include "bpf.h"
+#include "code_file.h"
+#include "perf.h"
+#include "surface.h"
+#include "../../kselftest.h"
+
+#define EVENTS		3
+#define PAGES		8
+#define INSTANCE	"/sys/kernel/tracing/instances/unwind-surface-%u"
+#define HIST		"hist:keys=stack.userstack"
+#define SECTION_MAX	4096
+
+/*
+ * Perf events
+ */
+
+struct event {
+	int		fd;
+	struct ring	ring;
+};
+
+static __thread struct event events[EVENTS];
+static __thread bool has_events;
+
+static void init_events(void)
+{
+	unsigned int i;
+
+	for (i = 0; !has_events && i < EVENTS; i++)
+		events[i].fd = -1;
+	has_events = true;
+}
+
+static void close_event(unsigned int i)
+{
+	ring_unmap(&events[i].ring);
+	if (events[i].fd >= 0)
+		close(events[i].fd);
+	events[i].fd = -1;
+}
+
+/* The main process counts each of these events, too, so no code is patched here */
+static int choose_event(struct perf_event_attr *attr)
+{
+	static const uint32_t software[] = {
+		PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_PAGE_FAULTS,
+		PERF_COUNT_SW_CONTEXT_SWITCHES,
+	};
+	const uint32_t n = draw(ARRAY_SIZE(software) + 1);
+
+	if (n == ARRAY_SIZE(software))
+		return tracepoint_attr(attr, "raw_syscalls/sys_enter");
+	event_attr(attr, PERF_TYPE_SOFTWARE, software[n]);
+	attr->sample_period = n < 2 ? 200000 + draw(2000000) : 1 + draw(4);
+	return 0;
+}
+
+/* How stacks are taken */
+static void choose_mode(struct perf_event_attr *attr)
+{
+	const uint32_t mode = draw(5);
+
+	attr->defer_callchain = mode != 0;
+	attr->defer_output = mode != 0 && mode != 2;
+	attr->defer_runtime = mode == 3;
+	if (mode == 4)
+		attr->sample_type &= ~PERF_SAMPLE_CALLCHAIN;
+	attr->exclude_callchain_kernel = one_in(2);
+	attr->exclude_callchain_user = one_in(8);
+	attr->exclude_kernel = one_in(4);
+	attr->inherit = one_in(2);
+	attr->inherit_thread = attr->inherit && one_in(2);
+	attr->comm = one_in(2);
+	attr->mmap = one_in(2);
+	attr->task = one_in(2);
+	attr->disabled = one_in(2);
+	attr->sample_max_stack = one_in(2) ? draw(128) : 0;
+}
+
+static int open_event(void)
+{
+	const unsigned int i = draw(EVENTS);
+	struct perf_event_attr attr;
+	bool spoilt;
+
+	init_events();
+	close_event(i);
+	if (choose_event(&attr))
+		return -ENOENT;
+	choose_mode(&attr);
+	spoilt = one_in(4) && spoil(&attr, sizeof(attr));
+	/* Of what is not known, it may sample much */
+	if (spoilt && !attr.freq && attr.sample_period < 100000 &&
+	    attr.type == PERF_TYPE_SOFTWARE)
+		attr.sample_period += 100000;
+	events[i].fd = event_open(&attr, 0, -1);
+	if (events[i].fd < 0)
+		return -errno;
+	/* Inherited events have no buffer of one task */
+	ring_map(&events[i].ring, events[i].fd, PAGES);
+	return 0;
+}
+
+static int change_event(void)
+{
+	static const unsigned long requests[] = {
+		PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE, PERF_EVENT_IOC_REFRESH,
+		PERF_EVENT_IOC_RESET,
+	};
+	const unsigned int i = draw(EVENTS), n = draw(ARRAY_SIZE(requests));
+
+	init_events();
+	if (events[i].fd < 0)
+		return 1;
+	return ioctl(events[i].fd, requests[n], n == 2 ? 1 + draw(8) : 0) ? -errno : 0;
+}
+
+/* Buffers that nobody reads overflow, which is right, too */
+static int read_event(void)
+{
+	const unsigned int i = draw(EVENTS);
+	struct perf_event_header *raw;
+	int nr = 0;
+
+	init_events();
+	if (events[i].fd < 0 || !events[i].ring.meta)
+		return 1;
+	while (nr < 10000 && (raw = ring_next(&events[i].ring))) {
+		if (!raw->size)
+			surface_error("record without a size", 0);
+		free(raw);
+		nr++;
+	}
+	return nr;
+}
+
+static int share_buffer(void)
+{
+	const unsigned int i = draw(EVENTS), j = draw(EVENTS);
+
+	init_events();
+	if (events[i].fd < 0 || events[j].fd < 0)
+		return 1;
+	return ioctl(events[i].fd, PERF_EVENT_IOC_SET_OUTPUT, one_in(4) ? -1 : events[j].fd) ?
+	       -errno : 0;
+}
+
+static int drop_event(void)
+{
+	init_events();
+	close_event(draw(EVENTS));
+	return 0;
+}
+
+/*
+ * BPF
+ */
+
+static __thread struct bpf_ring bpf_buffer;
+static __thread struct bpf_attached asker = { -1, -1 }, receiver = { -1, -1 };
+static __thread bool has_bpf;
+
+static int close_bpf(void)
+{
+	if (!has_bpf)
+		return 1;
+	bpf_attached_close(&asker);
+	bpf_attached_close(&receiver);
+	bpf_ring_close(&bpf_buffer);
+	has_bpf = false;
+	return 0;
+}
+
+/* Loading takes long, so not often */
+static int open_bpf(void)
+{
+	struct bpf_asker what = {
+		.at = BPF_AT_RAW_TP, .where = "sys_enter", .tgid = getpid(),
+		.flags = BPF_F_USER_STACK | (one_in(4) ? 0 : BPF_F_USER_DEFER),
+		.take = one_in(4), .syscall = SYS_getppid,
+	};
+	int ret = 0;
+
+	if (has_bpf || !one_in(4))
+		return 1;
+	if (what.take)
+		what.flags = BPF_F_USER_STACK;
+	has_bpf = true;
+	if (bpf_ring_open(&bpf_buffer, 65536) || bpf_asker_open(&asker, &what, &bpf_buffer) ||
+	    (one_in(2) && bpf_deliver_open(&receiver, 0, &bpf_buffer)))
+		ret = -errno;
+	if (ret)
+		close_bpf();
+	return ret;
+}
+
+static int read_bpf(void)
+{
+	struct bpf_event event;
+	int nr = 0;
+
+	if (!has_bpf)
+		return 1;
+	while (nr < 1000 && bpf_ring_next(&bpf_buffer, &event, false))
+		nr++;
+	return nr;
+}
+
+/*
+ * Trace instances
+ */
+
+static int write_file(const char *dir, const char *file, const char *value)
+{
+	char path[256];
+	ssize_t len;
+	int fd, ret;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	len = write(fd, value, strlen(value));
+	ret = len < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* One for each process; its drawers change it at once, and killed ones leave it as it is */
+static int change_instance(void)
+{
+	static const struct {
+		const char	*file;
+		const char	*value;
+	} changes[] = {
+		{ "options/userstacktrace_deferred", "1" },
+		{ "options/userstacktrace_deferred", "0" },
+		{ "options/userstacktrace", "1" },
+		{ "options/userstacktrace", "0" },
+		{ "events/raw_syscalls/sys_enter/enable", "1" },
+		{ "events/raw_syscalls/sys_enter/enable", "0" },
+		{ "events/raw_syscalls/sys_enter/filter", "id == " },
+		{ "events/raw_syscalls/sys_enter/trigger", "userstacktrace:5" },
+		{ "events/raw_syscalls/sys_enter/trigger", "!userstacktrace" },
+		{ "events/ftrace/user_unwind_stack/trigger", HIST },
+		{ "events/ftrace/user_unwind_stack/trigger", "!" HIST },
+		{ "tracing_on", "0" },
+		{ "tracing_on", "1" },
+		{ "trace", "" },
+	};
+	const unsigned int n = draw(ARRAY_SIZE(changes)), made = one_in(8);
+	char dir[128], value[64];
+
+	snprintf(dir, sizeof(dir), INSTANCE, drawer / SURFACE_THREADS);
+	if (made && mkdir(dir, 0700) && errno == EEXIST && one_in(4))
+		return rmdir(dir) ? -errno : 0;
+	snprintf(value, sizeof(value), "%s", changes[n].value);
+	if (n == 6)
+		snprintf(value, sizeof(value), "id == %d", (int)SYS_getppid);
+	return write_file(dir, changes[n].file, value);
+}
+
+static int read_instance(void)
+{
+	static const char * const files[] = {
+		"trace", "trace_pipe", "events/ftrace/user_unwind_stack/hist", "snapshot",
+	};
+	const unsigned int n = draw(ARRAY_SIZE(files));
+	char path[256], text[4096];
+	unsigned int i;
+	int fd, len;
+
+	len = snprintf(path, sizeof(path), INSTANCE, drawer / SURFACE_THREADS);
+	snprintf(path + len, sizeof(path) - len, "/%s", files[n]);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	for (i = 0; i < 16 && read(fd, text, sizeof(text)) > 0; i++)
+		;
+	close(fd);
+	return i;
+}
+
+bool clients_clean(void)
+{
+	bool clean = true;
+	char dir[128];
+	unsigned int i;
+
+	for (i = 0; i < SURFACE_PROCESSES; i++) {
+		snprintf(dir, sizeof(dir), INSTANCE, i);
+		clean &= !rmdir(dir) || errno == ENOENT;
+	}
+	return clean;
+}
+
+/*
+ * The service
+ */
+
+static __thread int device = -1;
+static __thread uint64_t last_id;
+
+static int open_device(void)
+{
+	if (device >= 0)
+		return 1;
+	device = open("/dev/unwind", (one_in(4) ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
+	if (device < 0 && errno != EBUSY)
+		surface_error("opening the device", -errno);
+	return device < 0 ? -errno : 0;
+}
+
+static int close_device(void)
+{
+	if (device < 0)
+		return 1;
+	close(device);
+	device = -1;
+	return 0;
+}
+
+/* A section for the file, if it is one of code; else bytes of the file, as a section */
+static int provide(int fd, uint64_t id)
+{
+	static __thread char section[SECTION_MAX];
+	struct unwind_chain_attr chain = { .function_mask = ~0ULL, .function = 8 };
+	struct unwind_answer answer = {
+		.id = id, .fd = fd, .table_start = (uintptr_t)section,
+		.table_size = code_file_table_size(&code_file_usual),
+		.address = code_file_usual.table.vaddr,
+	};
+	int ret;
+
+	memset(section, 0, sizeof(section));
+	if (pread(fd, section, sizeof(section), code_file_usual.table.offset) < 0)
+		section[0] = 1;
+	if (one_in(4))
+		section[draw(answer.table_size)] ^= 1 << draw(8);
+	if (one_in(4)) {
+		answer.chain = (uintptr_t)&chain;
+		answer.chain_size = sizeof(chain);
+		spoil(&chain, sizeof(chain));
+	}
+	spoil(&answer, sizeof(answer));
+	ret = ioctl(device, UNWIND_IOC_ADD, &answer) ? -errno : 0;
+	if (!ret)
+		last_id = answer.id;
+	return ret;
+}
+
+static int serve(void)
+{
+	struct unwind_request requests[2];
+	struct unwind_answer none = {};
+	unsigned int i;
+	ssize_t len;
+
+	if (device < 0)
+		return 1;
+	len = read(device, requests, sizeof(requests[0]) * (1 + draw(2)));
+	if (len < 0)
+		return -errno;
+	for (i = 0; i < len / sizeof(requests[0]); i++) {
+		none.id = requests[i].id;
+		none.fd = requests[i].fd;
+		if (one_in(2))
+			provide(requests[i].fd, requests[i].id);
+		else if (one_in(2))
+			ioctl(device, UNWIND_IOC_NONE, &none);
+		close(requests[i].fd);
+	}
+	return i;
+}
+
+static int provide_unasked(void)
+{
+	struct code_file file = code_file_usual;
+	int fd, ret;
+
+	if (device < 0)
+		return 1;
+	file.hidden = true;
+	fd = code_file_memfd(&file);
+	ret = provide(fd, 0);
+	close(fd);
+	return ret;
+}
+
+static int list_tables(void)
+{
+	struct unwind_table_info infos[16];
+	struct unwind_list list = { .infos = (uintptr_t)infos, .room = draw(17) };
+
+	if (device < 0)
+		return 1;
+	spoil(&list, sizeof(list));
+	if (list.room > ARRAY_SIZE(infos))
+		list.room = ARRAY_SIZE(infos);
+	/* The kernel would write to any other address of this process */
+	if (list.infos != (uintptr_t)infos && list.infos >> 47 == 0)
+		list.infos = 0;
+	return ioctl(device, UNWIND_IOC_LIST, &list) ? -errno : list.nr;
+}
+
+static int withdraw(void)
+{
+	uint64_t id = one_in(4) ? draw(1000) : last_id;
+
+	if (device < 0)
+		return 1;
+	return ioctl(device, UNWIND_IOC_DEL, &id) ? -errno : 0;
+}
+
+static int use_device_wrongly(void)
+{
+	struct pollfd poll_fd = { .fd = device, .events = POLLIN };
+	uint64_t words[8] = {};
+
+	if (device < 0)
+		return 1;
+	spoil(words, sizeof(words));
+	poll(&poll_fd, 1, 0);
+	ioctl(device, _IOC(draw(4), 0xF9, draw(6), draw(100)), words);
+	return read(device, words, draw(16)) < 0 ? -errno : 0;
+}
+
+/* fork() leaves out the buffers */
+void clients_in_child(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < EVENTS; i++)
+		events[i].ring.meta = NULL;
+}
+
+void clients_end(void)
+{
+	unsigned int i;
+
+	init_events();
+	for (i = 0; i < EVENTS; i++)
+		close_event(i);
+	close_bpf();
+	close_device();
+}
+
+const struct surface_operation surface_clients[] = {
+	{ "event open", 8, open_event },
+	{ "event change", 6, change_event },
+	{ "event read", 4, read_event },
+	{ "event output", 2, share_buffer },
+	{ "event close", 3, drop_event },
+	{ "bpf open", 3, open_bpf },
+	{ "bpf read", 2, read_bpf },
+	{ "bpf close", 2, close_bpf },
+	{ "instance change", 6, change_instance },
+	{ "instance read", 2, read_instance },
+	{ "device open", 3, open_device },
+	{ "device close", 1, close_device },
+	{ "device serve", 6, serve },
+	{ "device provide", 3, provide_unasked },
+	{ "device list", 2, list_tables },
+	{ "device withdraw", 2, withdraw },
+	{ "device misuse", 2, use_device_wrongly },
+	{}
+};

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Operations on memory: code with tables that is mapped, registered, changed, moved and
+ * unmapped, and frames of a language.
+ *
+ * A drawer has slots, each at addresses of its own.  In a slot there is nothing, code in
+ * anonymous memory with a table beside it, or a file of code.  Code is called only while it
+ * is there.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <linux/unwind.h>
+
+#include "call.h"
+#include "code.h"
+#include "code_file.h"
+#include "image.h"
+#include "surface.h"
+#include "../../kselftest.h"
+
+#define SLOTS		4
+#define SLOT_SIZE	0x1000000UL
+#define SLOT_AT(i)	(0x10000000000UL + 0x100000000UL * drawer + SLOT_SIZE * (i))
+#define TABLE_OFFSET	0x100000UL
+#define ELSEWHERE	0x800000UL
+#define FUNCTIONS	4
+#define FRAMES		8
+
+enum kind { NOTHING, ANONYMOUS, SEALED, FILE_IN_TMPFS, KINDS };
+
+/*
+ * @whole: nothing of it was unmapped
+ * @callable: the code is there
+ * @registered: under a key of the slot; nobody knows, if its memory was unmapped in part
+ */
+struct slot {
+	enum kind		kind;
+	struct code		code;
+	struct code_image	image;
+	int			fd;
+	bool			whole;
+	bool			callable;
+	bool			registered;
+};
+
+static __thread struct slot slots[SLOTS];
+static __thread bool has_chain;
+
+static uint64_t key_of(unsigned int i)
+{
+	return 1 + drawer * SLOTS + i;
+}
+
+static size_t page(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
+
+static int expect(const char *what, int ret, int expected)
+{
+	if (ret != expected)
+		surface_error(what, ret);
+	return ret;
+}
+
+/* A function between the call and the code, with frames of its own */
+static void leaf(struct notes *notes)
+{
+	unsigned long ip;
+
+	syscall0_at(SYS_getppid, &ip);
+	notes->nr = 0;
+}
+
+static void call_code(chain_fn fn)
+{
+	struct notes notes = { .nr_next = 1, .next = { fn, leaf } };
+
+	fn(&notes);
+}
+
+/*
+ * Mapping
+ */
+
+static void forget(struct slot *slot)
+{
+	if (slot->kind == SEALED || slot->kind == FILE_IN_TMPFS)
+		close(slot->fd);
+	*slot = (struct slot){ .fd = -1 };
+}
+
+static void clear(unsigned int i)
+{
+	struct slot *slot = &slots[i];
+
+	munmap((void *)SLOT_AT(i), SLOT_SIZE);
+	forget(slot);
+}
+
+static int map_anonymous(unsigned int i)
+{
+	const struct code at = {
+		.text = (char *)SLOT_AT(i), .table = (char *)SLOT_AT(i) + TABLE_OFFSET,
+	};
+	const unsigned int frame = one_in(2) ? CODE_FRAME : CODE_FRAME_OTHER;
+
+	return code_map_at(&slots[i].code, FUNCTIONS, frame, frame, &at);
+}
+
+static int make_tmpfs_file(const struct code_file *file)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/tmp/surface-%u-%d", drawer, getpid());
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_TRUNC, 0700);
+	if (fd < 0)
+		return -1;
+	unlink(path);
+	if (code_file_write(file, fd)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static const struct code_file *some_file(void)
+{
+	static __thread struct code_file file;
+
+	file = code_file_usual;
+	file.hidden = one_in(3);
+	return &file;
+}
+
+static int map_slot(void)
+{
+	const unsigned int i = draw(SLOTS);
+	const enum kind kind = 1 + draw(KINDS - 1);
+	struct slot *slot = &slots[i];
+	int ret;
+
+	clear(i);
+	if (kind == ANONYMOUS) {
+		ret = map_anonymous(i);
+	} else {
+		slot->fd = kind == SEALED ? code_file_memfd(some_file()) :
+					    make_tmpfs_file(some_file());
+		ret = slot->fd < 0 ? -1 : code_image_map(&slot->image, &code_file_usual,
+							 slot->fd, (void *)SLOT_AT(i));
+	}
+	slot->kind = kind;
+	slot->whole = true;
+	slot->callable = !ret;
+	return ret ? expect("map", -errno, 0) : 0;
+}
+
+static void *text_of(unsigned int i)
+{
+	return slots[i].kind == ANONYMOUS ? slots[i].code.text :
+	       slots[i].image.base + code_file_usual.text[0].vaddr;
+}
+
+static void *table_of(unsigned int i)
+{
+	return slots[i].kind == ANONYMOUS ? slots[i].code.table :
+	       slots[i].image.base + code_file_usual.table.vaddr;
+}
+
+int memory_call(void)
+{
+	const unsigned int i = draw(SLOTS), nr = 1 + draw(4);
+	unsigned int n;
+
+	if (!slots[i].callable)
+		return 1;
+	for (n = 0; n < nr; n++)
+		call_code((chain_fn)((char *)text_of(i) + CODE_STRIDE * draw(FUNCTIONS)));
+	return 0;
+}
+
+/* The whole, or only the code or the table: the range is gone in each case */
+static int unmap_slot(void)
+{
+	const unsigned int i = draw(SLOTS), which = draw(3);
+	struct slot *slot = &slots[i];
+
+	if (!slot->whole)
+		return 1;
+	slot->whole = false;
+	slot->registered = false;
+	if (which == 0)
+		clear(i);
+	if (which == 1) {
+		slot->callable = false;
+		return expect("munmap", munmap(text_of(i), page()) ? -errno : 0, 0);
+	}
+	if (which == 2)
+		return expect("munmap", munmap(table_of(i), page()) ? -errno : 0, 0);
+	return 0;
+}
+
+/* The range of code that is moved away is dropped */
+static int move_slot(void)
+{
+	const unsigned int i = draw(SLOTS);
+	struct slot *slot = &slots[i];
+	char *from, *to = (char *)SLOT_AT(i) + ELSEWHERE;
+
+	if (!slot->whole)
+		return 1;
+	from = text_of(i);
+	if (mremap(from, page(), page(), MREMAP_MAYMOVE | MREMAP_FIXED, to) != to)
+		return expect("mremap", -errno, 0);
+	if (slot->callable)
+		call_code((chain_fn)to);
+	slot->whole = false;
+	slot->callable = false;
+	slot->registered = false;
+	if (one_in(2) && mremap(to, page(), page(), MREMAP_MAYMOVE | MREMAP_FIXED, from) != from)
+		return expect("mremap back", -errno, 0);
+	return 0;
+}
+
+static int protect_slot(void)
+{
+	static const int prots[] = {
+		PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE, PROT_READ | PROT_EXEC,
+	};
+	const unsigned int i = draw(SLOTS), n = draw(ARRAY_SIZE(prots));
+	struct slot *slot = &slots[i];
+
+	if (!slot->whole)
+		return 1;
+	if (one_in(2)) {
+		/* The kernel reads the table all the same, or does without */
+		mprotect(table_of(i), page(), prots[n]);
+		if (slot->callable)
+			call_code(text_of(i));
+		return expect("mprotect",
+			      mprotect(table_of(i), page(), PROT_READ | PROT_WRITE) ? -errno : 0,
+			      0);
+	}
+	mprotect(text_of(i), page(), prots[n]);
+	return expect("mprotect", mprotect(text_of(i), page(), PROT_READ | PROT_EXEC) ? -errno : 0,
+		      0);
+}
+
+/* Anonymous memory is zero then */
+static int advise_slot(void)
+{
+	static const int advice[] = { MADV_DONTNEED, MADV_COLD, MADV_PAGEOUT, MADV_RANDOM };
+	const unsigned int i = draw(SLOTS), n = draw(ARRAY_SIZE(advice));
+	const bool of_text = one_in(2);
+	struct slot *slot = &slots[i];
+
+	if (!slot->whole)
+		return 1;
+	madvise(of_text ? text_of(i) : table_of(i), page(), advice[n]);
+	if (advice[n] == MADV_DONTNEED && of_text && slot->kind == ANONYMOUS)
+		slot->callable = false;
+	return memory_call();
+}
+
+/* Without, or with other contents for a while: nobody but the kernel reads them meanwhile */
+static int truncate_slot(void)
+{
+	const unsigned int i = draw(SLOTS);
+	struct slot *slot = &slots[i];
+	struct code_file file = *some_file();
+
+	if (slot->kind != FILE_IN_TMPFS || !slot->whole)
+		return 1;
+	if (ftruncate(slot->fd, draw(4) * page()))
+		return expect("ftruncate", -errno, 0);
+	syscall(SYS_getppid);
+	file.frame = one_in(2) ? CODE_FRAME : CODE_FRAME_OTHER;
+	file.frame_table = file.frame;
+	return expect("rewrite", code_file_write(&file, slot->fd) ? -errno : 0, 0);
+}
+
+/* A page that only a handler of faults could bring in, and there is none */
+static int leave_to_userfaultfd(void)
+{
+	const unsigned int i = draw(SLOTS);
+	struct uffdio_api api = { .api = UFFD_API };
+	struct slot *slot = &slots[i];
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	int fd;
+
+	if (slot->kind != ANONYMOUS || !slot->whole || !slot->callable)
+		return 1;
+	fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	reg.range.start = (uintptr_t)table_of(i);
+	reg.range.len = page();
+	if (!ioctl(fd, UFFDIO_API, &api) && !ioctl(fd, UFFDIO_REGISTER, &reg)) {
+		madvise(table_of(i), page(), MADV_DONTNEED);
+		call_code(text_of(i));
+	}
+	close(fd);
+	return 0;
+}
+
+/*
+ * Registering
+ */
+
+static struct unwind_table_attr attr_of(unsigned int i)
+{
+	return (struct unwind_table_attr){
+		.format = UNWIND_FORMAT_SFRAME,
+		.flags = one_in(3) ? UNWIND_TABLE_JIT : 0,
+		.key = key_of(i),
+		.table_start = (uintptr_t)table_of(i),
+		.table_size = code_table_size(FUNCTIONS),
+		.text_start = (uintptr_t)text_of(i),
+		.text_size = CODE_STRIDE * FUNCTIONS,
+	};
+}
+
+/* The header may have been given back, or overwritten, by other operations */
+static bool has_header(const struct slot *slot)
+{
+	return slot->whole && slot->kind == SEALED;
+}
+
+static int add_table(void)
+{
+	const unsigned int i = draw(SLOTS);
+	struct slot *slot = &slots[i];
+	struct unwind_table_attr attr;
+	bool spoilt;
+	int ret;
+
+	if (!slot->whole)
+		return 1;
+	attr = attr_of(i);
+	spoilt = spoil(&attr, sizeof(attr));
+	/* Its key may be another drawer's, which has to find what it has registered */
+	if (spoilt)
+		attr.key = 1000 + key_of(i);
+	ret = unwind_table_add(&attr);
+	if (spoilt) {
+		if (!ret)
+			unwind_table_del(attr.key);
+		return ret;
+	}
+	if (!ret && slot->registered)
+		surface_error("added twice", ret);
+	if (ret && has_header(slot) && ret != (slot->registered ? -EEXIST : 0) && ret != -EEXIST)
+		surface_error("not added", ret);
+	if (!ret)
+		slot->registered = true;
+	return ret;
+}
+
+static int del_table(void)
+{
+	const unsigned int i = draw(SLOTS);
+	struct unwind_table_attr attr = { .key = key_of(i) };
+	struct slot *slot = &slots[i];
+	int ret;
+
+	if (spoil(&attr, sizeof(attr))) {
+		attr.key = 1000 + key_of(i);
+		return unwind_table(PR_UNWIND_TABLE_DEL, &attr, draw(sizeof(attr) + 1));
+	}
+	ret = unwind_table_del(key_of(i));
+	expect("table del", ret, slot->registered ? 0 : -ENOENT);
+	slot->registered = false;
+	return expect("second table del", unwind_table_del(key_of(i)), -ENOENT);
+}
+
+/* Frames of a language.  Some lists of them lead astray, or in a circle */
+struct frame {
+	struct frame	*next;
+	uint64_t	*function;
+};
+
+static struct frame frames[SURFACE_DRAWERS][FRAMES];
+static struct frame *innermost[SURFACE_DRAWERS];
+static uint64_t functions[FRAMES];
+
+static int chain_call(unsigned long op, const struct unwind_chain_attr *attr)
+{
+	return syscall(SYS_prctl, PR_UNWIND_CHAIN, op, attr, sizeof(*attr), 0) ? -errno : 0;
+}
+
+static int change_frames(void)
+{
+	const unsigned int i = draw(FRAMES), to = draw(FRAMES + 2);
+
+	frames[drawer][i].next = to < FRAMES ? &frames[drawer][to] :
+				 to == FRAMES ? NULL : (struct frame *)SLOT_AT(draw(SLOTS));
+	frames[drawer][i].function = &functions[draw(FRAMES)];
+	innermost[drawer] = &frames[drawer][draw(FRAMES)];
+	syscall(SYS_getppid);
+	return 0;
+}
+
+/* A process has four chains: each drawer has one */
+static int add_chain(void)
+{
+	struct unwind_chain_attr attr = {
+		.key = 1 + drawer, .head = (uintptr_t)&innermost[drawer],
+		.function = offsetof(struct frame, function), .function_mask = ~0ULL,
+	};
+	const bool spoilt = spoil(&attr, sizeof(attr));
+	int ret;
+
+	if (spoilt)
+		attr.key = 1000 + drawer;
+	ret = chain_call(PR_UNWIND_CHAIN_ADD, &attr);
+	if (spoilt) {
+		if (!ret)
+			chain_call(PR_UNWIND_CHAIN_DEL, &attr);
+		return ret;
+	}
+	expect("chain add", ret, has_chain ? -EEXIST : 0);
+	has_chain = true;
+	return ret;
+}
+
+static int del_chain(void)
+{
+	const struct unwind_chain_attr attr = { .key = 1 + drawer };
+	int ret = chain_call(PR_UNWIND_CHAIN_DEL, &attr);
+
+	expect("chain del", ret, has_chain ? 0 : -ENOENT);
+	has_chain = false;
+	return ret;
+}
+
+void memory_start(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < SLOTS; i++)
+		slots[i].fd = -1;
+}
+
+const struct surface_operation surface_memory[] = {
+	{ "map", 8, map_slot },
+	{ "call", 16, memory_call },
+	{ "unmap", 3, unmap_slot },
+	{ "move", 2, move_slot },
+	{ "protect", 2, protect_slot },
+	{ "advise", 3, advise_slot },
+	{ "truncate", 3, truncate_slot },
+	{ "userfaultfd", 2, leave_to_userfaultfd },
+	{ "table add", 10, add_table },
+	{ "table del", 6, del_table },
+	{ "change frames", 4, change_frames },
+	{ "chain add", 3, add_chain },
+	{ "chain del", 3, del_chain },
+	{}
+};
