@@ -297,7 +297,7 @@ static long count_in(const char *path, bool print)
 	for (;;) {
 		const char *more = fgets(line, sizeof(line), file);
 
-		if (more && line[0] == ' ' && line[8] == ' ') {
+		if (more && line[0] == ' ' && line[6] == ' ') {
 			strncat(record, line, sizeof(record) - strlen(record) - 1);
 			continue;
 		}
