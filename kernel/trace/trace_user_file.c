@@ -121,8 +121,11 @@ static struct trace_user_file *alloc_file(const char *path, u32 kind)
 	return file;
 }
 
-/* The path as one line, whatever bytes it has; only the end of a long one */
-static void copy_path(struct file *file, char *out)
+/*
+ * The path as one line, whatever bytes it has; only the end of a long one.  Or false: there is
+ * no memory, and the file may have its path with the next stack.
+ */
+static bool copy_path(struct file *file, char *out)
 {
 	char *page, *path;
 	size_t len;
@@ -130,7 +133,7 @@ static void copy_path(struct file *file, char *out)
 	strscpy(out, "?", USER_PATH_MAX);
 	page = __getname();
 	if (!page)
-		return;
+		return false;
 	path = d_path(file_user_path(file), page, PATH_MAX);
 	if (!IS_ERR(path)) {
 		len = strlen(path);
@@ -141,6 +144,7 @@ static void copy_path(struct file *file, char *out)
 		out[len] = '\0';
 	}
 	__putname(page);
+	return true;
 }
 
 /*
@@ -149,14 +153,14 @@ static void copy_path(struct file *file, char *out)
  */
 static struct trace_user_file *describe_file(struct vm_area_struct *vma)
 {
-	struct trace_user_file *new;
+	struct trace_user_file *new = NULL;
 	char *path;
 
 	path = kmalloc(USER_PATH_MAX, GFP_KERNEL);
 	if (!path)
 		return NULL;
-	copy_path(vma->vm_file, path);
-	new = alloc_file(path, UNWIND_TEXT_FILE);
+	if (copy_path(vma->vm_file, path))
+		new = alloc_file(path, UNWIND_TEXT_FILE);
 	kfree(path);
 	if (new && build_id_parse_nofault(vma, new->build_id, &new->build_id_size))
 		new->build_id_size = 0;

@@ -292,7 +292,7 @@ static int ioctl_list(void __user *arg)
 	if (list.reserved)
 		return -EINVAL;
 	list.room = min_t(u32, list.room, MAX_LISTED);
-	infos = kvcalloc(list.room, sizeof(*infos), GFP_KERNEL_ACCOUNT);
+	infos = kvcalloc(list.room, sizeof(*infos), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!infos)
 		return -ENOMEM;
 	ret = unwind_file_list(infos, list.room, &list.cursor);

@@ -520,8 +520,16 @@ static struct unwind_self_frame *copy_frames(const struct unwind_self_answer *an
 
 	if (answer->nr > UNWIND_SELF_FRAMES)
 		return ERR_PTR(-E2BIG);
-	frames = vmemdup_array_user(u64_to_user_ptr(answer->frames), answer->nr, sizeof(*frames));
-	for (i = 0; !IS_ERR(frames) && i < answer->nr; i++) {
+	/* vmemdup_array_user() would log it if there is no memory */
+	frames = kvmalloc_array(answer->nr, sizeof(*frames),
+				GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
+	if (!frames)
+		return ERR_PTR(-ENOMEM);
+	if (copy_from_user(frames, u64_to_user_ptr(answer->frames), answer->nr * sizeof(*frames))) {
+		kvfree(frames);
+		return ERR_PTR(-EFAULT);
+	}
+	for (i = 0; i < answer->nr; i++) {
 		if (!frames[i].function) {
 			kvfree(frames);
 			return ERR_PTR(-EINVAL);
