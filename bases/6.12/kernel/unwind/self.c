@@ -666,8 +666,8 @@ static int check_attr(const struct unwind_self_attr *attr)
 		return -EINVAL;
 	if (start >= TASK_SIZE || attr->stack_size > TASK_SIZE - start)
 		return -EFAULT;
-	/* Not all of it for the frame */
-	if (attr->stack_size < unwind_arch_signal_size() + MINSIGSTKSZ)
+	/* The first call of a library's function saves all registers again, to find it */
+	if (attr->stack_size < 2 * unwind_arch_signal_size() + MINSIGSTKSZ)
 		return -ENOSPC;
 	return 0;
 }
