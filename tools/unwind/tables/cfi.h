@@ -126,7 +126,18 @@ struct cfi_fde {
 enum cfi_source {
 	CFI_FROM_EH_FRAME,
 	CFI_FROM_DEBUG_FRAME,
+	CFI_FROM_GO,
 	CFI_FROM_SHAPE,
+};
+
+/**
+ * struct cfi_made - programs that are in no file
+ * @next: more of them
+ * @bytes: the programs
+ */
+struct cfi_made {
+	struct cfi_made	*next;
+	__u8		bytes[];
 };
 
 /**
@@ -137,6 +148,7 @@ enum cfi_source {
  * @nr_fdes: number of @fdes
  * @room_cies: how many @cies the allocation holds
  * @room_fdes: how many @fdes the allocation holds
+ * @made: programs to be freed with it
  */
 struct cfi_list {
 	struct cfi_cie	*cies;
@@ -145,6 +157,7 @@ struct cfi_list {
 	size_t		nr_fdes;
 	size_t		room_cies;
 	size_t		room_fdes;
+	struct cfi_made	*made;
 };
 
 /**

@@ -276,6 +276,12 @@ void cfi_list_sort(struct cfi_list *list)
 
 void cfi_list_free(struct cfi_list *list)
 {
+	while (list->made) {
+		struct cfi_made *made = list->made;
+
+		list->made = made->next;
+		free(made);
+	}
 	free(list->cies);
 	free(list->fdes);
 }

@@ -10,6 +10,7 @@
 #include "cfi.h"
 #include "convert.h"
 #include "elf_file.h"
+#include "go.h"
 #include "notes.h"
 #include "rules.h"
 #include "sframe_write.h"
@@ -232,7 +233,9 @@ static int convert(struct conversion *c, int fd, __u64 addr,
 		if (ret)
 			return ret;
 	}
-	ret = shapes_add(&c->list, &c->file);
+	ret = go_add(&c->list, &c->file);
+	if (!ret)
+		ret = shapes_add(&c->list, &c->file);
 	if (ret)
 		return ret;
 	cfi_list_sort(&c->list);

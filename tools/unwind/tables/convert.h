@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Converts the call frame information (CFI) of an ELF file to an SFrame section.  It
- * reads .eh_frame, and .debug_frame for functions that .eh_frame does not describe.
+ * reads .eh_frame, and .debug_frame for functions that .eh_frame does not describe; and for
+ * Go's functions, which have neither, the table of Go's runtime.
  *
  * The section has SFrame version 3, for x86-64 or arm64.  It is sorted, little-endian,
  * and describes link-time addresses.  Addresses whose CFI cannot be expressed have no

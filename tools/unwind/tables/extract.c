@@ -8,8 +8,8 @@
  * and the list below lacks it, then results are worse, but belong to their names;
  * tests/cache_test.c compares them with a conversion of the whole file.
  *
- * PHP's chain depends on instructions; and without section headers, only .eh_frame itself
- * says where it ends.  Such files are copied as a whole.
+ * PHP's chain and Go's functions depend on instructions; and without section headers, only
+ * .eh_frame itself says where it ends.  Such files are copied as a whole.
  */
 #include <elf.h>
 #include <linux/types.h>
@@ -27,6 +27,9 @@ static const char * const names[] = {
 	".eh_frame", ".eh_frame_hdr", ".debug_frame", ".plt", ".iplt", ".PyRuntime",
 };
 
+/* Go's table, which is read together with the code */
+static const char * const go_names[] = { ".gopclntab", ".data.rel.ro.gopclntab" };
+
 /* The function of PHP that php.c looks for */
 static const char php[] = "execute_ex";
 
@@ -40,6 +43,7 @@ static const char php[] = "execute_ex";
  * @shdrs: section headers
  * @has_cfi: there is a section .eh_frame
  * @has_php: it has PHP
+ * @has_go: it has functions of Go
  */
 struct image {
 	const __u8		*bytes;
@@ -50,6 +54,7 @@ struct image {
 	const Elf64_Shdr	*shdrs;
 	bool			has_cfi;
 	bool			has_php;
+	bool			has_go;
 };
 
 /* NULL if the file does not have these bytes */
@@ -126,6 +131,8 @@ static bool copy_sections(struct image *image)
 			if (is_named(image, shdr, names[j]) && !copy_section(image, shdr))
 				return false;
 		}
+		for (j = 0; j < sizeof(go_names) / sizeof(*go_names); j++)
+			image->has_go |= is_named(image, shdr, go_names[j]);
 	}
 	return true;
 }
@@ -179,5 +186,6 @@ bool unwind_extract(void)
 	image.bytes = mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, SANDBOX_IN, 0);
 	if (image.bytes == MAP_FAILED || !copy_headers(&image) || !copy_sections(&image))
 		return false;
-	return !(image.has_php || has_header_only(&image)) || copy(&image, 0, image.size);
+	return !(image.has_php || image.has_go || has_header_only(&image)) ||
+	       copy(&image, 0, image.size);
 }

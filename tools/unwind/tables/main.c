@@ -159,7 +159,7 @@ static int cmd_check(int argc, char **argv)
 			continue;
 		}
 		print_notes(argv[i], &table);
-		if (!table.stats.cfi_bytes)
+		if (!table.stats.cfi_bytes && !table.stats.functions)
 			printf("%s: no CFI\n", argv[i]);
 		if ((table.nr_notes || !table.stats.cfi_bytes) &&
 		    status == EXIT_SUCCESS)

@@ -237,7 +237,8 @@ static void find_cfi(struct input *in)
 		gelf_getshdr(scn, &shdr);
 		name = elf_strptr(elf, names, shdr.sh_name);
 		if (name && (!strcmp(name, ".eh_frame") ||
-			     !strcmp(name, ".debug_frame"))) {
+			     !strcmp(name, ".debug_frame") ||
+			     !strcmp(name, ".gopclntab"))) {
 			in->cfi = shdr.sh_offset;
 			in->cfi_size = shdr.sh_size;
 		}
