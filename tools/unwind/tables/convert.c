@@ -177,7 +177,8 @@ static bool keep_to_own(struct conversion *c, const struct cfi_fde *fde,
 	for (next = fde + 1; next < end && next->start < c->high; next++) {
 		if (next->source > fde->source || next->start == fde->start)
 			continue;
-		if (next->source == fde->source)
+		/* The size of a shape is a guess */
+		if (next->source == fde->source && fde->source != CFI_FROM_SHAPE)
 			note_overlap(c, fde, next->start, next->end);
 		c->high = next->start;
 		cut = true;

@@ -25,6 +25,7 @@
 
 static const char * const names[] = {
 	".eh_frame", ".eh_frame_hdr", ".debug_frame", ".plt", ".iplt", ".PyRuntime",
+	".init", ".fini",
 };
 
 /* Go's table, which is read together with the code */

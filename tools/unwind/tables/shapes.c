@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Code without CFI that is known by its shape: the program's start, and arm64's PLT, for
- * which no linker writes CFI. Both become entries like the file's own, which take
- * precedence.
+ * Code without CFI that is known by its shape: the program's start; arm64's PLT, for which
+ * no linker writes CFI; and x86-64's .init and .fini, which are put together from parts of
+ * several objects, libcrypto's for example. They become entries like the file's own, which
+ * take precedence.
  */
 #include <dwarf.h>
 #include <libelf.h>
@@ -146,6 +147,82 @@ static int add_plts(struct cfi_list *list, const struct elf_file *file)
 	return ret;
 }
 
+/*
+ * x86-64's .init and .fini
+ */
+
+/* Instructions there: how they begin, their size, and how far they move the stack pointer */
+static const struct {
+	__u8	start[4];
+	__u8	start_size;
+	__u8	size;
+	__s8	moves;
+} init_insns[] = {
+	{ { 0xf3, 0x0f, 0x1e, 0xfa }, 4, 4, 0 },	/* endbr64 */
+	{ { 0x48, 0x83, 0xec, 0x08 }, 4, 4, 8 },	/* sub $8, %rsp */
+	{ { 0x48, 0x83, 0xc4, 0x08 }, 4, 4, -8 },	/* add $8, %rsp */
+	{ { 0x48, 0x8b, 0x05 }, 3, 7, 0 },		/* mov ...(%rip), %rax */
+	{ { 0x48, 0x85, 0xc0 }, 3, 3, 0 },		/* test %rax, %rax */
+	{ { 0x74, 0x02 }, 2, 2, 0 },			/* je, over a call */
+	{ { 0xff, 0xd0 }, 2, 2, 0 },			/* call *%rax */
+	{ { 0xe8 }, 1, 5, 0 },				/* call ... */
+	{ { 0xc3 }, 1, 1, 0 },				/* ret */
+};
+
+static const __u8 called_x86[] = { DW_CFA_def_cfa, 7, 8, DW_CFA_offset_extended_sf, 16, 0x78 };
+static const __u8 moved_x86[] = { DW_CFA_def_cfa, 7, 16, DW_CFA_offset_extended_sf, 16, 0x78 };
+
+/* The index of the next instruction, or -1 */
+static int init_insn(const struct reader *r)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(init_insns) / sizeof(*init_insns); i++) {
+		if (init_insns[i].size <= reader_left(r) &&
+		    !memcmp(r->pos, init_insns[i].start, init_insns[i].start_size))
+			return i;
+	}
+	return -1;
+}
+
+/* Up to what is not known; @cie is the CIE for a stack pointer that was not moved */
+static int add_init(struct cfi_list *list, size_t cie, __u64 addr, struct reader r)
+{
+	__u64 start = addr;
+	int moved = 0, ret = 0, insn;
+
+	while (!ret && (insn = init_insn(&r)) >= 0) {
+		read_bytes(&r, init_insns[insn].size);
+		addr += init_insns[insn].size;
+		if (!init_insns[insn].moves)
+			continue;
+		ret = add_fde(list, cie + !!moved, start, addr);
+		start = addr;
+		moved += init_insns[insn].moves;
+		if (moved != 0 && moved != 8)
+			return ret;
+	}
+	return ret ? ret : add_fde(list, cie + !!moved, start, addr);
+}
+
+static int add_inits(struct cfi_list *list, const struct elf_file *file)
+{
+	static const char * const names[] = { ".init", ".fini" };
+	int ret = add_cie(list, file, called_x86, sizeof(called_x86));
+	size_t i;
+
+	if (!ret)
+		ret = add_cie(list, file, moved_x86, sizeof(moved_x86));
+	for (i = 0; i < sizeof(names) / sizeof(*names) && !ret; i++) {
+		struct reader r;
+		__u64 addr;
+
+		if (elf_file_section(file, names[i], &addr, &r))
+			ret = add_init(list, list->nr_cies - 2, addr, r);
+	}
+	return ret;
+}
+
 /**
  * shapes_add - add entries for code that is known by its shape
  * @list: the CFI of @file
@@ -157,7 +234,7 @@ int shapes_add(struct cfi_list *list, const struct elf_file *file)
 {
 	int ret = add_entry(list, file);
 
-	if (!ret && file->machine->elf == EM_AARCH64)
-		ret = add_plts(list, file);
-	return ret;
+	if (ret)
+		return ret;
+	return file->machine->elf == EM_AARCH64 ? add_plts(list, file) : add_inits(list, file);
 }

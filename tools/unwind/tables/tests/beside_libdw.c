@@ -14,8 +14,8 @@
  * from an earlier row; it cuts offsets of registers to a byte.
  *
  * An address may have no row if a note says so. It may have one that libdw lacks only
- * where the converter knows the code by its shape: at the program's start, and in arm64's
- * PLT.
+ * where the converter knows the code by its shape: at the program's start, in arm64's PLT,
+ * and in x86-64's .init and .fini.
  */
 #include <elf.h>
 #include <elfutils/libdw.h>
@@ -128,8 +128,9 @@ static bool is_added(struct file *f, u64 addr)
 {
 	if (addr - f->ehdr.e_entry < 128)
 		return true;
-	return f->ehdr.e_machine == EM_AARCH64 &&
-	       (in_section(f, addr, ".plt") || in_section(f, addr, ".iplt"));
+	if (f->ehdr.e_machine == EM_AARCH64)
+		return in_section(f, addr, ".plt") || in_section(f, addr, ".iplt");
+	return in_section(f, addr, ".init") || in_section(f, addr, ".fini");
 }
 
 /* Notes are sorted by address; notes of one kind may lie within others */
