@@ -2,8 +2,10 @@
 /*
  * Compare the kernel's stacks with .eh_frame's, frame by frame, for the same samples.
  *
- *	same_compare DIR NAME [ROOT]	(DIR: output of same_record; ROOT: the root
- *					directory of the mapped files)
+ *	same_compare [-s] DIR NAME [ROOT]
+ *
+ * DIR has the output of same_record, ROOT is the root directory of the mapped files. With
+ * -s, the table service was running.
  *
  * A stack cannot change between the two: the interrupt that sampled copied it, and the
  * kernel unwinds before the task runs its program again. Meanwhile only the kernel, for a
@@ -41,6 +43,8 @@ enum verdict {
 	SAME_COMPLETE,
 	SAME_CUT,
 	LEFT_OUT,
+	NOT_YET,
+	NOT_YET_OTHER,
 	SIGRETURN,
 	SIGNAL,
 	COPY_SHORT,
@@ -60,6 +64,8 @@ static const struct {
 	[SAME_COMPLETE]	= { "same_complete", "the same, to the outermost frame" },
 	[SAME_CUT]	= { "same_cut", "the same, and both end early" },
 	[LEFT_OUT]	= { "left_out", "not compared: the task had left its program" },
+	[NOT_YET]	= { "not_yet", "the same, up to where the table was still to come" },
+	[NOT_YET_OTHER]	= { "not_yet_other", "the table was to come, a frame pointer leads elsewhere" },
 	[SIGRETURN]	= { "sigreturn", "sampled in sigreturn, unwound after it" },
 	[SIGNAL]	= { "signal", "sampled where a signal was delivered, unwound after it" },
 	[COPY_SHORT]	= { "copy_short", "the copy is too short for DWARF" },
@@ -197,6 +203,12 @@ static bool is_delivered(const struct same_sample *sample,
 	return common(&below, dwarf) == dwarf->num;
 }
 
+/* Does the kernel's stack end early because the service had not answered yet? */
+static bool is_early(const char *reason)
+{
+	return reason && !strcmp(reason, "table not loaded yet");
+}
+
 static enum verdict judge(const struct stack *kernel, const struct stack *dwarf,
 			  const struct stack *table, unsigned int *parted)
 {
@@ -229,10 +241,11 @@ static void show_stack(const char *what, const struct stack *stack,
 }
 
 /* The evidence: the frame where the stacks part, and the rules for it */
-static void show(const struct same_sample *sample, enum verdict verdict,
+static void show(const struct recorded *recorded, enum verdict verdict,
 		 const struct stack *kernel, const struct stack *dwarf,
 		 const struct stack *table, unsigned int parted)
 {
+	const struct same_sample *sample = &recorded->sample;
 	unsigned int last = parted ? parted - 1 : 0;
 	uint64_t ip = kernel->ip[last] - (last ? 1 : 0);
 	const struct object *object = map_find(ip);
@@ -243,6 +256,7 @@ static void show(const struct same_sample *sample, enum verdict verdict,
 	fprintf(stderr, "\n    table: %s; .eh_frame: %s; %" PRIu64 " bytes of stack%s\n",
 		table_row(ip), dwarf_rule(ip), sample->stack_copied,
 		sample->in_kernel ? ", sampled in the kernel" : "");
+	fprintf(stderr, "    the kernel's reason: %s\n", recorded->reason ?: "none");
 	show_stack("kernel", kernel, last);
 	show_stack("dwarf", dwarf, last);
 	show_stack("table", table, last);
@@ -264,10 +278,12 @@ static void compare(const struct recorded *recorded)
 		verdict = judge(&kernel, &dwarf, &table, &parted);
 		if (!parted && in_sigreturn(&recorded->sample))
 			verdict = SIGRETURN;
+		else if (is_early(recorded->reason))
+			verdict = parted == kernel.num ? NOT_YET : NOT_YET_OTHER;
 		else if (!parted && is_delivered(&recorded->sample, &kernel, &dwarf))
 			verdict = SIGNAL;
-		if (verdict > LEFT_OUT && count[verdict] < SHOWN)
-			show(&recorded->sample, verdict, &kernel, &dwarf, &table, parted);
+		if (verdict > NOT_YET && count[verdict] < SHOWN)
+			show(recorded, verdict, &kernel, &dwarf, &table, parted);
 	}
 	count[verdict]++;
 }
@@ -354,8 +370,13 @@ int main(int argc, char **argv)
 	unsigned long samples = 0, complete = 0;
 	struct recorded recorded;
 
+	if (argc > 1 && !strcmp(argv[1], "-s")) {
+		table_serve();
+		argc--;
+		argv++;
+	}
 	if (argc != 3 && argc != 4) {
-		fputs("usage: same_compare DIR NAME [ROOT]\n", stderr);
+		fputs("usage: same_compare [-s] DIR NAME [ROOT]\n", stderr);
 		return 2;
 	}
 	recording_open(argv[1], argc == 4 ? argv[3] : "");

@@ -83,7 +83,7 @@ void map_add(const char *path, const char *name, uint64_t start, uint64_t len,
 			errx(1, "too many objects");
 		object.name = strdup(name);
 		object.path = strdup(path);
-		object.table = table_open(elf, object.bias);
+		object.table = table_open(fd, elf, object.bias);
 		objects[num_objects++] = object;
 	}
 	elf_end(elf);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unwind a stack copy by rows that libsframe finds.
+ *
+ * A table of the service can have rules that only the kernel reads, which libsframe refuses
+ * as a whole. Stacks through such an object are compared with .eh_frame's alone.
  */
 #include <err.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "convert.h"
 #include "diff_oracle.h"
 #include "map.h"
 #include "table.h"
@@ -24,7 +28,40 @@ struct frame {
 	bool		exact;
 };
 
-struct table *table_open(Elf *elf, uint64_t bias)
+static bool serve;
+
+void table_serve(void)
+{
+	serve = true;
+}
+
+static struct table *new_table(const void *bytes, size_t size, uint64_t start)
+{
+	struct table *table = malloc(sizeof(*table));
+
+	if (!table)
+		err(1, "table");
+	table->start = start;
+	table->oracle = oracle_open(bytes, size);
+	if (table->oracle)
+		return table;
+	free(table);
+	return NULL;
+}
+
+/* The section's bytes are kept: libsframe may refer to them */
+static struct table *convert(int fd, uint64_t bias)
+{
+	struct unwind_table made;
+
+	if (unwind_convert(fd, 0, &made)) {
+		unwind_table_free(&made);
+		return NULL;
+	}
+	return new_table(made.sframe, made.size, bias);
+}
+
+struct table *table_open(int fd, Elf *elf, uint64_t bias)
 {
 	struct table *table;
 	size_t i, names;
@@ -44,18 +81,18 @@ struct table *table_open(Elf *elf, uint64_t bias)
 		if (name && !strcmp(name, ".sframe"))
 			break;
 	}
+	if (!scn && serve)
+		return convert(fd, bias);
 	raw = scn ? elf_rawfile(elf, NULL) : NULL;
 	if (!raw)
 		return NULL;
 
-	table = malloc(sizeof(*table));
 	bytes = malloc(shdr.sh_size);
-	if (!table || !bytes)
+	if (!bytes)
 		err(1, "table");
 	memcpy(bytes, raw + shdr.sh_offset, shdr.sh_size);
-	table->start = shdr.sh_addr + bias;
-	table->oracle = oracle_open(bytes, shdr.sh_size);
-	if (!table->oracle)
+	table = new_table(bytes, shdr.sh_size, shdr.sh_addr + bias);
+	if (!table)
 		errx(1, "libsframe does not like a table");
 	return table;
 }

@@ -17,8 +17,11 @@
 struct table;
 struct object;
 
-/* NULL: the object has none */
-struct table *table_open(Elf *elf, uint64_t bias);
+/* From then on, objects without a table have the one that the table service would make */
+void table_serve(void);
+
+/* @fd: the object's file. NULL: it has none, or none that libsframe reads */
+struct table *table_open(int fd, Elf *elf, uint64_t bias);
 
 void table_unwind(const struct same_sample *sample, struct stack *stack);
 
