@@ -18,6 +18,8 @@
 # accuracy: how right and how complete stacks are
 #   same      each stack unwound twice from one sample, by the kernel and by libdw
 #   methods   how many stacks arrive at their start, by method
+#   stock     the same of Debian's programs as they are, by the table service
+#   served    "same" of these
 #   step      single steps with the true stack known (the kselftest of that name)
 #   tools     the unmodified tools' and perf's tests, with the shares and rates that a
 #             busy machine can miss: "make check" leaves those out
@@ -33,6 +35,7 @@
 
 Q=$REPO/qemu
 ALL="lua xz sqlite muparser memcached"
+STOCK_METHODS="first@299 sframe@299 stock@299 stock-defer@299 bpftrace@299 fp@299 dwarf-8192@99"
 METHODS="sframe@997 sframe-z@997 fp@997 immediate@997 dwarf-8192@297 dwarf-65528@297"
 # As the guest sees them
 BENCH=/mnt/cache/$BUILT/bench
@@ -169,25 +172,65 @@ bench_post()
 	rm "$OUT"/merge-*
 }
 
-accuracy_same()
+# same_of COMMAND PROGRAM... - run the command first; -s in $served for the service's tables
+same_of()
 {
-	local p machine=${TRIPLET:-x86_64} root=
+	local p machine=${TRIPLET:-x86_64} root='' command=$1
+	shift
 
-	build
-	"$Q/programs.sh" "${programs[@]}"
 	step "building same_record and same_compare" in_root make \
 		-C /mnt/cache/tree/tools/testing/unwind/same O="/mnt/cache/$BUILT/same" \
 		CC=gcc-14 MACHINE="${machine%%-*}" TARGET_CC="${TRIPLET:+$TRIPLET-}gcc-14" \
 		HEADERS="/mnt/cache/out/$ARCH-normal/usr/include"
-	boot "recording ${programs[*]}" "sh $GUEST_SH same /mnt/share ${programs[*]}"
+	boot "recording $*" "$command sh $GUEST_SH same /mnt/share $*"
 	[ "$GUEST_ROOT" = "$CACHE/root" ] || root=/mnt/cache/${GUEST_ROOT##*/}
-	for p in "${programs[@]}"; do
+	for p; do
 		# Differences are in its output, and judged there
-		in_root "/mnt/cache/$BUILT/same/same_compare" "$OUT_IN_ROOT/$p" "$p" "$root" \
+		# shellcheck disable=SC2086 # perhaps nothing
+		in_root "/mnt/cache/$BUILT/same/same_compare" ${served:-} "$OUT_IN_ROOT/$p" "$p" "$root" \
 			2>"$OUT/$p.differences" >>"$OUT/figures" || true
 		cat "$OUT/$p.differences" >&2
 		rm -r "${OUT:?}/$p"
 	done
+}
+
+accuracy_same()
+{
+	build
+	"$Q/programs.sh" "${programs[@]}"
+	same_of "" "${programs[@]}"
+}
+
+# Debian's programs.  Those that only these parts need are installed in the root of x86-64
+build_stock()
+{
+	build
+	"$Q/perf.sh"
+	"$Q/tables-tool.sh"
+	stock=(python3 perl gawk sort)
+	[ "$ARCH" = x86_64 ] || return 0
+	root_packages git openssl sqlite3 redis-server redis-tools ripgrep gojq
+	stock+=(cc1 git openssl sqlite3 redis rg)
+}
+
+SERVE="unwind-tables serve -v 2>/mnt/share/service &"
+
+accuracy_served()
+{
+	local served=-s stock
+
+	build_stock
+	same_of "$SERVE" "${stock[@]}"
+}
+
+accuracy_stock()
+{
+	local stock
+
+	build_stock
+	[ "$ARCH" != x86_64 ] || stock+=(gojq)
+	boot "recording ${stock[*]}" "$SERVE
+		sh $GUEST_SH methods /mnt/share '$STOCK_METHODS' ${stock[*]}"
 }
 
 accuracy_quick()
@@ -225,7 +268,7 @@ accuracy_tools()
 kind=${1:-}
 case $kind in
 bench) parts=(decoder tables frames deferred sampling memory language post) ;;
-accuracy) parts=(same methods step) ;;
+accuracy) parts=(same methods stock served step) ;;
 *) die "usage: figures.sh bench|accuracy [PART...]" ;;
 esac
 shift

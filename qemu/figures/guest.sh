@@ -80,7 +80,72 @@ run_cc1()
 	"$@" "$(gcc-14 -print-prog-name=cc1)" -quiet -O2 input.c -o - | sha256sum
 }
 
+# The database and the work of run_sqlite, by Debian's shell and library
+run_sqlite3() { BIN=/usr/bin run_sqlite "$@"; }
+
+# Deltas between the versions of a file
+run_git()
+{
+	[ -d history ] || make_history
+	"$@" /usr/bin/git -C history pack-objects --all --stdout --no-reuse-delta --no-reuse-object \
+		--threads=1 --window=$((SIZE * 10)) -q </dev/null | sha256sum
+}
+
+# A file of ten thousand lines, of which each version changes some
+make_history()
+{
+	git init -q history
+	for version in 1 2 3 4 5 6 7 8; do
+		awk -v version=$version 'BEGIN {
+			for (i = 0; i < 10000; i++)
+				print "line", i, i * 7919 % 10007 % version ? "same" : "version " version
+		}' >history/file
+		git -C history add file
+		git -C history -c user.name=a -c user.email=b commit -q -m "$version"
+	done
+}
+
+# It works by the clock, and prints how much it did
+run_openssl()
+{
+	"$@" /usr/bin/openssl speed -seconds $(((SIZE + 5) / 6)) -bytes 4096 \
+		sha256 sha512 md5 aes-128-cbc rsa2048 ecdsap256 >/dev/null
+}
+
+# In Rust, with two threads
+run_rg()
+{
+	if [ ! -d searched ]; then
+		mkdir searched
+		awk -v size=$((SIZE * 50)) -f $PROGRAMS/expressions.awk >input
+		for part in 1 2 3 4 5 6 7 8; do
+			for _ in $(seq 64); do cat input; done >searched/$part
+		done
+	fi
+	"$@" /usr/bin/rg -j2 --no-config -c \
+		'[a-z]+\([^()]*\*[^()]*[0-9]{2}\).*\w+\s\w*$|(\d+)\.\d*[57]' searched | sort
+}
+
+# In Go, whose compiler writes no .eh_frame and keeps frame pointers
+run_gojq()
+{
+	"$@" /usr/bin/gojq -n "[range($((SIZE * 6000)))] | map(. * 7919 % 10007 | tostring) | group_by(.[-1:]) |
+		map([.[] | tonumber | . * 3] | add)"
+}
+
 # The program that keeps it busy is not recorded
+run_redis()
+{
+	rm -f redis.socket
+	"$@" /usr/bin/redis-server --save '' --appendonly no --port 0 --unixsocket $HOME/redis.socket >/dev/null &
+	until redis-cli -s redis.socket ping 2>/dev/null | grep -q PONG; do :; done
+	redis-benchmark -s redis.socket -q -c 10 -n $((SIZE * 100)) -P 4 \
+		-t set,get,incr,lpush,lrange_100,sadd,hset,zadd,zpopmin,mset >/dev/null
+	redis-cli -s redis.socket shutdown nosave
+	wait $!
+}
+
+# The same
 run_memcached()
 {
 	rm -f socket
@@ -110,7 +175,7 @@ run()
 # Without deferral, "fp" has frame pointers alone, as before there were tables.
 record()
 {
-	program=$1 method=$2
+	program=$1 method=$2 by=$PERF
 	shift 2
 	echo 0 >$SWITCH
 	case $method in
@@ -118,9 +183,13 @@ record()
 	first) set -- --call-graph sframe "$@" ;;
 	dwarf-*) set -- --call-graph "dwarf,${method#dwarf-}" "$@" ;;
 	immediate) echo 1 >$SWITCH; set -- -g "$@" ;;
+	# By Debian's perf
+	stock) echo 1 >$SWITCH; set -- -g "$@"; by=/usr/bin/perf ;;
+	stops) echo 1 >$SWITCH; set -- -g "$@" -e unwind:unwind_stop --filter 'reason > 1' ;;
+	stock-defer) set -- --call-graph fp,defer "$@"; by=/usr/bin/perf ;;
 	*) set -- --call-graph "$method" "$@" ;;
 	esac
-	run "$program" "$PERF" record -q -e "$EVENT" --no-buildid -o data "$@" --
+	run "$program" "$by" record -q -e "$EVENT" --no-buildid -o data "$@" --
 	echo 1 >$SWITCH
 	"$PERF" report -i data --stats --stdio >stats 2>log
 	# The program's end comes last; without it the file is not complete
@@ -144,6 +213,30 @@ same()
 	rm -rf "$1"
 }
 
+# The whole system's stacks, by bpftrace; those of the program are in $1.bpftrace
+watch_bpftrace()
+{
+	echo 1 >$SWITCH
+	BPFTRACE_MAX_MAP_KEYS=100000 bpftrace -e 'BEGIN { printf("begins\n"); }
+		profile:hz:299 { @[comm, pid, kstack(1), ustack(build_id)] = count(); }' >data 2>watching &
+	watching=$!
+	until grep -q begins data; do kill -0 $watching || fail "bpftrace failed"; sleep 0.2; done
+	run "$1" env
+	kill -INT $watching
+	wait $watching
+	# The task's name, and its file
+	case $1 in
+	redis) set -- redis redis-server redis-server ;;
+	cc1) set -- cc1 cc1 "$(gcc-14 -print-prog-name=cc1)" ;;
+	*) set -- "$1" "$1" "$1" ;;
+	esac
+	cp data "$OUT/$1.bpftrace"
+	python3 $HERE/tree.py "$2" "$(command -v "$3")" '/usr/lib/*-linux-gnu/*.so*' \
+		'/usr/lib/python3*/lib-dynload/*.so' <data >"$OUT/$1.bpftrace.json"
+	echo "$1 bpftrace $(sed -n 's/.*]: //p' data | awk '{ n += $1 } END { print n + 0 }') 0 0 0" |
+		tee -a "$OUT/counts" >&2
+}
+
 print_stacks()
 {
 	"$PERF" script -i data --no-inline --max-stack $MAX_STACK "$@" \
@@ -154,7 +247,15 @@ methods()
 {
 	for method in $METHODS; do
 		hz=${method#*@} method=${method%@*}
+		if [ "$method" = bpftrace ]; then
+			watch_bpftrace "$1"
+			continue
+		fi
 		record "$1" "$method" -F "$hz" -m 32M
+		if [ "$method" = stops ]; then
+			"$PERF" script -i data -F comm,tid,time,event,trace,ip,sym 2>/dev/null >"$OUT/$1.stops"
+			continue
+		fi
 		# All methods have native frames; by sframe, Python has its functions besides
 		print_stacks --no-runtime
 		python3 $HERE/tree.py <text >"$OUT/$1.$method.json"

@@ -272,7 +272,7 @@ def post(part):
 
 
 # Neither for nor against: DWARF has no answer there, or there is no stack
-UNJUDGED = ("left_out", "sigreturn", "signal", "copy_short", "dwarf_missing", "dwarf_failed")
+UNJUDGED = ("left_out", "not_yet", "not_yet_other", "sigreturn", "signal", "copy_short", "dwarf_missing", "dwarf_failed")
 
 
 def same(part, strict=True):
@@ -309,6 +309,49 @@ def same(part, strict=True):
                 (f"{name}: the same {percent(share(right, judged))} (98 %)", right >= 0.98 * judged),
                 (f"{name}: as complete as by .eh_frame {percent(as_dwarf)} (99.9 %)",
                  (as_dwarf or 0) >= 0.999)]
+
+
+def served(part):
+    """The same of Debian's programs, whose tables the service makes"""
+    with open(os.path.join(part.directory, "figures"), encoding="utf-8") as file:
+        programs = [json.loads(line) for line in file]
+    samples = differences = 0
+    for p in programs:
+        verdicts = p["verdicts"]
+        samples += sum(n for key, n in verdicts.items() if key not in UNJUDGED)
+        differences += verdicts["ours"] + verdicts["no_table_other"]
+        for key, number in verdicts.items():
+            part.set("stacks", p["program"], key, number)
+        for cut in p["cuts"][:5]:
+            part.set("ended early", f"{p['program']}, {cut['reason']}: {cut['where']}", "stacks", cut["count"])
+    part.holds += [("programs were compared", bool(programs)),
+                   (f"{differences} differences are ours (0)", differences == 0),
+                   (f"{samples:,} samples were judged (1,000 of each program)",
+                    samples >= 1000 * len(programs))]
+
+
+# Methods by which all stacks of Debian's programs are complete, and the first run's are not
+COMPLETE = ("sframe", "stock", "stock-defer", "bpftrace")
+# Go's runtime switches to another stack and back, for example to collect garbage.  A stack is
+# not followed across that
+SWITCHES = ("gojq",)
+
+
+def stock(part):
+    """Complete stacks in user space of Debian's programs as they are, by the table service.
+    stock and stock-defer: perf record -g and --call-graph fp,defer by Debian's perf"""
+    for program, runs in stacks.load(part.directory).items():
+        for method, run in runs.items():
+            figure = share(run.in_user_complete, run.in_user) or 0
+            part.set("complete", program, method, percent(figure))
+            part.set("samples in user space", program, method, run.in_user)
+            if run.size:
+                part.set("bytes per sample", program, method, round(share(run.size, run.samples) or 0, 1))
+            if method in COMPLETE and program not in SWITCHES:
+                part.holds.append((f"{program}: complete by {method} {percent(figure)} (99.5 %)",
+                                   figure >= 0.995))
+            for name, count in run.ends.most_common(3) if method in COMPLETE else ():
+                part.set("stacks end in", f"{program} by {method}, {name}", "samples", count)
 
 
 def methods(part):
@@ -353,7 +396,7 @@ def tools(part):
 
 
 PARTS = {"bench": (decoder, tables, frames, deferred, sampling, memory, language, post),
-         "accuracy": (same, methods, step, tools)}
+         "accuracy": (same, methods, stock, served, step, tools)}
 
 
 def written(figure):

@@ -65,7 +65,7 @@ static const struct {
 	[SAME_CUT]	= { "same_cut", "the same, and both end early" },
 	[LEFT_OUT]	= { "left_out", "not compared: the task had left its program" },
 	[NOT_YET]	= { "not_yet", "the same, up to where the table was still to come" },
-	[NOT_YET_OTHER]	= { "not_yet_other", "the table was to come, a frame pointer leads elsewhere" },
+	[NOT_YET_OTHER]	= { "not_yet_other", "no table yet, the frame pointer leads elsewhere" },
 	[SIGRETURN]	= { "sigreturn", "sampled in sigreturn, unwound after it" },
 	[SIGNAL]	= { "signal", "sampled where a signal was delivered, unwound after it" },
 	[COPY_SHORT]	= { "copy_short", "the copy is too short for DWARF" },
@@ -209,6 +209,15 @@ static bool is_early(const char *reason)
 	return reason && !strcmp(reason, "table not loaded yet");
 }
 
+/* Then a frame pointer may have been followed; the arm64 PLT has a table, and no CFI */
+static enum verdict early(const struct stack *kernel, const struct stack *table,
+			  unsigned int parted)
+{
+	if (parted == kernel->num || common(kernel, table) == kernel->num)
+		return NOT_YET;
+	return NOT_YET_OTHER;
+}
+
 static enum verdict judge(const struct stack *kernel, const struct stack *dwarf,
 			  const struct stack *table, unsigned int *parted)
 {
@@ -279,7 +288,7 @@ static void compare(const struct recorded *recorded)
 		if (!parted && in_sigreturn(&recorded->sample))
 			verdict = SIGRETURN;
 		else if (is_early(recorded->reason))
-			verdict = parted == kernel.num ? NOT_YET : NOT_YET_OTHER;
+			verdict = early(&kernel, &table, parted);
 		else if (!parted && is_delivered(&recorded->sample, &kernel, &dwarf))
 			verdict = SIGNAL;
 		if (verdict > NOT_YET && count[verdict] < SHOWN)
