@@ -44,7 +44,7 @@ root:
 	@$(Q)/root.sh
 
 guest-root: root
-	@$(Q)/guest-root.sh
+	@$(Q)/root.sh guest
 
 tree: root
 	@$(Q)/tree.sh sync

@@ -504,7 +504,7 @@ run_build()
 	case ${1%@*} in
 	root)		"$Q/root.sh" ;;
 	tree)		"$Q/root.sh"; "$Q/tree.sh" sync ;;
-	guest-root)	host_packages "$QEMU_PACKAGE"; "$Q/guest-root.sh" ;;
+	guest-root)	host_packages "$QEMU_PACKAGE"; "$Q/root.sh" guest ;;
 	kernel-*)	kind=${1%@*}; "$Q/kernel.sh" "${kind#kernel-}" ;;
 	libc)		"$Q/programs.sh" libc ;;
 	programs)	"$Q/programs.sh" ;;

@@ -48,7 +48,7 @@ build()
 	local kernel
 
 	"$Q/root.sh"
-	"$Q/guest-root.sh"
+	"$Q/root.sh" guest
 	"$Q/tree.sh" sync
 	for kernel in normal "$@"; do "$Q/kernel.sh" "$kernel"; done
 }

@@ -20,7 +20,7 @@
 #   DMESG=file                  keep the guest's kernel log there
 #
 # The kernel must have been built (kernel.sh). The guest's root is the Debian root, or the
-# root for its architecture (guest-root.sh), read-only, over 9p. On arm64, counter
+# root for its architecture (root.sh guest), read-only, over 9p. On arm64, counter
 # interrupts are NMIs, and pointer authentication uses QEMU's own algorithm: the
 # architected one takes long to emulate.
 
