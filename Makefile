@@ -63,7 +63,6 @@ kernel: tree
 
 perf: tree guest-root
 	@$(Q)/perf.sh
-	@$(Q)/tables-tool.sh
 
 programs: root guest-root
 	@$(Q)/programs.sh

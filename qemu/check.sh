@@ -508,7 +508,7 @@ run_build()
 	kernel-*)	kind=${1%@*}; "$Q/kernel.sh" "${kind#kernel-}" ;;
 	libc)		"$Q/programs.sh" libc ;;
 	programs)	"$Q/programs.sh" ;;
-	perf-tool)	"$Q/perf.sh"; "$Q/tables-tool.sh" ;;
+	perf-tool)	"$Q/perf.sh" ;;
 	selftests)
 		if [ "$BASE" != 6.12 ]; then
 			BASE=6.12 "$0" build "tree@$ARCH"

@@ -100,6 +100,10 @@ arm64)
 	;;
 esac
 
+# shellcheck disable=SC2034
+# Of flame graphs, where perf's script looks for it in the guest
+TEMPLATE=$GUEST_ROOT/usr/share/d3-flame-graph/d3-flamegraph-base.html
+
 # need_machine - stop with one sentence if this machine cannot do the work below
 # Root is needed for chroot, mounts and the ownership of the guest's files.
 need_machine()

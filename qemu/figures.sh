@@ -206,7 +206,6 @@ build_stock()
 {
 	build
 	"$Q/perf.sh"
-	"$Q/tables-tool.sh"
 	stock=(python3 perl gawk sort)
 	[ "$ARCH" = x86_64 ] || return 0
 	root_packages git openssl sqlite3 redis-server redis-tools ripgrep gojq
