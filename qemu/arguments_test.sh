@@ -37,10 +37,16 @@ refused env CMD=true KERNEL=foo qemu/guest.sh
 refused qemu/kernel.sh foo
 refused qemu/guest.sh
 refused qemu/big-endian.sh
+refused make check-big-endian
+refused make check-nothing
 # An unpacked archive is no clone
-cp -r --parents Makefile qemu "$cache"
-archive=$(mktemp -d)
-mv "$cache"/* "$archive"
-refused make -s -C "$archive" demo
-rm -rf "$archive"
+copy="$(mktemp -d)/a, b"
+mkdir "$copy"
+cp -r Makefile qemu "$copy"
+refused make -s -C "$copy" demo
+# All commands of "make check" are there where the path has a space
+commands=$(make -n -s -C "$copy" -f "$copy/qemu/check.mk" check all | cut -d ' ' -f 1 | sort -u)
+[ "$commands" = qemu/check.sh ] || verdict="not ok"
+echo "${verdict:-ok} $((n += 1)) make check where the path has a space"
+rm -rf "${copy%/*}"
 echo "1..$n"

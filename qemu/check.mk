@@ -8,7 +8,6 @@
 # begins: long tests first, so that no long one is left alone at the end.
 
 SHELL := /bin/bash
-Q := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 
 # Those that run on the host, or on the normal kernel
 HOST := style host series
@@ -76,7 +75,7 @@ print-all: ; @echo $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))
 .PHONY: print-check print-all check all root tree $(MADE) $(TESTS)
 
 $(TESTS):
-	@$Q/check.sh one $@
+	@qemu/check.sh one $@
 
 root tree $(MADE):
-	@$Q/check.sh build $@
+	@qemu/check.sh build $@

@@ -23,6 +23,9 @@ esac
 
 . "$(dirname "$0")/common.sh"
 
+# make takes no path with a space
+cd "$REPO"
+by_make() { make -f qemu/check.mk "$@"; }
 Q=$REPO/qemu
 RESULTS=$REPO/build/check$OF_BASE
 UNWIND=$REPO/tools/testing/selftests/unwind
@@ -511,8 +514,8 @@ run_build()
 	perf-tool)	"$Q/perf.sh" ;;
 	selftests)
 		if [ "$BASE" != 6.12 ]; then
-			BASE=6.12 "$0" build "tree@$ARCH"
-			BASE=6.12 "$0" build "kernel-normal@$ARCH"
+			BASE=6.12 "$Q/check.sh" build "tree@$ARCH"
+			BASE=6.12 "$Q/check.sh" build "kernel-normal@$ARCH"
 		fi
 		build_selftests ;;
 	*)		die "nothing is called $1." ;;
@@ -585,11 +588,11 @@ several()
 	local begin=$SECONDS name
 	local -a names dirs
 
-	read -ra names <<<"$(make -s -f "$Q/check.mk" "print-$1")"
+	read -ra names <<<"$(by_make -s "print-$1")"
 	dirs=("${names[@]/#/$RESULTS/}")
 	rm -rf "${RESULTS:?}"
 	mkdir -p "${dirs[@]}"
-	make -k -j"$(nproc)" -f "$Q/check.mk" "$1" >&2 || true
+	by_make -k -j"$(nproc)" "$1" >&2 || true
 	count "${dirs[@]}" >"$RESULTS/count"
 	failures "${dirs[@]}"
 	say "$((SECONDS - begin)) s in all"
@@ -621,12 +624,12 @@ one|build)
 	big-endian@x86_64|link@x86_64|unsigned@x86_64|tags@x86_64)
 		die "check-$1 is of arm64 only: ARCH=arm64." ;;
 	esac
-	parts=$(make -s -f "$Q/check.mk" print-check)
+	parts=$(by_make -s print-check)
 	[[ $BASE = 6.12 || " $parts " = *" $1@$ARCH "* ]] ||
 		die "check-$1 of $ARCH has no BASE=mainline: there are ${parts// /, }."
 	need_machine
 	have_base || exit 0
-	make -k -f "$Q/check.mk" "$1@$ARCH" >&2 || true
+	by_make -k "$1@$ARCH" >&2 || true
 	cat "$RESULTS/$1@$ARCH/parsed" 2>/dev/null || true
 	count "$RESULTS/$1@$ARCH" | tee "$RESULTS/count"
 	grep -qE '^[1-9][0-9]* passed, 0 failed' "$RESULTS/count" ;;
