@@ -166,7 +166,8 @@ bench_post()
 	"$Q/perf.sh"
 	"$Q/programs.sh" sqlite
 	for n in 1000 5000 10000; do
-		in_root python3 /mnt/repo/qemu/figures/merge.py "$OUT_IN_ROOT/merge-${n}0-$n" $n 10
+		in_root python3 /mnt/repo/qemu/perf-check/recordings.py --sleepers \
+			"$OUT_IN_ROOT/merge-${n}0-$n" $n 10
 	done
 	counting "counting instructions of perf" "sh $GUEST_SH post /mnt/share >/mnt/share/post"
 	rm "$OUT"/merge-*

@@ -9,7 +9,8 @@
 #         a line in OUT/counts, and the recording if KEEP names the method
 #     guest.sh rows PROGRAM...           frame rules found in a memo
 #     guest.sh post DIR                  what reading recordings costs, where time is
-#         instructions; DIR has merge.py's recordings, merge-SAMPLES-THREADS
+#         instructions; DIR has recordings of threads that sleep,
+#         merge-SAMPLES-THREADS
 #
 # Each program prints the same in each run, which is checked: all methods have seen
 # the same work.  SIZE (10) scales it; 10 is some five seconds of the guest's time.

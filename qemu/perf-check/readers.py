@@ -64,12 +64,14 @@ def lose(path):
 def blocks(perf, path, piped, *options):
     """What perf script prints: lines of each sample, or half"""
     with open(path, "rb") as file:
-        text = subprocess.run([perf, "script", "-i", "-" if piped else path, "--no-inline",
+        done = subprocess.run([perf, "script", "-i", "-" if piped else path, "--no-inline",
                                "--kallsyms", "d.kernel", "-F", "comm,tid,time,ip,sym",
                                "--comms", "sqlite3", *options], check=True,
                               text=True, stdin=file if piped else subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-    return [block.splitlines() for block in text.split("\n\n") if block.strip()]
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if "deferred callchains missing" in done.stderr and not path.endswith(".lost"):
+        raise ValueError(f"{path}: {done.stderr}")
+    return [block.splitlines() for block in done.stdout.split("\n\n") if block.strip()]
 
 
 def is_whole(lines):

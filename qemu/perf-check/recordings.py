@@ -2,6 +2,7 @@
 """Recordings that no run gives reliably, written here and read by perf:
 
     recordings.py PERF [OTHER...]
+    recordings.py --sleepers FILE THREADS ROUNDS     only make such a file, for "make bench"
 
 Each case makes its file, has it read, and compares what is printed with the right answer.
 Prints TAP. Times are compared with the same perf's on a file of the same size without
@@ -315,11 +316,27 @@ def case_scripts(perf, _):
         expect(f"words of raw callchains, {option}", re.findall(r"^\d+$", said, re.M), right)
 
 
+def sleepers(threads, rounds):
+    """In each round every thread is sampled in the kernel, and only then do all return
+
+    With the first record, as many samples wait as there are threads.  In the last round, one
+    in a hundred threads never returns."""
+    for first in range(0, rounds * threads, threads):
+        for kind, ahead in (sample, 0), (record, threads):
+            for i in range(threads):
+                if kind == sample or first + threads < rounds * threads or i % 100:
+                    yield kind(1000 + i, 1 + 2 * first + ahead + i, first + i + 1)
+            yield ROUND
+
+
 CASES = {name[5:]: value for name, value in list(globals().items()) if name.startswith("case_")}
 
 
 def main():
     """Run all"""
+    if sys.argv[1] == "--sleepers":
+        write(sys.argv[2], sleepers(*map(int, sys.argv[3:])))
+        return
     perf, *others = sys.argv[1:]
     failed = 0
     print(f"TAP version 13\n1..{len(CASES)}")
