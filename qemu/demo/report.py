@@ -165,10 +165,6 @@ def main():
     for name in os.listdir(directory):
         if name.partition(".")[0] in programs:
             os.unlink(os.path.join(directory, name))
-    figures = {name: {method: run.figures() for method, run in found.items()}
-               for name, found in programs.items()}
-    with open(os.path.join(directory, "report.json"), "w", encoding="utf-8") as file:
-        json.dump({"title": title, "leaf": leaf, "programs": figures}, file, indent=1)
     with open(os.path.join(directory, "report.tap"), "w", encoding="utf-8") as file:
         for number, (what, good) in enumerate(held, 1):
             file.write(f"{'ok' if good else 'not ok'} {number} {what}\n")

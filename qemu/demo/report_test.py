@@ -41,12 +41,12 @@ class Tests(unittest.TestCase):
         return [what for what, good in stacks.holds(runs(**other)) if not good]
 
     def test_counts(self):
-        figures = run([(START, (), 5), (("work", "leaf"), (), 2), (("main",), ("sys",), 1),
-                       ((), ("idle",), 4)]).figures()
-        self.assertEqual([figures[key] for key in (
-            "samples", "with_user", "complete", "in_user", "median_depth", "ends")],
-            [12, 8, 5, 7, 4, {"work": 2, "main": 1}])
-        self.assertEqual(run([((), ("idle",), 1)]).figures()["complete_share"], None)
+        made = run([(START, (), 5), (("work", "leaf"), (), 2), (("main",), ("sys",), 1),
+                    ((), ("idle",), 4)])
+        self.assertEqual((made.samples, made.with_user, made.complete, made.in_user,
+                          stacks.median(made.depths), made.ends),
+                         (12, 8, 5, 7, 4, {"work": 2, "main": 1}))
+        self.assertEqual(stacks.percent(stacks.share(0, 0)), "-")
 
     def test_complete(self):
         for path in (START, ("__clone3", "f"), ("_dl_start_user", "f"), ("parent", "clone"),

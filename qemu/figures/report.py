@@ -358,11 +358,10 @@ def methods(part):
     """Complete stacks by method, of samples that have a user part"""
     for program, runs in stacks.load(part.directory).items():
         for method, run in runs.items():
-            figures = run.figures()
-            part.set("complete", program, method, percent(figures["complete_share"]))
+            part.set("complete", program, method, percent(share(run.complete, run.with_user)))
             part.set("samples", program, method, run.samples)
-            part.set("bytes per sample", program, method, round(figures["bytes_per_sample"], 1))
-        for name, count in list(runs["sframe"].figures()["ends"].items())[:5]:
+            part.set("bytes per sample", program, method, round(run.size / run.samples, 1))
+        for name, count in runs["sframe"].ends.most_common(5):
             part.set("stacks by sframe end in", f"{program}, {name}", "samples", count)
         part.holds += stacks.strict(program, runs)
         if program == "sqlite":

@@ -111,18 +111,6 @@ class Run:
         """The most frequent stack of a function, and how often it occurred"""
         return max(self.paths[leaf].items(), key=lambda item: (item[1], item[0]))
 
-    def figures(self):
-        """All that is counted"""
-        return {"samples": self.samples, "samples_read": self.read, "lost": self.lost,
-                "missing": self.missing, "with_user": self.with_user,
-                "complete": self.complete,
-                "complete_share": share(self.complete, self.with_user),
-                "in_user": self.in_user,
-                "complete_share_in_user": share(self.in_user_complete, self.in_user),
-                "median_depth": median(self.depths), "bytes": self.size,
-                "bytes_per_sample": share(self.size, self.samples),
-                "ends": dict(self.ends.most_common(10))}
-
 
 def hot_leaf(runs):
     """Among the functions that all runs caught, the one that the first caught most often"""
