@@ -24,7 +24,7 @@ esac
 . "$(dirname "$0")/common.sh"
 
 # make takes no path with a space
-cd "$REPO"
+cd "$REPO" || exit
 by_make() { make -f qemu/check.mk "$@"; }
 Q=$REPO/qemu
 RESULTS=$REPO/build/check$OF_BASE
@@ -374,7 +374,6 @@ test_style()
 		"$CACHE"/tree/scripts/{checkpatch.pl,spelling.txt,const_structs.checkpatch} | sha256sum)
 	message=COMMIT_MESSAGE,COMMIT_LOG_LONG_LINE,COMMIT_LOG_USE_LINK,EMAIL_SUBJECT
 	message+=,GIT_COMMIT_ID,MISSING_SIGN_OFF,NO_AUTHOR_SIGN_OFF,BAD_SIGN_OFF
-	cd "$REPO"
 	# Of a mail, the message alone: the patch, which takes a minute, comes below
 	for f in build/check/series/*.patch; do
 		[[ $f != *-cover-letter.patch ]] || continue
@@ -389,7 +388,7 @@ test_style()
 	done
 	# One call for all files with the same flags: it takes longer to begin than to read
 	while read -r f; do
-		case $f in */corpus/*|*/tests/cases/*|*/.gitignore|*.py|README.md|patches/*|qemu/*|.ci/*) ;;
+		case $f in */corpus/*|*/tests/cases/*|*/.gitignore|*.py|*.php|README.md|patches/*|qemu/*|.ci/*) ;;
 		*) files[$(ignored "$f")]+=" $f" ;;
 		esac
 	done < <(git ls-files -- arch bases include kernel samples tools Documentation)
@@ -422,8 +421,8 @@ test_builds()
 # takes long are read on this machine
 test_perf()
 {
-	[ "$ARCH" != x86_64 ] || nested recordings in_root \
-		python3 /mnt/repo/qemu/perf-check/recordings.py "/mnt/cache/$BUILT/perf/perf" /usr/bin/perf
+	[ "$ARCH" != x86_64 ] || nested recordings in_root env CC=gcc-14 \
+		python3 /mnt/cache/tree/tools/perf/tests/shell/lib/deferred_recordings.py "/mnt/cache/$BUILT/perf/perf" /usr/bin/perf
 	nested perf guest perf normal \
 		"PERF=/mnt/cache/$BUILT/perf/perf sh /mnt/repo/qemu/perf-check.sh"
 	kernel_log perf

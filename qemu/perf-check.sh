@@ -11,6 +11,7 @@ PERF=${PERF:-/mnt/cache/out/perf/perf}
 DEBIAN=/usr/bin/perf
 HERE=/mnt/repo/qemu/perf-check
 TREE=/mnt/cache/tree/tools/perf
+FUNCTIONS=/mnt/repo/tools/unwind/tables/tests
 SAMPLES=/mnt/repo/samples/unwind
 SWITCH=/proc/sys/kernel/unwind_immediate
 USER='setpriv --reuid=65534 --regid=65534 --clear-groups'
@@ -119,11 +120,11 @@ functions()
 	shift 3
 	for seconds in 1 1 4; do
 		"$PERF" record --no-bpf-event -F 499 -e cpu-clock -o d.data --call-graph sframe \
-			"$@" $program $HERE/functions.$runtime $seconds || break
+			"$@" $program $FUNCTIONS/functions.$runtime $seconds || break
 	done
 	script -i d.data --no-inline --comms $program -F comm,tid,time,ip,sym,dso 2>err >script
 	[ $# -gt 0 ] || cp d.data functions.$runtime.data
-	! grep missing err && python3 $HERE/judge_functions.py script $runtime ${STRICT:+$least}
+	! grep missing err && python3 $FUNCTIONS/judge_functions.py script $runtime ${STRICT:+$least}
 }
 
 # registered_functions PROGRAM RUNTIME - an ordinary user's program registers its tables and
@@ -177,7 +178,7 @@ called()'
 # the line
 profiled_functions()
 {
-	unwind-profile -F 199 python3 $HERE/functions.py 2 >d.folded 2>err
+	unwind-profile -F 199 python3 $FUNCTIONS/functions.py 2 >d.folded 2>err
 	head -n 3 d.folded
 	grep -q '_start;.*;<module>;main;.*_leaf' d.folded &&
 		! grep plain_leaf d.folded | grep -v ';<module>;main;plain;plain_leaf' &&

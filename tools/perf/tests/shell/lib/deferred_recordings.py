@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Recordings that no run gives reliably, written here and read by perf:
 
-    recordings.py PERF [OTHER...]
-    recordings.py --sleepers FILE THREADS ROUNDS     only make such a file, for "make bench"
+    deferred_recordings.py PERF [OTHER...]
+    deferred_recordings.py --sleepers FILE THREADS ROUNDS     only make such a file, for "make bench"
 
 Each case makes its file, has it read, and compares what is printed with the right answer.
 Prints TAP. Times are compared with the same perf's on a file of the same size without
@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 
+# Of perf's sources, for filters
+INCLUDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 3, "include")
 ID = 1
 KERNEL, USER, DEFERRED = (2**64 - context for context in (128, 512, 640))
 IP, TID, TIME, CALLCHAIN, IDENTIFIER = 1, 2, 4, 1 << 5, 1 << 16
@@ -309,7 +311,7 @@ def case_scripts(perf, _):
             "--no-merge-callchains", ["1 77", "1 78"]):
         said = run([perf, "script", option, "-i", path, "-s", "d.py"])
         expect(f"frames and cookies, {option}", re.findall(r"^\d+ \w+$", said, re.M), right)
-    run(["gcc-14", "-shared", "-fPIC", "-I/mnt/cache/tree/tools/perf/include", "-o", "d.so", "d.c"])
+    run([*os.environ.get("CC", "cc").split(), "-shared", "-fPIC", f"-I{INCLUDE}", "-o", "d.so", "d.c"])
     # With a word for each context
     for option, right in ("--merge-callchains", ["23", "2"]), ("--no-merge-callchains", ["2", "2"]):
         said = run([perf, "script", option, "-i", path, "--dlfilter", "./d.so"])
