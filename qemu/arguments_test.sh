@@ -28,7 +28,7 @@ refused()
 
 for argument in ARCH='x86_64 foo' ARCH=foo BASE=5.4 KERNEL=foo KERNEL=be KERNEL='normal debug' \
 	KERNELS=foo CPUS=abc CPUS=0 CPUS=9 MEM=1M MEM=abc MEM=0G ICOUNT=abc JOBS=0 MINUTES=abc \
-	TIMEOUT=abc TIMEOUT=0 SIZE=abc FUZZ_SECONDS=abc PROGRAMS=foo PROGRAMS='lua foo' \
+	TIMEOUT=abc TIMEOUT=0 SIZE=abc FUZZ_SECONDS=abc REQUESTS=0 SAMPLES=x PROGRAMS=foo PROGRAMS='lua foo' \
 	ONEINSN=0 SHARE=/nonexistent KSRC=/nonexistent DMESG=/nonexistent/x; do
 	refused make demo "$argument"
 done

@@ -57,7 +57,7 @@ arguments()
 	takes CPUS '[1-8]' "a number from 1 to 8"
 	takes MEM '[5-9][0-9]{2}M?|[1-9][0-9]{3,5}M?|[1-9][0-9]{0,2}G' "500M or more, in M or G"
 	takes ICOUNT '[0-9]|10|auto' "a number from 0 to 10, or auto"
-	for name in MINUTES TIMEOUT JOBS SIZE FUZZ_SECONDS STRESS_REQUESTS PERF_SAMPLES PROGRAM_SECONDS; do
+	for name in MINUTES TIMEOUT JOBS SIZE FUZZ_SECONDS REQUESTS SAMPLES STEP_SECONDS; do
 		takes $name "$number" "a number"
 	done
 	for name in MTE TURNS ONEINSN; do
@@ -172,15 +172,6 @@ host_packages()
 	fi
 	DEBIAN_FRONTEND=noninteractive step "installing ${missing[*]}" \
 		apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "${missing[@]}"
-}
-
-# seconds_left - time until no new work may begin (UNTIL, a time)
-seconds_left()
-{
-	local left=1000000
-
-	[ -z "${UNTIL:-}" ] || left=$((UNTIL - $(date +%s)))
-	echo $((left > 0 ? left : 0))
 }
 
 # stamp NAME - the recorded key of a finished step

@@ -63,10 +63,7 @@ cmp -s "$REPO/qemu/guest-init" "$GUEST_ROOT/sbin/unwind-init" || {
 	mv "$GUEST_ROOT/sbin/unwind-init.$$" "$GUEST_ROOT/sbin/unwind-init"
 }
 
-# Work that a check has begun in time must not last much longer
-limit=$(($(seconds_left) + 900))
 : "${TIMEOUT:=$((interactive ? 0 : 1200))}"
-[ "$TIMEOUT" -le $limit ] || TIMEOUT=$limit
 
 share root
 run=$(mktemp -d "$CACHE/run.XXXXXX")
