@@ -13,9 +13,6 @@
 [ "$ARCH" = arm64 ] || die "a big-endian kernel is there with ARCH=arm64 only."
 need_machine
 host_packages "$QEMU_PACKAGE"
-"$REPO/qemu/root.sh"
-"$REPO/qemu/tree.sh" sync
-"$REPO/qemu/kernel.sh" be
 
 OUT=out/arm64-be
 BIN=$OUT/programs

@@ -91,10 +91,10 @@ kernel_log()
 	result $rc "$1: kernel log"
 }
 
-# guest NAME KERNEL COMMAND - run in the guest; its log is kept
+# guest NAME KERNEL COMMAND [DIRECTORY] - run in the guest; its log is kept
 guest()
 {
-	KERNEL=$2 CMD=$3 SHARE=$OUT DMESG=$OUT/$1.dmesg "$Q/guest.sh"
+	KERNEL=$2 CMD=$3 SHARE=${4:-$OUT} DMESG=$OUT/$1.dmesg "$Q/guest.sh"
 }
 
 # Results of KUnit, from the log of a boot
@@ -104,9 +104,11 @@ kunit_results()
 		grep -E '^ *(KTAP version|1\.\.|# |ok |not ok )'
 }
 
+# Any directory can be shared
 kunit()
 {
-	guest "$1" "$2" true >"$OUT/kunit.out" && kunit_results "$1"
+	mkdir "$OUT/a, b"
+	guest "$1" "$2" 'mountpoint -q /mnt/share' "$OUT/a, b" >"$OUT/kunit.out" && kunit_results "$1"
 }
 
 # kunit_on KERNEL

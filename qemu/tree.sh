@@ -9,7 +9,6 @@
 #   tree.sh carry    carry edits of the kernel's files back into patches/
 #   tree.sh discard  drop edits that were not carried back
 #   tree.sh check    prove: base + patches + new files == tree
-#   tree.sh added    list the new files, by their paths in the tree
 #
 # To change a kernel file, edit it in the tree and run "make carry".  A patch is its
 # commit message, which stays as it is, and the difference of the files that
@@ -383,7 +382,6 @@ lock
 case ${1:-} in
 sync)	sync_tree ;;
 package) get_package ;;
-carry|discard|check|added) "$1" ;;
-path)	echo "$TREE" ;;
-*)	die "usage: tree.sh sync|package|carry|discard|check|added|path" ;;
+carry|discard|check) "$1" ;;
+*)	die "usage: tree.sh sync|package|carry|discard|check" ;;
 esac

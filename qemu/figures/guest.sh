@@ -7,7 +7,6 @@
 #     guest.sh methods OUT 'METHOD@HZ...' PROGRAM...
 #         by perf, each method once: leaves the tree of stacks in PROGRAM.METHOD.json,
 #         a line in OUT/counts, and the recording if KEEP names the method
-#     guest.sh rows PROGRAM...           frame rules found in a memo
 #     guest.sh post DIR                  what reading recordings costs, where time is
 #         instructions; DIR has recordings of threads that sleep,
 #         merge-SAMPLES-THREADS
