@@ -425,6 +425,8 @@ test_perf()
 {
 	[ "$ARCH" != x86_64 ] || nested recordings in_root env CC=gcc-14 \
 		python3 /mnt/cache/tree/tools/perf/tests/shell/lib/deferred_recordings.py "/mnt/cache/$BUILT/perf/perf" /usr/bin/perf
+	[ "$ARCH" != x86_64 ] || try "sframe-g++ builds a program" in_root /mnt/repo/qemu/bin/sframe-g++ \
+		-O2 -g -pthread -o "/mnt/repo/${OUT#"$REPO/"}/threads" /mnt/repo/qemu/perf-check/threads.cc
 	nested perf guest perf normal \
 		"PERF=/mnt/cache/$BUILT/perf/perf sh /mnt/repo/qemu/perf-check.sh"
 	kernel_log perf

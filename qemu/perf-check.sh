@@ -135,6 +135,17 @@ registered_functions()
 	functions "$@" 99 $USER env HOME=/tmp/user unwind-tables run --
 }
 
+# A program in C++ with threads, in memory: the service has mapped the libraries
+cplusplus()
+{
+	cp /mnt/share/threads d.threads &&
+		"$PERF" record --no-bpf-event -F 299 -o d.data --call-graph sframe ./d.threads || return 1
+	script -i d.data --no-inline -F comm,ip,sym,dso | awk -v least="${STRICT:+0.99}" '
+		BEGIN { RS = "" }
+		/libstdc\+\+/ { n++; c += /clone|_start/ }
+		END { print c + 0 " of " n + 0 " reach the start"; exit !(n > 50 && c > n * (least ? least : 0.5)) }'
+}
+
 # The service says how long a table took, and why a file has none
 status()
 {
@@ -496,10 +507,11 @@ try "perf record as an ordinary user: sframe, fp,defer, -g" ordinary_user
 try "perf record -a --call-graph sframe: no sample without its record" system_wide
 try "each writer's recordings, in each way, by each reader" python3 $HERE/readers.py "$PERF" $DEBIAN
 # The service makes the interpreters' tables
-unwind-tables serve 2>served &
+LD_PRELOAD="libstdc++.so.6 libgcc_s.so.1" unwind-tables serve 2>served &
 service=$!
 try "Python's functions: each has its caller, and its place" functions python3 py 99.8
 try "PHP's functions: each has its caller, and its place" functions php8.4 php 99.8
+[ ! -e /mnt/share/threads ] || try "C++ with threads: stacks through Debian's libstdc++" cplusplus
 try "unwind-tables status: times of tables, and why files have none" status
 try "Python's functions: perf trace" traced_functions
 try "Python's functions: unwind-profile" profiled_functions
