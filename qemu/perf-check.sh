@@ -168,9 +168,9 @@ status()
 # Whatever resolves callchains, with callees and without
 read_functions()
 {
-	"$PERF" report -i functions.py.data --stdio -g caller,0 >d.report 2>err &&
+	"$PERF" report --kallsyms kernel -i functions.py.data --stdio -g caller,0 >d.report 2>err &&
 		grep -q plain_leaf d.report &&
-		"$PERF" report -i functions.py.data --stdio --no-children -g caller,0 >d.report 2>err &&
+		"$PERF" report --kallsyms kernel -i functions.py.data --stdio --no-children -g caller,0 >d.report 2>err &&
 		grep -q plain_leaf d.report && "$PERF" data convert --to-json d.json -i functions.py.data &&
 		grep -q '"symbol": "plain_leaf"' d.json
 }
@@ -351,13 +351,6 @@ annotated()
 	grep -q 'Percent.*Source code' d.annotated && grep -q mov d.annotated
 }
 
-# perf's browser, once all callchains are unfolded
-browsed()
-{
-	timeout 600 python3 $HERE/tui.py sqlite3VdbeExec E _start q -- \
-		"$PERF" report --tui --no-children -g caller,0.5 -i m.data -S sqlite3VdbeExec
-}
-
 # away HOME - perf script on a machine that does not have these programs
 away()
 {
@@ -503,6 +496,7 @@ printf 'ffffffff81000000 T %s\n' _text _stext >kernel
 echo "TAP version 13"
 try "perf test: merging of deferred callchains" perf_test "Merging of deferred callchains"
 try "perf test: record deferred user callchains" perf_test "perf record deferred user callchains"
+try "perf test: perf report's browser" perf_test "perf report browser of deferred"
 try "perf record as an ordinary user: sframe, fp,defer, -g" ordinary_user
 try "perf record -a --call-graph sframe: no sample without its record" system_wide
 try "each writer's recordings, in each way, by each reader" python3 $HERE/readers.py "$PERF" $DEBIAN
@@ -537,7 +531,6 @@ try "perf inject, of what is compressed" injected_compressed
 try "perf script and trace-cmd parse unwind:*" parsed_events
 try "perf annotate" annotated
 try "perf report -g caller" show_callers -i m.data
-try "perf report's browser" browsed
 try "perf archive" archived
 try "perf report --header: how callchains were taken" header
 try "call-graph.record-mode = sframe" configured

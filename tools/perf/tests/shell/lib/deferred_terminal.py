@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Run a command on a terminal of its own and press keys: tui.py [SEE KEYS]... -- COMMAND...
+"""Run a command on a terminal of its own and press keys:
+
+    deferred_terminal.py [SEE KEYS]... -- COMMAND...
 
 As soon as the terminal has been shown the word SEE, the keys are pressed, and the next
 word is waited for.  What asks for any key is given one.  Succeeds if all words were seen
