@@ -185,7 +185,6 @@ record()
 	immediate) echo 1 >$SWITCH; set -- -g "$@" ;;
 	# By Debian's perf
 	stock) echo 1 >$SWITCH; set -- -g "$@"; by=/usr/bin/perf ;;
-	stops) echo 1 >$SWITCH; set -- -g "$@" -e unwind:unwind_stop --filter 'reason > 1' ;;
 	stock-defer) set -- --call-graph fp,defer "$@"; by=/usr/bin/perf ;;
 	*) set -- --call-graph "$method" "$@" ;;
 	esac
@@ -230,7 +229,6 @@ watch_bpftrace()
 	cc1) set -- cc1 cc1 "$(gcc-14 -print-prog-name=cc1)" ;;
 	*) set -- "$1" "$1" "$1" ;;
 	esac
-	cp data "$OUT/$1.bpftrace"
 	python3 $HERE/tree.py "$2" "$(command -v "$3")" '/usr/lib/*-linux-gnu/*.so*' \
 		'/usr/lib/python3*/lib-dynload/*.so' <data >"$OUT/$1.bpftrace.json"
 	echo "$1 bpftrace $(sed -n 's/.*]: //p' data | awk '{ n += $1 } END { print n + 0 }') 0 0 0" |
@@ -252,10 +250,6 @@ methods()
 			continue
 		fi
 		record "$1" "$method" -F "$hz" -m 32M
-		if [ "$method" = stops ]; then
-			"$PERF" script -i data -F comm,tid,time,event,trace,ip,sym 2>/dev/null >"$OUT/$1.stops"
-			continue
-		fi
 		# All methods have native frames; by sframe, Python has its functions besides
 		print_stacks --no-runtime
 		python3 $HERE/tree.py <text >"$OUT/$1.$method.json"
