@@ -232,7 +232,7 @@ static void deferred_never_registered(struct kunit *test)
 	unwind_deferred_cancel(&zero);
 }
 
-/* Who is gone when a held stack is delivered does not get it, nor who has that place then */
+/* A client that is gone when a held stack comes does not get it, nor does the next in its place */
 static void deferred_held(struct kunit *test)
 {
 	struct unwind_held held = {};
