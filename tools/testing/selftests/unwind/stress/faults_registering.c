@@ -308,11 +308,11 @@ static int judge_asked(int ret)
 
 const struct site sites_registering[] = {
 	/* The process's tables, its set of ranges, the range, a node of the set's tree */
-	MEMORY("table add", "unwind_table_prctl", 4, -ENOMEM, ADD),
+	MEMORY("table add", "unwind_table_prctl", 3, -ENOMEM, ADD),
 	/* The set is copied, with the two ranges that are in it */
-	MEMORY("table add, shared", "unwind_table_prctl", 5, -ENOMEM,
+	MEMORY("table add, shared", "unwind_table_prctl", 3, -ENOMEM,
 	       .prepare = prepare_shared, .operate = add_new, .finish = finish_all),
-	MEMORY("table del, shared", "unwind_tables_unregister", 4, -ENOMEM,
+	MEMORY("table del, shared", "unwind_tables_unregister", 3, -ENOMEM,
 	       .prepare = prepare_shared, .operate = del, .finish = finish_del),
 	/* Marks: the process loses all its tables, but never keeps one too many */
 	MEMORY("munmap, shared", "__unwind_tables_drop", 1, LESS,
@@ -321,13 +321,13 @@ const struct site sites_registering[] = {
 	MEMORY("fork", "__unwind_tables_fork", 1, LESS,
 	       .prepare = prepare_shared, .operate = forks, .judge = judge_fork,
 	       .finish = finish_fork),
-	MEMORY("fork, with marks", "__unwind_tables_fork", 2, LESS,
+	MEMORY("fork, with marks", "__unwind_tables_fork", 1, LESS,
 	       .prepare = prepare_marks, .operate = forks, .judge = judge_fork,
 	       .finish = finish_fork),
 	MEMORY("chain add", "unwind_chain_prctl", 2, -ENOMEM, CHAIN),
 	MEMORY("self enable", "unwind_self_prctl", 1, -ENOMEM, SELF),
 	MEMORY("self answer", "unwind_self_prctl", 2, -ENOMEM, .prepare = prepare_short, ANSWER),
-	MEMORY("self answer, long", "unwind_self_prctl", 3, -ENOMEM, .prepare = prepare_long,
+	MEMORY("self answer, long", "unwind_self_prctl", 2, -ENOMEM, .prepare = prepare_long,
 	       ANSWER),
 	/* The header of the table is read in another way */
 	COPIES("table add", "unwind_table_prctl", 1, -EFAULT, ADD),

@@ -214,16 +214,16 @@ static bool finish_del_only(void)
 const struct site sites_stacks[] = {
 	MEMORY("stack, its buffer", "deliver unwind_deferred_work", 1, LESS,
 	       .prepare = prepare_buffer, .operate = code_stack, .finish = finish_del_only),
-	MEMORY("stack, table of a range", "unwind_tables_build", 6, LESS, RANGE),
-	MEMORY("stack, table of a shared range", "unwind_tables_build", 8, LESS,
+	MEMORY("stack, table of a range", "unwind_tables_build", 4, LESS, RANGE),
+	MEMORY("stack, table of a shared range", "unwind_tables_build", 5, LESS,
 	       .prepare = prepare_shared_range, .operate = code_stack, .finish = finish_both),
 	MEMORY("stack, frames of a language", "unwind_chain_take", 1, LESS,
 	       .prepare = prepare_frames, .operate = call_sampled, .judge = judge_frames,
 	       .finish = finish_chain),
-	MEMORY("stack, table of a file", "unwind_file_load", 8, LESS,
+	MEMORY("stack, table of a file", "unwind_file_load", 5, LESS,
 	       .prepare = prepare_usual, .operate = patient_file_stack),
 	/* The job of a worker is the fourth.  It has the table later, in any case */
-	MEMORY("stack, table of a large file", "unwind_file_load", 4, 0,
+	MEMORY("stack, table of a large file", "unwind_file_load", 2, 0,
 	       .prepare = prepare_large, .operate = patient_file_stack, .judge = judge_large),
 	COPIES("stack, table of a range", "unwind_tables_build", 1, LESS, RANGE),
 	{}

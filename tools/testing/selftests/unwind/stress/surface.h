@@ -95,6 +95,7 @@ void clients_in_child(void);
 int memory_call(void);
 
 /* Trace instances outlive processes.  Remove them all; true if there is none */
+void clients_change_instances(unsigned int number);
 bool clients_clean(void);
 
 #endif /* SELFTEST_UNWIND_SURFACE_H */

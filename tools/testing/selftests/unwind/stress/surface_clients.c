@@ -246,7 +246,7 @@ static int write_file(const char *dir, const char *file, const char *value)
 	return ret;
 }
 
-/* One for each process; its drawers change it at once, and killed ones leave it as it is */
+/* One for each process, whose drawers change it at once */
 static int change_instance(void)
 {
 	static const struct {
@@ -268,12 +268,10 @@ static int change_instance(void)
 		{ "tracing_on", "1" },
 		{ "trace", "" },
 	};
-	const unsigned int n = draw(ARRAY_SIZE(changes)), made = one_in(8);
+	const unsigned int n = draw(ARRAY_SIZE(changes));
 	char dir[128], value[64];
 
 	snprintf(dir, sizeof(dir), INSTANCE, drawer / SURFACE_THREADS);
-	if (made && mkdir(dir, 0700) && errno == EEXIST && one_in(4))
-		return rmdir(dir) ? -errno : 0;
 	snprintf(value, sizeof(value), "%s", changes[n].value);
 	if (n == 6)
 		snprintf(value, sizeof(value), "id == %d", (int)SYS_getppid);
@@ -299,6 +297,19 @@ static int read_instance(void)
 		;
 	close(fd);
 	return i;
+}
+
+/*
+ * Make or remove one. Not in a process that may be killed meanwhile: the kernel complains
+ * about a buffer that it then does not allocate.
+ */
+void clients_change_instances(unsigned int number)
+{
+	char dir[128];
+
+	snprintf(dir, sizeof(dir), INSTANCE, number % SURFACE_PROCESSES);
+	if (mkdir(dir, 0700) && number / SURFACE_PROCESSES % 4 == 0)
+		rmdir(dir);
 }
 
 bool clients_clean(void)

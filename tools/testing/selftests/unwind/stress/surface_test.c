@@ -344,7 +344,7 @@ static void continue_all(void)
 static bool run_all(unsigned long *samples)
 {
 	unsigned long done, last = 0;
-	unsigned int i, running = 0;
+	unsigned int i, running = 0, turns = 0;
 	time_t since = time(NULL);
 	int status;
 	pid_t pid;
@@ -354,6 +354,7 @@ static bool run_all(unsigned long *samples)
 	while (running) {
 		*samples += drain();
 		poll(NULL, 0, 20);
+		clients_change_instances(turns++);
 		done = operations_done();
 		if (done != last)
 			since = time(NULL);
