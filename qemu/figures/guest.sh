@@ -91,7 +91,7 @@ run_git()
 		--threads=1 --window=$((SIZE * 10)) -q </dev/null | sha256sum
 }
 
-# A file of ten thousand lines, of which each version changes some
+# A file of ten thousand lines; each version changes some of them
 make_history()
 {
 	git init -q history
@@ -212,7 +212,7 @@ same()
 	rm -rf "$1"
 }
 
-# The whole system's stacks, by bpftrace; those of the program are in $1.bpftrace
+# The whole system's stacks, by bpftrace; the program's stacks are in $1.bpftrace
 watch_bpftrace()
 {
 	echo 1 >$SWITCH

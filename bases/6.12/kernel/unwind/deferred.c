@@ -346,10 +346,6 @@ static bool fits(const struct unwind_cache *cache, unsigned int size, bool notes
 	return cache->size == size && cache->has_notes == notes;
 }
 
-/*
- * A buffer of the task's own if it finds its own frames: the stack may be held while it does.
- * At the limit of its group, it gets one that cannot be held, as all others do.
- */
 static struct unwind_cache *alloc_cache(unsigned int size, bool notes, bool own)
 {
 	const size_t more = notes ? struct_size_t(struct unwind_walk_notes, sps, size) : 0;
@@ -389,7 +385,11 @@ static struct unwind_cache *get_spare_cache(unsigned int size, bool notes)
 	return alloc_cache(size, notes, false);
 }
 
-/* A buffer for the stack of this entry */
+/*
+ * A buffer for the stack of this entry.  A task that finds its own frames has one of its own, as
+ * the stack may be held meanwhile.  At the limit of its group, it gets one as all others do, which
+ * cannot be held.
+ */
 static struct unwind_cache *get_cache(struct unwind_task_info *info, u64 cookie)
 {
 	const bool notes = unwind_chain_has_readers();

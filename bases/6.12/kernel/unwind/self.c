@@ -270,7 +270,7 @@ static bool is_unmoved(struct unwind_self *self, const struct unwind_self_place 
 }
 
 /*
- * The room was checked for one frame, so signals of others wait for the handler's return.
+ * The stack has room for this handler, not for others': their signals wait until it returns.
  * Those that its own instructions cause cannot.
  */
 static void block_others(sigset_t *mask)

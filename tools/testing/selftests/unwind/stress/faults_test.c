@@ -156,7 +156,7 @@ static int attempt_all(const struct site *site)
 		shown += shared->ret != 0;
 	}
 	number--;
-	printf("# %s, %s: %u faults, of which %u show\n", site->name, site->function, number,
+	printf("# %s, %s: %u faults, %u of them show\n", site->name, site->function, number,
 	       shown);
 	/* Not each has to: some allocations are tried again, in another way */
 	if (site->what == FAULTS_MEMORY && !site->end) {
