@@ -246,6 +246,10 @@ static void keep_limit(struct cache *cache)
  * Writing
  */
 
+/*
+ * Return a descriptor to read the file from, or a negative error.  It is opened before the
+ * file has the entry's name: by that name another may remove it at once.
+ */
 static int write_file(int dir, const char *name, const struct unwind_cache_entry *entry,
 		      const struct unwind_table *table)
 {
@@ -261,7 +265,10 @@ static int write_file(int dir, const char *name, const struct unwind_cache_entry
 	size = writev(fd, parts, 2);
 	if (close(fd) || size < 0)
 		return -errno;
-	return size == (ssize_t)(sizeof(*entry) + table->size) ? 0 : -ENOSPC;
+	if (size != (ssize_t)(sizeof(*entry) + table->size))
+		return -ENOSPC;
+	fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? -errno : fd;
 }
 
 /* Return the entry's descriptor, or a negative error */
@@ -278,7 +285,7 @@ static int store(struct cache *cache, const __u8 *key, const struct unwind_table
 	};
 	char name[NAME_SIZE], temporary[NAME_SIZE];
 	__u64 number, size = sizeof(entry) + table->size;
-	int ret;
+	int fd, error;
 
 	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 		return -errno;
@@ -287,19 +294,17 @@ static int store(struct cache *cache, const __u8 *key, const struct unwind_table
 	if (!digest_entry(&entry, table->sframe, entry.digest))
 		return -ENOMEM;
 	name_of(key, name);
-	ret = write_file(cache->own, temporary, &entry, table);
-	if (!ret && renameat(cache->own, temporary, cache->own, name))
-		ret = -errno;
-	if (ret) {
+	fd = write_file(cache->own, temporary, &entry, table);
+	if (fd < 0 || renameat(cache->own, temporary, cache->own, name)) {
+		error = fd < 0 ? fd : -errno;
+		if (fd >= 0)
+			close(fd);
 		unlinkat(cache->own, temporary, 0);
-		return ret;
+		return error;
 	}
-	ret = openat(cache->own, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (ret < 0)
-		ret = -errno;
 	if (__atomic_add_fetch(&cache->used, size, __ATOMIC_RELAXED) > cache->limit)
 		keep_limit(cache);
-	return ret;
+	return fd;
 }
 
 /*
