@@ -35,7 +35,7 @@
 
 Q=$REPO/qemu
 ALL="lua xz sqlite muparser memcached"
-STOCK_METHODS="first@299 sframe@299 stock@299 stock-defer@299 bpftrace@299 fp@299 dwarf-8192@99"
+STOCK_METHODS="first@299 sframe@299 stock@299 stock-defer@299 bpftrace@299 trace-cmd fp@299 dwarf-8192@99"
 METHODS="sframe@997 sframe-z@997 fp@997 immediate@997 dwarf-8192@297 dwarf-65528@297"
 # As the guest sees them
 BENCH=/mnt/cache/$BUILT/bench

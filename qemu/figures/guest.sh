@@ -24,6 +24,7 @@ BIN=/opt/sframe/bin
 HERE=/mnt/repo/qemu/figures
 PROGRAMS=/mnt/repo/qemu/programs
 SWITCH=/proc/sys/kernel/unwind_immediate
+TRACING=/sys/kernel/tracing
 # Frames; perf cuts longer stacks, however they were unwound
 MAX_STACK=1024
 export LC_ALL=C PERF_PAGER=cat HOME=/tmp/figures
@@ -212,6 +213,9 @@ same()
 	rm -rf "$1"
 }
 
+# task_of PROGRAM - its name
+task_of() { [ "$1" != redis ] && echo "$1" || echo redis-server; }
+
 # The whole system's stacks, by bpftrace; the program's stacks are in $1.bpftrace
 watch_bpftrace()
 {
@@ -223,16 +227,30 @@ watch_bpftrace()
 	run "$1" env
 	kill -INT $watching
 	wait $watching
-	# The task's name, and its file
-	case $1 in
-	redis) set -- redis redis-server redis-server ;;
-	cc1) set -- cc1 cc1 "$(gcc-14 -print-prog-name=cc1)" ;;
-	*) set -- "$1" "$1" "$1" ;;
-	esac
-	python3 $HERE/tree.py "$2" "$(command -v "$3")" '/usr/lib/*-linux-gnu/*.so*' \
+	file=$(task_of "$1")
+	[ "$1" != cc1 ] || file=$(gcc-14 -print-prog-name=cc1)
+	python3 $HERE/tree.py "$(task_of "$1")" "$(command -v "$file")" '/usr/lib/*-linux-gnu/*.so*' \
 		'/usr/lib/python3*/lib-dynload/*.so' <data >"$OUT/$1.bpftrace.json"
 	echo "$1 bpftrace $(sed -n 's/.*]: //p' data | awk '{ n += $1 } END { print n + 0 }') 0 0 0" |
 		tee -a "$OUT/counts" >&2
+}
+
+# The same by trace-cmd: a deferred stack at each tick that found the program running
+watch_trace_cmd()
+{
+	trace-cmd record -B watch -o trace.dat -e hrtimer_expire_entry -O userstacktrace_deferred \
+		>watching 2>&1 &
+	watching=$!
+	until [ "$(cat $TRACING/instances/watch/events/timer/hrtimer_expire_entry/enable)" = 1 ]; do
+		kill -0 $watching || fail "trace-cmd failed"
+		sleep 0.2
+	done
+	run "$1" env
+	kill -INT $watching
+	wait $watching
+	trace-cmd report -N trace.dat >data
+	python3 $HERE/tree.py "$(task_of "$1")" <data >"$OUT/$1.trace-cmd.json"
+	echo "$1 trace-cmd $(grep -c user_unwind_stack data) 0 0 0" | tee -a "$OUT/counts" >&2
 }
 
 print_stacks()
@@ -245,10 +263,10 @@ methods()
 {
 	for method in $METHODS; do
 		hz=${method#*@} method=${method%@*}
-		if [ "$method" = bpftrace ]; then
-			watch_bpftrace "$1"
-			continue
-		fi
+		case $method in
+		bpftrace) watch_bpftrace "$1"; continue ;;
+		trace-cmd) watch_trace_cmd "$1"; continue ;;
+		esac
 		record "$1" "$method" -F "$hz" -m 32M
 		# All methods have native frames; by sframe, Python has its functions besides
 		print_stacks --no-runtime

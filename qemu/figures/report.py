@@ -331,7 +331,7 @@ def served(part):
 
 
 # Methods by which all stacks of Debian's programs are complete, and the first run's are not
-COMPLETE = ("sframe", "stock", "stock-defer", "bpftrace")
+COMPLETE = ("sframe", "stock", "stock-defer", "bpftrace", "trace-cmd")
 # Go's runtime switches to another stack and back, for example to collect garbage.  A stack is
 # not followed across that
 SWITCHES = ("gojq",)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A tree of stacks:  perf script -F comm,pid,ip,sym,dso,dsoff | tree.py >JSON
                       bpftrace ... | tree.py TASK PROGRAM LIBRARY... >JSON
+                      trace-cmd report ... | tree.py TASK >JSON
 
 The tree has the form of perf's flamegraph.py, which stacks.py reads.  Stripped programs,
 and Debian's dynamic linker, have no name for the function that the kernel starts, and
@@ -210,10 +211,34 @@ def by_bpftrace(text, program, files, path):
                 yield process, names + [(UNKNOWN, kind)] * bool(kind), count
 
 
+def numbers(line, name):
+    """Of "name={0x1,0x2}" in a line"""
+    return [int(word, 0) for word in re.search(rf"\b{name}={{([^}}]*)}}", line).group(1).split(",") if word]
+
+
+def by_trace_cmd(lines, program):
+    """The same of deferred stacks that trace-cmd has recorded; a file is announced before"""
+    paths = {}
+    for line in lines:
+        task, process, event = re.match(r" *(.*?)-(\d+) .*?: (\w+): |$", line).groups()
+        if event == "user_unwind_file":
+            number, path = re.search(r"file=(\S+) path=(\S+)", line).groups()
+            paths[int(number, 0)] = path
+        elif event == "user_unwind_stack" and task == program:
+            places = list(zip(numbers(line, "file"), numbers(line, "offset")))
+            where, offset = places[-1] if places else (0, 0)
+            file = image(paths.get(where, ""))
+            begins = file and file.begins(offset - (len(places) > 1))
+            yield (f"{task} ({process})", [("_start" if begins else UNKNOWN, "")] +
+                   [(UNKNOWN, "")] * (len(places) - 1), 1)
+
+
 def main():
     """Read, write"""
     root = Node()
-    if len(sys.argv) > 1:
+    if len(sys.argv) == 2:
+        stacks = by_trace_cmd(sys.stdin, sys.argv[1])
+    elif len(sys.argv) > 1:
         stacks = by_bpftrace(sys.stdin.read(), sys.argv[1], build_ids(sys.argv[2:]), sys.argv[2])
     else:
         stacks = ((f"{task} ({process})", frames(stack), 1)
