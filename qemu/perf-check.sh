@@ -128,11 +128,13 @@ functions()
 }
 
 # registered_functions PROGRAM RUNTIME - an ordinary user's program registers its tables and
-# its runtime
+# its runtime.  The helper of "run" ends after the program, and has its output: cat waits for
+# both.  A process that is still running when the recording ends may leave a sample there
+# without its stack.
 registered_functions()
 {
 	mkdir -p /tmp/user && chown 65534 /tmp/user
-	functions "$@" 99 $USER env HOME=/tmp/user unwind-tables run --
+	functions "$@" 99 $USER env HOME=/tmp/user sh -c 'unwind-tables run -- "$@" | cat' sh
 }
 
 # A program in C++ with threads, in memory: the service has mapped the libraries
