@@ -22,7 +22,7 @@
 #include "../fd_pass.h"
 
 #define WRITERS	4
-#define ROUNDS	20
+#define ROUNDS	200
 
 static unsigned int nr, failed;
 static char path[4096];
