@@ -12,7 +12,8 @@
 #             user space
 #   sampling  what samples cost the sampled program, by method and rate
 #   language  a stack with frames of a language: by a chain, or from the thread itself
-#   memory    what the kernel keeps for a process; how much larger the kernel is
+#   memory    what the kernel keeps for a process, and for all files of the root as tables;
+#             how much larger the kernel is
 #   post      reading and merging recordings; samples lost at the highest rate
 #
 # accuracy: how right and how complete stacks are
@@ -149,6 +150,10 @@ bench_memory()
 	{ find "$REPO/patches" -name '*.patch' -exec sed -n 's,^+++ b/\([^[:space:]]*\)\.c.*,\1.o,p' {} +
 		git -C "$REPO" ls-files -- '*.c' | sed 's/c$/o/'; echo lib/interval_tree.o; } |
 		grep -v /tests/ >"$OUT/objects"
+	step "converting all files of the root" in_root sh -ec "
+		make -s -C /mnt/repo/tools/unwind/tables OUTPUT=/mnt/cache/out/tables CC=gcc-14 \
+			UAPI=/mnt/cache/tree/include/uapi /mnt/cache/out/tables/tests/table_sizes
+		find /usr -xdev -type f | /mnt/cache/out/tables/tests/table_sizes >$OUT_IN_ROOT/tables"
 }
 
 # Frames of a language: by a chain, and from the thread itself

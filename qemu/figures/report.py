@@ -229,6 +229,13 @@ def memory(part):
             sys.exit(f"size.{kernel} has none of the objects")
     for row, with_it, without in zip(("text", "data"), size["normal"], size["off"]):
         part.set("the kernel, tests left out", row, "bytes", with_it - without)
+    files, functions, entries, tables, cfi, beyond = (int(word) for word in part.lines("tables")[0])
+    for row, unit, figure in (("files with CFI", "files", files), ("their functions", "functions", functions),
+                              ("entries", "entries", entries), ("tables", "bytes", tables),
+                              (".eh_frame and .eh_frame_hdr", "bytes", cfi),
+                              ("tables beyond 0.65 times these and 4 KiB", "files", beyond)):
+        part.set("all files of the root", row, unit, figure)
+    part.holds.append((f"tables take {tables / cfi:.2f} times their CFI (0.65)", tables <= 0.65 * cfi))
 
 
 def language(part):
