@@ -17,7 +17,7 @@ USERS := tools tools-all perf demo
 
 CHECK_x86_64 := perf debug demo tools $(GUEST) $(HOST)
 CHECK_arm64 := kunit stacks step
-ALL_x86_64 := $(CHECK_x86_64) stock tools-all same debug-all stress-long one-insn builds
+ALL_x86_64 := $(CHECK_x86_64) stock tools-all same debug-all stress-long one-insn builds configs
 ALL_arm64 := $(USERS) $(GUEST) same link unsigned tags big-endian debug debug-all stress-long
 
 ARCHES := x86_64 arm64
@@ -46,7 +46,7 @@ perf-tool@$1: | kernel-normal@$1
 host@$1 link@$1: root tree
 style@$1 series@$1 builds@$1: tree
 kunit@$1: kernel-normal@$1 guest-root@$1
-$(addsuffix @$1,$(FOLDERS) same unsigned tags stress-long one-insn): kernel-normal@$1 selftests@$1
+$(addsuffix @$1,$(FOLDERS) same unsigned tags stress-long one-insn configs): kernel-normal@$1 selftests@$1
 stock@$1: kernel-normal@$1 programs@$1
 fixes@$1: kernel-normal@$1
 $(addsuffix @$1,$(USERS)): kernel-normal@$1 perf-tool@$1 programs@$1 selftests@$1

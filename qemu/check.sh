@@ -203,6 +203,19 @@ test_debug()
 
 test_debug-all() { REQUESTS=100000 selftests_on selftests-debug debug '*/*'; }
 
+# Kernels that are configured otherwise; each is built for this
+test_configs()
+{
+	local kernel
+
+	for kernel in ${CONFIGS:-rt none up}; do
+		"$Q/kernel.sh" "$kernel"
+		kunit_on "$kernel"
+		# shellcheck disable=SC2086 # patterns
+		selftests_on "selftests-$kernel" "$kernel" 'stacks/*' 'tables/*' 'tracers/*' $STRESS_TESTS
+	done
+}
+
 # A million requests and more samples, with few and with many processors
 test_stress-long()
 {
