@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "client_events.h"
+#include "put.h"
 
 #define INSTANCES	"/sys/kernel/tracing/instances"
 #define PATIENCE_MS	60000
@@ -63,21 +64,6 @@ int client_unload(void)
  * The trace
  */
 
-static int write_file(const char *dir, const char *name, const char *value)
-{
-	char path[160];
-	ssize_t len;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	len = write(fd, value, strlen(value));
-	close(fd);
-	return len == (ssize_t)strlen(value) ? 0 : -1;
-}
-
 int client_events_open(struct client_events *events)
 {
 	char path[160];
@@ -110,7 +96,7 @@ void client_events_close(struct client_events *events)
 
 int client_events_enable(struct client_events *events, bool enable)
 {
-	return write_file(events->dir, "events/unwind_client/enable",
+	return put_word(events->dir, "events/unwind_client/enable",
 			  enable ? "1" : "0");
 }
 

@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include "faults.h"
+#include "put.h"
 #include "../../kselftest.h"
 
 #define DEBUGFS		"/sys/kernel/debug/"
-#define COUNT		"/proc/thread-self/fail-nth"
+#define THREAD		"/proc/thread-self"
+#define COUNT		THREAD "/fail-nth"
 /* Among functions of the same name, the nearest one to this is meant */
 #define NEAR		"unwind_table_prctl"
 /* A range without addresses: nothing is below it */
@@ -38,17 +40,10 @@ static unsigned int allowed;
 
 static int set(const char *capability, const char *name, const char *value)
 {
-	char path[128];
-	ssize_t len;
-	int fd;
+	char dir[64];
 
-	snprintf(path, sizeof(path), DEBUGFS "%s/%s", capability, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	len = write(fd, value, strlen(value));
-	close(fd);
-	return len == (ssize_t)strlen(value) ? 0 : -1;
+	snprintf(dir, sizeof(dir), DEBUGFS "%s", capability);
+	return put_word(dir, name, value);
 }
 
 static int set_number(const char *capability, const char *name, unsigned long value)
@@ -201,14 +196,10 @@ int faults_below(enum faults what, const char *functions)
 
 static int write_count(unsigned int nth)
 {
-	int fd = open(COUNT, O_WRONLY | O_CLOEXEC), len;
 	char text[16];
-	bool done;
 
-	len = snprintf(text, sizeof(text), "%u", nth);
-	done = fd >= 0 && write(fd, text, len) == len;
-	close(fd);
-	return done ? 0 : -1;
+	snprintf(text, sizeof(text), "%u", nth);
+	return put_word(THREAD, "fail-nth", text);
 }
 
 int faults_arm(unsigned int nth)
@@ -236,11 +227,7 @@ int faults_disarm(void)
 /* May the thread fail where a filter for tasks is set?  Children inherit this */
 static int mark_thread(bool may)
 {
-	int fd = open("/proc/thread-self/make-it-fail", O_WRONLY | O_CLOEXEC);
-	bool done = fd >= 0 && write(fd, may ? "1" : "0", 1) == 1;
-
-	close(fd);
-	return done ? 0 : -1;
+	return put_word(THREAD, "make-it-fail", may ? "1" : "0");
 }
 
 int faults_all(bool any, unsigned int times)

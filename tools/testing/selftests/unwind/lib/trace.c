@@ -13,25 +13,15 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "put.h"
 #include "trace.h"
 
 #define INSTANCES	"/sys/kernel/tracing/instances"
 #define TEXT_MAX	(1024 * 1024)
 
-static int trace_write(const struct trace *trace, const char *name,
-		       const char *value)
+static int trace_write(const struct trace *trace, const char *name, const char *value)
 {
-	char path[160];
-	ssize_t len;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", trace->dir, name);
-	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	len = write(fd, value, strlen(value));
-	close(fd);
-	return len == (ssize_t)strlen(value) ? 0 : -1;
+	return put_word(trace->dir, name, value);
 }
 
 /* Use a filter: set_event_pid would put probes into the scheduler */

@@ -21,6 +21,7 @@
 #include "bpf.h"
 #include "code_file.h"
 #include "perf.h"
+#include "put.h"
 #include "surface.h"
 #include "../../kselftest.h"
 
@@ -230,22 +231,6 @@ static int read_bpf(void)
  * Trace instances
  */
 
-static int write_file(const char *dir, const char *file, const char *value)
-{
-	char path[256];
-	ssize_t len;
-	int fd, ret;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, file);
-	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	len = write(fd, value, strlen(value));
-	ret = len < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
 /* One for each process, whose drawers change it at once */
 static int change_instance(void)
 {
@@ -275,7 +260,7 @@ static int change_instance(void)
 	snprintf(value, sizeof(value), "%s", changes[n].value);
 	if (n == 6)
 		snprintf(value, sizeof(value), "id == %d", (int)SYS_getppid);
-	return write_file(dir, changes[n].file, value);
+	return put_word(dir, changes[n].file, value);
 }
 
 static int read_instance(void)

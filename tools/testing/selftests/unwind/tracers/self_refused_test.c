@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "../../kselftest_harness.h"
+#include "put.h"
 #include "self_request.h"
 
 /*
@@ -359,16 +360,6 @@ TEST_F(request, other_signals_wait_for_the_handlers_return)
 #define CGROUP		CGROUPS "unwind-self/"
 #define SAMPLES		20000
 
-static int write_to(const char *path, const char *text)
-{
-	const int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t len = fd < 0 ? -1 : write(fd, text, strlen(text));
-
-	if (fd >= 0)
-		close(fd);
-	return len < 0 ? -1 : 0;
-}
-
 /* In a child: be sampled where the group may have no more memory */
 static int sample_at_the_limit(struct asked *asked)
 {
@@ -377,14 +368,14 @@ static int sample_at_the_limit(struct asked *asked)
 	int fd, i;
 
 	snprintf(text, sizeof(text), "%d", getpid());
-	if (write_to(CGROUP "cgroup.procs", text) ||
+	if (put_word(CGROUP, "cgroup.procs", text) ||
 	    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
 		 -1, 0) == MAP_FAILED)
 		return 1;
 	if (asked_open(asked, 0, SYS_getppid) || self_enable(&asked->attr))
 		return 2;
 	fd = open(CGROUP "memory.current", O_RDONLY | O_CLOEXEC);
-	if (read(fd, text, sizeof(text) - 1) <= 0 || write_to(CGROUP "memory.max", text))
+	if (read(fd, text, sizeof(text) - 1) <= 0 || put_word(CGROUP, "memory.max", text))
 		return 3;
 	for (i = 0; i < SAMPLES; i++)
 		self_sample();
@@ -398,7 +389,7 @@ TEST_F_TIMEOUT(request, thread_at_the_limit_of_its_group_is_not_killed, 120)
 	pid_t pid;
 
 	if (access(CGROUPS "cgroup.controllers", F_OK) ||
-	    write_to(CGROUPS "cgroup.subtree_control", "+memory") || mkdir(CGROUP, 0700))
+	    put_word(CGROUPS, "cgroup.subtree_control", "+memory") || mkdir(CGROUP, 0700))
 		SKIP(return, "no groups with limits of memory");
 	asked_close(&self->asked);
 	pid = fork();
