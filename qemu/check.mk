@@ -17,7 +17,7 @@ USERS := tools tools-all perf demo
 
 CHECK_x86_64 := perf debug demo tools $(GUEST) $(HOST)
 CHECK_arm64 := kunit stacks step
-ALL_x86_64 := $(CHECK_x86_64) stock tools-all same debug-all stress-long one-insn builds configs
+ALL_x86_64 := $(CHECK_x86_64) stock tools-all same debug-all stress-long one-insn builds configs soak
 ALL_arm64 := $(USERS) $(GUEST) same link unsigned tags big-endian debug debug-all stress-long
 
 ARCHES := x86_64 arm64
@@ -49,7 +49,7 @@ kunit@$1: kernel-normal@$1 guest-root@$1
 $(addsuffix @$1,$(FOLDERS) same unsigned tags stress-long one-insn configs): kernel-normal@$1 selftests@$1
 stock@$1: kernel-normal@$1 programs@$1
 fixes@$1: kernel-normal@$1
-$(addsuffix @$1,$(USERS)): kernel-normal@$1 perf-tool@$1 programs@$1 selftests@$1
+$(addsuffix @$1,$(USERS) soak): kernel-normal@$1 perf-tool@$1 programs@$1 selftests@$1
 debug@$1 debug-all@$1: kernel-debug@$1 selftests@$1
 big-endian@$1: kernel-be@$1
 endef

@@ -203,6 +203,23 @@ test_debug()
 
 test_debug-all() { REQUESTS=100000 selftests_on selftests-debug debug '*/*'; }
 
+# All clients together for hours, on what builds a kernel
+test_soak()
+{
+	# shellcheck disable=SC2016 # for the guest
+	local cpus build='o=$(mktemp -d) && for t in tinyconfig kernel/ lib/ mm/
+		do make -s -C /mnt/cache/tree O="$o" "$t" || exit
+		done && rm -r "$o"'
+
+	for cpus in ${CPUS:-4 8}; do
+		nested "soak, $cpus CPUs" env CPUS="$cpus" MEM=8G TIMEOUT=$((${MINUTES:-120} * 120)) \
+			KERNEL=normal SHARE="$OUT" DMESG="$OUT/soak-$cpus.dmesg" CMD="mkdir /tmp/soak; cd /tmp/soak &&
+				/mnt/repo/tools/testing/selftests/unwind/stress/soak.sh ${MINUTES:-120} sh -c '$build'
+				status=\$?; cp soak.log served /mnt/share; exit \$status" "$Q/guest.sh"
+		kernel_log "soak-$cpus"
+	done
+}
+
 # Kernels that are configured otherwise; each is built for this
 test_configs()
 {

@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# All clients together, for long:  soak.sh MINUTES COMMAND...
+#
+# The command runs again and again, on all processors at once, while perf, bpftrace,
+# unwind-profile and ftrace take stacks of the whole system, and the table service makes
+# tables.  Each client ends and begins anew once a minute.  Prints TAP:
+#
+#   - the kernel's memory (slab that cannot be reclaimed, vmalloc, per CPU) and the
+#     service's do not grow: the last quarter's mean is at most 5 % and 2 MiB above the
+#     second quarter's.  The first is for caches.
+#   - perf lost no sample, and each has its stack; unwind-profile likewise
+#   - no client failed
+#
+# MINUTES is at least 8.  Figures, by the minute, are in soak.log.
+set -u
+
+MINUTES=$1
+shift
+TRACING=/sys/kernel/tracing
+INSTANCE=$TRACING/instances/soak
+n=0 failed=0
+
+result()
+{
+	n=$((n + 1))
+	[ "$1" = 0 ] && echo "ok $n $2" || echo "not ok $n $2"
+	[ "$1" = 0 ] || failed=1
+}
+
+# The load, until its file goes
+load()
+{
+	while [ -e loaded ]; do
+		"$@" >/dev/null 2>&1 || echo "the command: status $?" >>errors
+	done
+}
+
+trace_by_ftrace()
+{
+	cat $INSTANCE/trace_pipe >/dev/null &
+	echo 1 >$INSTANCE/events/timer/hrtimer_expire_entry/enable
+	sleep 50
+	echo 0 >$INSTANCE/events/timer/hrtimer_expire_entry/enable
+	kill $!
+	wait $! 2>/dev/null
+}
+
+# One minute of each
+clients()
+{
+	perf record -q -a -F 199 --call-graph sframe -o perf.data sleep 50 2>>errors &
+	running=$!
+	unwind-profile -a -F 99 -d 50 -o profile.folded 2>profile.says &
+	running="$running $!"
+	timeout -s INT 50 bpftrace -e 'profile:hz:99 { @[ustack] = count(); }' >bpftrace.says 2>&1 &
+	running="$running $!"
+	trace_by_ftrace &
+	# shellcheck disable=SC2086 # several
+	wait $running $!
+	perf report -i perf.data --stats --stdio >stats 2>&1
+	perf script -i perf.data -F ip 2>missing >/dev/null
+	samples=$((samples + $(awk '$1 == "SAMPLE" { n += $3; exit } END { print n + 0 }' stats)))
+	lost=$((lost + $(awk '/LOST/ { n += $NF } END { print n + 0 }' stats)))
+	without=$((without + $(awk '/deferred callchains missing/ { n += $1 } END { print n + 0 }' missing)))
+	[ -s profile.folded ] || echo "unwind-profile: $(cat profile.says)" >>errors
+	grep -q '^@' bpftrace.says || echo "bpftrace: $(tail -n 3 bpftrace.says)" >>errors
+}
+
+memory()
+{
+	awk -v minute="$1" -v rss="$(awk '/^VmRSS/ { print $2 }' /proc/$service/status)" '
+		/^(SUnreclaim|VmallocUsed|Percpu):/ { figure[$1] = $2 }
+		END { print minute, figure["SUnreclaim:"], figure["VmallocUsed:"], figure["Percpu:"], rss }' \
+		/proc/meminfo >>soak.log
+}
+
+# grown COLUMN - prints means, and fails if there is more and more
+grown()
+{
+	awk -v column="$1" -v all="$MINUTES" '
+		$1 > all / 4 && $1 <= all / 2 { before += $column; b++ }
+		$1 > all * 3 / 4 { after += $column; a++ }
+		END {
+			printf "# column %d: %d kB, then %d kB\n", column, before / b, after / a
+			exit after / a > before / b * 1.05 + 2048
+		}' soak.log
+}
+
+rm -f soak.log errors
+touch errors loaded
+unwind-tables serve 2>served &
+service=$!
+mkdir -p $INSTANCE
+echo 1 >$INSTANCE/options/userstacktrace_deferred
+for _ in $(seq "$(nproc)"); do load "$@" & done
+samples=0 lost=0 without=0
+for minute in $(seq "$MINUTES"); do
+	clients
+	memory "$minute"
+	echo "# minute $minute: $samples samples, $lost lost, $without without their stacks; $(tail -n 1 soak.log)"
+done
+rm loaded
+kill $service
+wait
+rmdir $INSTANCE
+for column in 2 3 4 5; do
+	grown $column
+	result $? "memory, column $column of minute, slab, vmalloc, percpu, service: does not grow"
+done
+[ $samples -gt 0 ] && [ $lost = 0 ]
+result $? "perf: $samples samples, none lost ($lost)"
+# A task may still be in the kernel when a recording ends: see perf-record(1)
+[ $without -le $((MINUTES * $(nproc))) ]
+result $? "perf: each sample has its stack, but for the last moment ($without)"
+sort errors | uniq -c | sed 's/^/# /'
+[ ! -s errors ]
+result $? "no client and no command failed"
+echo "1..$n"
+exit $failed
