@@ -47,6 +47,16 @@ trace_by_ftrace()
 	wait $! 2>/dev/null
 }
 
+# field FILE PATTERN N - the sum of a field, in lines that match.  perf's statistics of all
+# events are followed by those of each.
+field()
+{
+	awk -v n="$3" -v pattern="$2" '
+		/stats:$/ && titles++ { exit }
+		$0 ~ pattern { sum += $n }
+		END { print sum + 0 }' "$1"
+}
+
 # One minute of each
 clients()
 {
@@ -61,9 +71,9 @@ clients()
 	wait $running $!
 	perf report -i perf.data --stats --stdio >stats 2>&1
 	perf script -i perf.data -F ip 2>missing >/dev/null
-	samples=$((samples + $(awk '$1 == "SAMPLE" { n += $3; exit } END { print n + 0 }' stats)))
-	lost=$((lost + $(awk '/LOST/ { n += $NF } END { print n + 0 }' stats)))
-	without=$((without + $(awk '/deferred callchains missing/ { n += $1 } END { print n + 0 }' missing)))
+	samples=$((samples + $(field stats '^ *SAMPLE events:' 3)))
+	lost=$((lost + $(field stats LOST 3)))
+	without=$((without + $(field missing 'deferred callchains missing' 1)))
 	[ -s profile.folded ] || echo "unwind-profile: $(cat profile.says)" >>errors
 	grep -q '^@' bpftrace.says || echo "bpftrace: $(tail -n 3 bpftrace.says)" >>errors
 }
@@ -72,8 +82,9 @@ memory()
 {
 	awk -v minute="$1" -v rss="$(awk '/^VmRSS/ { print $2 }' /proc/$service/status)" '
 		/^(SUnreclaim|VmallocUsed|Percpu):/ { figure[$1] = $2 }
-		END { print minute, figure["SUnreclaim:"], figure["VmallocUsed:"], figure["Percpu:"], rss }' \
-		/proc/meminfo >>soak.log
+		END {
+			print minute, figure["SUnreclaim:"], figure["VmallocUsed:"], figure["Percpu:"], rss
+		}' /proc/meminfo >>soak.log
 }
 
 # grown COLUMN - prints means, and fails if there is more and more
@@ -99,7 +110,7 @@ samples=0 lost=0 without=0
 for minute in $(seq "$MINUTES"); do
 	clients
 	memory "$minute"
-	echo "# minute $minute: $samples samples, $lost lost, $without without their stacks; $(tail -n 1 soak.log)"
+	echo "# $samples samples, $lost lost, $without without their stacks; $(tail -n 1 soak.log)"
 done
 rm loaded
 kill $service
