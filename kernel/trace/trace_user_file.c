@@ -7,19 +7,20 @@
  *
  * Each file with a frame has a number, by which stacks name it.  An event,
  * user_unwind_file, announces the number: it has the build-id, and the path that the
- * task saw when the file was first met.  It is written before the first stack with that
- * number.  Text that is in no file has the number of its kind (&enum unwind_text_kind),
+ * task saw when the file was first met.  A reader that gets a stack gets the announcement, too
+ * (see below).  Text that is in no file has the number of its kind (&enum unwind_text_kind),
  * which is announced in the same way.  So are functions of interpreted languages: their
  * name, file and line stand in the place of a path.
  *
- * The kernel itself identifies a file by device, inode number and generation, a function by
- * process, address and check.  These mean nothing once the file is gone, so they are not in
- * the trace.
+ * A file is what the task sees.  So a file of an overlay, of a subvolume or of a snapshot has
+ * a number and a path of its own, though others may share its contents or its inode number;
+ * and it has another number after it has changed.  The kernel itself identifies it by two
+ * inodes, a function by process, address and check.  These mean nothing once the file is gone,
+ * so they are not in the trace.
  *
- * The files trace, trace_pipe and snapshot print paths from this table, whether or not
- * announcements are still in the buffer.  The table holds USER_FILES_MAX files, and as many
- * functions.  Then it forgets the one with the oldest announcement.  If that one is met
- * again, it gets another number.
+ * The files trace, trace_pipe and snapshot print paths from this table.  It holds
+ * USER_FILES_MAX files, and as many functions.  Then it forgets one that was not met for
+ * long.  If that one is met again, it gets another number.
  */
 
 #include <linux/cleanup.h>
@@ -55,14 +56,20 @@ static const char * const text_names[] = {
 	[UNWIND_TEXT_UNNAMED]	= "[function]",
 };
 
-static struct trace_user_identity file_identity(const struct file *file)
+/*
+ * The inode that is mapped is not the one that the task sees where an overlay passes the file
+ * of another file system on.  Each has a number of its own since boot.
+ */
+static struct trace_user_identity file_identity(struct file *file)
 {
-	const struct inode *inode = file_inode(file);
+	struct inode *mapped = file_inode(file);
+	struct inode *seen = d_inode(file_user_path(file)->dentry);
+	struct timespec64 changed = inode_get_ctime(mapped);
 
 	return (struct trace_user_identity){
-		.number = inode->i_ino,
-		.owner = inode->i_sb->s_dev,
-		.generation = inode->i_generation,
+		.number = get_object_id(&mapped->i_sequence),
+		.owner = get_object_id(&seen->i_sequence),
+		.check = hash_64(timespec64_to_ns(&changed), 32),
 		.kind = UNWIND_TEXT_FILE,
 	};
 }
@@ -73,14 +80,14 @@ static struct trace_user_identity function_identity(const struct unwind_chain_fr
 	return (struct trace_user_identity){
 		.number = frame->function,
 		.owner = current->tgid,
-		.generation = frame->check ^ hash_32(current->self_exec_id, 32),
+		.check = frame->check ^ hash_32(current->self_exec_id, 32),
 		.kind = UNWIND_TEXT_FUNCTION,
 	};
 }
 
 static u64 identity_hash(const struct trace_user_identity *identity)
 {
-	return hash_64(identity->number, 32) ^ identity->owner ^ identity->generation;
+	return hash_64(identity->number, 32) ^ identity->owner ^ identity->check;
 }
 
 /* Call this under RCU, or with the lock */
@@ -98,14 +105,18 @@ static struct trace_user_file *find_file(struct trace_user_files *files,
 	return NULL;
 }
 
-/* The number of a file in the table, or 0 */
+/* The number of a file that is met; 0 if it is not in the table */
 static u32 known_id(struct trace_user_files *files, const struct trace_user_identity *identity)
 {
 	struct trace_user_file *known;
 
 	guard(rcu)();
 	known = find_file(files, identity);
-	return known ? known->id : 0;
+	if (!known)
+		return 0;
+	if (!READ_ONCE(known->met))
+		WRITE_ONCE(known->met, true);
+	return known->id;
 }
 
 static struct trace_user_file *alloc_file(const char *path, u32 kind)
@@ -193,10 +204,25 @@ static struct trace_user_ages *ages_of(struct trace_user_files *files,
 	return file->identity.kind == UNWIND_TEXT_FUNCTION ? &files->functions : &files->files;
 }
 
+/* The oldest, after all that were met have been spared once */
+static struct trace_user_file *find_oldest(struct trace_user_ages *ages)
+{
+	struct trace_user_file *file;
+	unsigned int i;
+
+	for (i = 0; i <= ages->nr; i++) {
+		file = list_first_entry(&ages->list, struct trace_user_file, age);
+		if (!READ_ONCE(file->met))
+			break;
+		WRITE_ONCE(file->met, false);
+		list_move_tail(&file->age, &ages->list);
+	}
+	return file;
+}
+
 static void forget_oldest(struct trace_user_files *files, struct trace_user_ages *ages)
 {
-	struct trace_user_file *file = list_first_entry(&ages->list,
-						struct trace_user_file, age);
+	struct trace_user_file *file = find_oldest(ages);
 
 	hash_del_rcu(&file->by_identity);
 	list_del(&file->age);
@@ -288,49 +314,17 @@ u32 trace_user_function_id(struct trace_user_files *files, struct unwind_chain_s
 /*
  * Announcements
  *
- * A file is announced once, and again when the announcement may be lost.  A reader that
- * takes events out of the buffer has the announcement.  But the buffer can also be
- * emptied, swapped for a snapshot, or overwritten:
+ * Events are lost, and read, by whole sub-buffers of one CPU's buffer; the oldest are
+ * overwritten first.  So an announcement is written to the buffer that the stack goes to, and
  *
- *   - @resets of &struct trace_user_unwind counts each time that the buffer is emptied
- *     or swapped.  Files that were announced before that are announced anew.
- *   - The oldest events are overwritten.  The announcement is written again when events
- *     that its CPU has written since would fill a third of the buffer: some time before
- *     it is overwritten.  So the buffer always has an announcement of a file in use.
- *     Once a file is not met any more, its announcement is overwritten before the last
- *     of its stacks.
+ *   - before the stack, unless the current sub-buffer has it already: a reader that follows
+ *     the trace knows the number when it gets the stack;
+ *   - after the stack, if the stack did not go into the same sub-buffer: it may outlive what
+ *     was written before it, not what is written after it.
+ *
+ * When the buffer is emptied or swapped for a snapshot, @resets of &struct trace_user_unwind
+ * changes, and all are announced anew.
  */
-
-static unsigned long events_written(struct trace_buffer *buffer, int cpu)
-{
-	return ring_buffer_entries_cpu(buffer, cpu) +
-	       ring_buffer_overrun_cpu(buffer, cpu) +
-	       ring_buffer_read_events_cpu(buffer, cpu);
-}
-
-/*
- * Is the announcement about to be overwritten?  The mean size of the buffer's events
- * gives an estimate of the bytes that were written since.
- */
-static bool is_old(struct trace_buffer *buffer, int cpu, unsigned long since)
-{
-	u64 entries = ring_buffer_entries_cpu(buffer, cpu);
-	u64 bytes = ring_buffer_bytes_cpu(buffer, cpu);
-
-	return since * bytes > entries * ring_buffer_size(buffer, cpu) / 3;
-}
-
-/* May be wrong while another task announces the file; the caller then waits for it */
-static bool is_announced(struct trace_user_unwind *unwind,
-			 const struct trace_user_announcement *announced)
-{
-	struct trace_buffer *buffer = unwind->tr->array_buffer.buffer;
-	int cpu = READ_ONCE(announced->cpu);
-
-	return READ_ONCE(announced->resets) == atomic_read(&unwind->resets) &&
-	       !is_old(buffer, cpu, events_written(buffer, cpu) -
-				    READ_ONCE(announced->written));
-}
 
 static u32 put_data(void *entry, u32 *end, const void *data, size_t size)
 {
@@ -341,99 +335,70 @@ static u32 put_data(void *entry, u32 *end, const void *data, size_t size)
 	return loc;
 }
 
-/**
- * struct file_to_write - an event that announces a file
- * @buffer: where it is written
- * @task: the task that met the file
- * @trace_ctx: its context
- * @file: the file
- * @cpu: set to the buffer's CPU; -1 if there was no room, or tracing is off
- */
-struct file_to_write {
-	struct trace_buffer		*buffer;
-	const struct task_struct	*task;
-	unsigned int			trace_ctx;
-	const struct trace_user_file	*file;
-	int				cpu;
-};
-
-static void write_file(void *info)
+static bool write_file(const struct trace_user_event *to, const struct trace_user_file *file)
 {
-	struct file_to_write *write = info;
-	const struct trace_user_file *file = write->file;
-	struct trace_buffer *buffer = write->buffer;
 	size_t path_size = strlen(file->path) + 1;
 	struct user_unwind_file_entry *entry;
 	struct ring_buffer_event *event;
 	u32 end = sizeof(*entry);
 
-	event = trace_buffer_lock_reserve(buffer, TRACE_USER_UNWIND_FILE,
+	event = trace_buffer_lock_reserve(to->buffer, TRACE_USER_UNWIND_FILE,
 					  end + file->build_id_size + path_size,
-					  write->trace_ctx);
+					  to->trace_ctx);
 	if (!event)
-		return;
-	write->cpu = smp_processor_id();
+		return false;
 	entry = ring_buffer_event_data(event);
-	entry->ent.pid = write->task->pid;
+	entry->ent.pid = to->task->pid;
 	entry->file = file->id;
 	entry->kind = file->identity.kind;
 	entry->__data_loc_path = put_data(entry, &end, file->path, path_size);
 	entry->__data_loc_build_id = put_data(entry, &end, file->build_id,
 					      file->build_id_size);
-	trace_buffer_unlock_commit_nostack(buffer, event);
+	trace_buffer_unlock_commit_nostack(to->buffer, event);
+	return true;
 }
 
-static void announce(struct trace_user_unwind *unwind,
-		     struct trace_user_file *file)
+/* A new sub-buffer explains nothing yet */
+static void renew_announced(struct trace_user_announced *announced,
+			    struct trace_buffer *buffer, unsigned int resets)
 {
-	struct trace_buffer *buffer = unwind->tr->array_buffer.buffer;
-	struct trace_user_announcement *announced = &file->announced;
-	/* If the buffer is reset or swapped meanwhile, the file is announced again */
-	unsigned int resets = atomic_read(&unwind->resets);
-	struct file_to_write write = {
-		.buffer = buffer,
-		.task = current,
-		.trace_ctx = tracing_gen_ctx(),
-		.file = file,
-		.cpu = -1,
-	};
+	struct ring_buffer_subbuf now = ring_buffer_write_subbuf(buffer, smp_processor_id());
 
-	lockdep_assert_held(&unwind->files.lock);
-
-	trace_user_write(unwind->tr, write_file, &write);
-	if (write.cpu < 0)
+	if (announced->subbuf.page == now.page && announced->subbuf.nr == now.nr &&
+	    announced->resets == resets)
 		return;
-	WRITE_ONCE(announced->cpu, write.cpu);
-	WRITE_ONCE(announced->written, events_written(buffer, write.cpu));
-	WRITE_ONCE(announced->resets, resets);
-	if (file->id >= USER_FILE_FIRST_ID)
-		list_move_tail(&file->age, &ages_of(&unwind->files, file)->list);
+	announced->subbuf = now;
+	announced->resets = resets;
+	memset(announced->ids, 0xff, sizeof(announced->ids));
 }
 
 /**
- * trace_user_file_announce - make sure that the trace explains a number
+ * trace_user_file_announce - make sure that the current sub-buffer explains a number
  * @unwind: the trace array's
+ * @to: where it is written
  * @id: the number
  *
- * When this returns, the announcement is in the buffer, unless tracing is off.
+ * When this returns, the announcement is in the sub-buffer or in a later one, unless tracing
+ * is off.
  *
- * Context: task; may sleep.
+ * Context: interrupts disabled.
  */
-void trace_user_file_announce(struct trace_user_unwind *unwind, u32 id)
+void trace_user_file_announce(struct trace_user_unwind *unwind,
+			      const struct trace_user_event *to, u32 id)
 {
-	struct trace_user_files *files = &unwind->files;
-	struct trace_user_file *file;
+	struct trace_user_announced *announced = this_cpu_ptr(unwind->announced);
+	u32 *slot = &announced->ids[id % USER_ANNOUNCED];
+	const struct trace_user_file *file;
 
-	scoped_guard(rcu) {
-		file = xa_load(&files->by_id, id);
-		if (!file || is_announced(unwind, &file->announced))
-			return;
-	}
+	/* As the sub-buffer may end here, an announcement counts for the one that was current */
+	renew_announced(announced, to->buffer, atomic_read(&unwind->resets));
+	if (*slot == id)
+		return;
 
-	guard(mutex)(&files->lock);
-	file = xa_load(&files->by_id, id);
-	if (file && !is_announced(unwind, &file->announced))
-		announce(unwind, file);
+	guard(rcu)();
+	file = xa_load(&unwind->files.by_id, id);
+	if (file && write_file(to, file))
+		*slot = id;
 }
 
 /**
@@ -456,7 +421,7 @@ void trace_user_file_print(struct seq_buf *s, struct trace_array *tr, u32 id,
 	if (unwind)
 		file = xa_load(&unwind->files.by_id, id);
 	if (!file) {
-		seq_buf_printf(s, "file#%u+0x%llx", id, offset);
+		seq_buf_printf(s, "file#0x%x+0x%llx", id, offset);
 		return;
 	}
 	seq_buf_puts(s, file->path);
@@ -474,10 +439,11 @@ void trace_user_file_print(struct seq_buf *s, struct trace_array *tr, u32 id,
 /**
  * trace_user_files_init - start with no files, only the kinds of text that is in none
  * @files: zeroed
+ * @first_id: the first file's number
  *
  * Return: 0 or -ENOMEM; on failure, nothing is left allocated.
  */
-int trace_user_files_init(struct trace_user_files *files)
+int trace_user_files_init(struct trace_user_files *files, u32 first_id)
 {
 	struct trace_user_file *text;
 	u32 kind;
@@ -487,7 +453,7 @@ int trace_user_files_init(struct trace_user_files *files)
 	hash_init(files->by_identity);
 	INIT_LIST_HEAD(&files->files.list);
 	INIT_LIST_HEAD(&files->functions.list);
-	files->next_id = USER_FILE_FIRST_ID;
+	files->next_id = max(first_id, USER_FILE_FIRST_ID);
 
 	for (kind = 0; kind < ARRAY_SIZE(text_names); kind++) {
 		if (!text_names[kind])

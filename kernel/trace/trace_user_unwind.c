@@ -3,7 +3,7 @@
  * Deferred user stacks in the trace: a cookie with the event, the stack later.
  *
  *   event, any context:       user_unwind_cookie  cookie
- *   return to user space:     user_unwind_file    number, path, build-id: if new
+ *   return to user space:     user_unwind_file    number, path, build-id: where it is missing
  *                             user_unwind_stack   cookie, (number, offset) per frame
  *
  * The option userstacktrace_deferred, or the trigger userstacktrace, writes a cookie
@@ -30,6 +30,8 @@
 #include <linux/cpumask.h>
 #include <linux/lockdep.h>
 #include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
@@ -206,17 +208,6 @@ static void add_functions(struct trace_user_files *files, struct trace_user_fram
 	kfree(order);
 }
 
-static void announce_files(struct trace_user_unwind *unwind,
-			   const struct trace_user_frame *frames, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		if (!i || frames[i].id != frames[i - 1].id)
-			trace_user_file_announce(unwind, frames[i].id);
-	}
-}
-
 static u32 data_loc(const void *entry, const void *data, size_t size)
 {
 	return size << 16 | (data - entry);
@@ -265,9 +256,8 @@ static void commit_stack(struct trace_array *tr, struct trace_buffer *buffer,
 
 /**
  * struct stack_to_write - an event with a stack
- * @tr: the trace array
- * @task: the task with this stack
- * @trace_ctx: its context
+ * @unwind: the trace array's
+ * @to: where it is written
  * @cookie: names the stack
  * @stack: the number under which it is counted, or 0
  * @ips: the address of each frame
@@ -275,9 +265,8 @@ static void commit_stack(struct trace_array *tr, struct trace_buffer *buffer,
  * @nr: number of frames
  */
 struct stack_to_write {
-	struct trace_array		*tr;
-	const struct task_struct	*task;
-	unsigned int			trace_ctx;
+	struct trace_user_unwind	*unwind;
+	struct trace_user_event		to;
 	u64				cookie;
 	u32				stack;
 	const unsigned long		*ips;
@@ -285,51 +274,67 @@ struct stack_to_write {
 	unsigned int			nr;
 };
 
-static void write_stack(void *info)
+static void write_event(const struct stack_to_write *write, unsigned int nr)
 {
-	const struct stack_to_write *write = info;
-	struct trace_buffer *buffer = write->tr->array_buffer.buffer;
 	struct user_unwind_stack_entry *entry;
 	struct ring_buffer_event *event;
-	unsigned int nr;
 
-	nr = (min(ring_buffer_max_event_size(buffer), USER_STACK_SIZE) -
-	      sizeof(*entry)) / USER_FRAME_SIZE;
-	nr = min(nr, write->nr);
-	event = trace_buffer_lock_reserve(buffer, TRACE_USER_UNWIND_STACK,
+	event = trace_buffer_lock_reserve(write->to.buffer, TRACE_USER_UNWIND_STACK,
 					  sizeof(*entry) + nr * USER_FRAME_SIZE,
-					  write->trace_ctx);
+					  write->to.trace_ctx);
 	if (!event)
 		return;
 	entry = ring_buffer_event_data(event);
-	entry->ent.pid = write->task->pid;
+	entry->ent.pid = write->to.task->pid;
 	entry->cookie = write->cookie;
 	entry->stack = write->stack;
-	entry->tgid = write->task->tgid;
+	entry->tgid = write->to.task->tgid;
 	entry->omitted = write->nr - nr;
 	fill_stack(entry, write->ips, write->frames, nr);
-	commit_stack(write->tr, buffer, event);
+	commit_stack(write->unwind->tr, write->to.buffer, event);
 }
 
-/**
- * trace_user_write - write an event to a buffer that takes it
- * @tr: the trace array
- * @write: writes the event; called on a CPU of tracing_cpumask, with interrupts disabled
- * @info: for @write
- *
- * A task may leave on another CPU than the one on which it was traced, whose buffer takes
- * no events.
- *
- * Context: task, interrupts enabled.
- */
-void trace_user_write(struct trace_array *tr, void (*write)(void *info), void *info)
+static void announce_files(const struct stack_to_write *write, unsigned int nr)
 {
+	const struct trace_user_frame *frames = write->frames;
+	unsigned int i;
+
+	for (i = 0; frames && i < nr; i++) {
+		if (!i || frames[i].id != frames[i - 1].id)
+			trace_user_file_announce(write->unwind, &write->to, frames[i].id);
+	}
+}
+
+/* With interrupts disabled, on the CPU of the buffer */
+static void write_stack(void *info)
+{
+	struct stack_to_write *write = info;
+	struct trace_buffer *buffer = write->unwind->tr->array_buffer.buffer;
+	unsigned int nr;
+
+	write->to.buffer = buffer;
+	nr = (min(ring_buffer_max_event_size(buffer), USER_STACK_SIZE) -
+	      sizeof(struct user_unwind_stack_entry)) / USER_FRAME_SIZE;
+	nr = min(nr, write->nr);
+	announce_files(write, nr);
+	write_event(write, nr);
+	/* Again, for the case that the stack went to another sub-buffer */
+	announce_files(write, nr);
+}
+
+/*
+ * Write a stack to a buffer that takes it: a task may leave on another CPU than the one on
+ * which it was traced, whose buffer takes no events.
+ */
+static void write_stack_somewhere(struct stack_to_write *write)
+{
+	struct trace_array *tr = write->unwind->tr;
 	int cpu = get_cpu();
 
 	if (!cpumask_test_cpu(cpu, tr->tracing_cpumask))
 		cpu = cpumask_any_and(tr->tracing_cpumask, cpu_online_mask);
 	if (cpu < nr_cpu_ids)
-		smp_call_function_single(cpu, write, info, true);
+		smp_call_function_single(cpu, write_stack, write, true);
 	put_cpu();
 }
 
@@ -353,21 +358,20 @@ static void user_stack_callback(struct unwind_work *work,
 	if (!ZERO_OR_NULL_PTR(frames)) {
 		place_frames(&unwind->files, trace, frames);
 		add_functions(&unwind->files, &frames, &nr);
-		announce_files(unwind, frames, nr);
 		if (has_triggers(unwind->tr->user_unwind_file))
 			stack = trace_user_stack_id(&unwind->stacks, frames, nr);
 	}
 	write = (struct stack_to_write){
-		.tr = unwind->tr,
-		.task = current,
-		.trace_ctx = tracing_gen_ctx(),
+		.unwind = unwind,
+		.to.task = current,
+		.to.trace_ctx = tracing_gen_ctx(),
 		.cookie = cookie,
 		.stack = stack,
 		.ips = trace->entries,
 		.frames = frames,
 		.nr = nr,
 	};
-	trace_user_write(unwind->tr, write_stack, &write);
+	write_stack_somewhere(&write);
 	kvfree(frames);
 }
 
@@ -410,6 +414,12 @@ void trace_user_unwind(struct trace_array *tr, struct trace_buffer *buffer,
 	trace_buffer_unlock_commit_nostack(buffer, event);
 }
 
+/* A buffer that outlives the kernel may have stacks of another boot */
+static u32 first_id(const struct trace_array *tr)
+{
+	return tr->range_addr_start ? get_random_u32() >> 1 : 0;
+}
+
 static struct trace_user_unwind *alloc_unwind(struct trace_array *tr)
 {
 	struct trace_user_unwind *unwind = kzalloc(sizeof(*unwind), GFP_KERNEL);
@@ -419,8 +429,9 @@ static struct trace_user_unwind *alloc_unwind(struct trace_array *tr)
 	unwind->tr = tr;
 	unwind->work.bit = -1;
 	unwind->work.wants_chains = wants_chains;
-	atomic_set(&unwind->resets, 1);
-	if (trace_user_files_init(&unwind->files)) {
+	unwind->announced = alloc_percpu(struct trace_user_announced);
+	if (!unwind->announced || trace_user_files_init(&unwind->files, first_id(tr))) {
+		free_percpu(unwind->announced);
 		kfree(unwind);
 		return NULL;
 	}
@@ -523,6 +534,7 @@ void trace_user_unwind_free(struct trace_array *tr)
 	tr->user_unwind = NULL;
 	trace_user_files_destroy(&unwind->files);
 	trace_user_stacks_destroy(&unwind->stacks);
+	free_percpu(unwind->announced);
 	kfree(unwind);
 }
 
@@ -536,8 +548,7 @@ void trace_user_unwind_reset(struct trace_array *tr)
 {
 	struct trace_user_unwind *unwind = READ_ONCE(tr->user_unwind);
 
-	/* 0 means never announced */
-	if (unwind && !atomic_inc_return(&unwind->resets))
+	if (unwind)
 		atomic_inc(&unwind->resets);
 }
 

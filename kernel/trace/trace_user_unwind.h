@@ -11,6 +11,7 @@
 #include <linux/hashtable.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/ring_buffer.h>
 #include <linux/seq_buf.h>
 #include <linux/seq_file.h>
 #include <linux/types.h>
@@ -26,32 +27,21 @@
 #define USER_FILE_HASH_BITS	8
 #define USER_STACK_HASH_BITS	10
 
-/**
- * struct trace_user_announcement - where an object was last announced
- * @resets: the trace array's count at that time; 0 if it never was
- * @cpu: the buffer with the announcement
- * @written: events that had been written there by then
- */
-struct trace_user_announcement {
-	unsigned int	resets;
-	int		cpu;
-	unsigned long	written;
-};
+/* Slots for the numbers of a sub-buffer.  Of two in one slot, one is announced again */
+#define USER_ANNOUNCED		256
 
 /**
  * struct trace_user_identity - what the kernel knows a file, or a function, by
- * @number: number of the inode; address of the function
- * @owner: the file's device; the function's process
- * @generation: distinguishes files that had the same number one after the other; and functions
+ * @number: get_object_id() of the inode that is mapped; address of the function
+ * @owner: get_object_id() of the inode that the task sees; the function's process
+ * @check: distinguishes states of a file, and functions
  * @kind: one of &enum unwind_text_kind
- * @unused: 0
  */
 struct trace_user_identity {
 	u64	number;
-	u32	owner;
-	u32	generation;
+	u64	owner;
+	u32	check;
 	u32	kind;
-	u32	unused;
 };
 
 /**
@@ -62,7 +52,7 @@ struct trace_user_identity {
  * @id: its number in the trace; never used again for another
  * @build_id_size: bytes of @build_id, 0 if it has none
  * @build_id: identifies the build
- * @announced: its last announcement in the trace
+ * @met: a stack had it since it was last spared
  * @rcu: frees it after a grace period: a reader that prints a trace may still use it
  * @path: its path; a function's name, file and line; a name in brackets for other text
  */
@@ -73,7 +63,7 @@ struct trace_user_file {
 	u32				id;
 	u32				build_id_size;
 	unsigned char			build_id[BUILD_ID_SIZE_MAX];
-	struct trace_user_announcement	announced;
+	bool				met;
 	struct rcu_head			rcu;
 	char				path[];
 };
@@ -90,7 +80,7 @@ struct trace_user_ages {
 
 /**
  * struct trace_user_files - the files of the user stacks of a trace array
- * @lock: held for changes, and while one is announced
+ * @lock: held for changes
  * @by_id: from the number in the trace to &struct trace_user_file; read under RCU
  * @by_identity: files and functions; read under RCU
  * @files: by age
@@ -98,7 +88,7 @@ struct trace_user_ages {
  * @next_id: for the next one
  */
 struct trace_user_files {
-	struct mutex		lock;	/* for changes and announcements */
+	struct mutex		lock;	/* for changes */
 	struct xarray		by_id;
 	DECLARE_HASHTABLE(by_identity, USER_FILE_HASH_BITS);
 	struct trace_user_ages	files;
@@ -116,6 +106,32 @@ struct trace_user_frame {
 	u64		offset;
 	unsigned long	ip;
 	u32		id;
+};
+
+/**
+ * struct trace_user_announced - numbers that a CPU's current sub-buffer explains
+ * @subbuf: the sub-buffer
+ * @resets: the trace array's count at that time
+ * @ids: numbers, each in the slot that it hashes to
+ *
+ * Changed only by the CPU, with interrupts disabled.
+ */
+struct trace_user_announced {
+	struct ring_buffer_subbuf	subbuf;
+	unsigned int			resets;
+	u32				ids[USER_ANNOUNCED];
+};
+
+/**
+ * struct trace_user_event - what events of a task have in common
+ * @buffer: where they are written
+ * @task: the task
+ * @trace_ctx: its context
+ */
+struct trace_user_event {
+	struct trace_buffer		*buffer;
+	const struct task_struct	*task;
+	unsigned int			trace_ctx;
 };
 
 /**
@@ -140,8 +156,8 @@ struct trace_user_stacks {
  * @tr: the trace array
  * @users: number of options and triggers that make requests; under event_mutex
  * @is_client: @work is registered
- * @resets: counts how often events left the buffer other than by being read;
- *	not 0.  Changed in any context
+ * @resets: counts how often the buffer was emptied or swapped; changed in any context
+ * @announced: per CPU, what need not be announced
  * @files: the files of the frames
  * @stacks: the stacks that hist triggers count
  */
@@ -151,6 +167,7 @@ struct trace_user_unwind {
 	unsigned int		users;
 	bool			is_client;
 	atomic_t		resets;
+	struct trace_user_announced __percpu *announced;
 	struct trace_user_files	files;
 	struct trace_user_stacks stacks;
 };
@@ -165,16 +182,14 @@ void trace_user_unwind_init_file(struct trace_array *tr);
 void trace_user_unwind(struct trace_array *tr, struct trace_buffer *buffer,
 		       unsigned int trace_ctx);
 
-/* trace_user_unwind.c, for trace_user_file.c */
-void trace_user_write(struct trace_array *tr, void (*write)(void *info), void *info);
-
 /* trace_user_file.c */
-int trace_user_files_init(struct trace_user_files *files);
+int trace_user_files_init(struct trace_user_files *files, u32 first_id);
 void trace_user_files_destroy(struct trace_user_files *files);
 u32 trace_user_file_id(struct trace_user_files *files, struct vm_area_struct *vma);
 u32 trace_user_function_id(struct trace_user_files *files, struct unwind_chain_stack *stack,
 			   const struct unwind_chain_frame *frame, unsigned int *names);
-void trace_user_file_announce(struct trace_user_unwind *unwind, u32 id);
+void trace_user_file_announce(struct trace_user_unwind *unwind,
+			      const struct trace_user_event *to, u32 id);
 void trace_user_file_print(struct seq_buf *s, struct trace_array *tr, u32 id,
 			   u64 offset, bool build);
 

@@ -4,8 +4,9 @@
  * "trace" does, a line per frame with path and offset.
  *
  * A stack has numbers of files.  Each is announced by an event of its own (user_unwind_file),
- * which comes first, so the plugin keeps what it has printed.  Trace instances number files
- * independently: of a recording with several, report one at a time ("-B").
+ * which comes first, so the plugin keeps what it has printed.  (Where events were lost before
+ * the stack, it may come after the stack, and the line has the number.)  Trace instances number
+ * files independently: of a recording with several, report one at a time ("-B").
  * Documentation/trace/user-unwind.rst describes the events.
  */
 #include <stdbool.h>
@@ -104,7 +105,7 @@ static void print_frame(struct trace_seq *s, uint32_t id, uint64_t offset)
 	else if (id < sizeof(no_files) / sizeof(*no_files))
 		trace_seq_printf(s, "\n => %s+0x%llx", no_files[id], (unsigned long long)offset);
 	else
-		trace_seq_printf(s, "\n => file#%u+0x%llx", id, (unsigned long long)offset);
+		trace_seq_printf(s, "\n => file#0x%x+0x%llx", id, (unsigned long long)offset);
 }
 
 static int print_stack(struct trace_seq *s, struct tep_record *record, struct tep_event *event,

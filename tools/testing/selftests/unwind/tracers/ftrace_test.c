@@ -148,7 +148,8 @@ static int find_build_id(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-TEST_F(option, file_is_announced_once_with_its_build_id)
+/* Once per sub-buffer, which has some ten of these stacks */
+TEST_F(option, file_is_announced_before_its_stack_with_its_build_id)
 {
 	char build_id[64] = "", self_path[192] = "";
 	size_t i, before = 0;
@@ -159,7 +160,7 @@ TEST_F(option, file_is_announced_once_with_its_build_id)
 
 	whole_run(many, NULL, NULL);
 	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
-	EXPECT_EQ(1, ftrace_announced(&self->log, self_path));
+	EXPECT_GT(CALLS, 5 * ftrace_announced(&self->log, self_path));
 	/* Before the first stack */
 	for (i = 0; i < self->log.nr; i++) {
 		const struct ftrace_record *rec = &self->log.rec[i];
@@ -235,6 +236,27 @@ TEST_F(option, stack_of_a_task_that_moves_to_another_cpu_is_there)
 	EXPECT_EQ(1, ftrace_announced(&self->log, self_path));
 }
 
+/* A reader of one CPU's buffer needs no other one */
+TEST_F(option, file_is_announced_in_the_buffer_of_each_stack)
+{
+	char self_path[192] = "", file[32];
+	int cpu;
+
+	if (move_to(1) || move_to(0))
+		SKIP(return, "there are no two CPUs");
+	ASSERT_LT(0, readlink("/proc/self/exe", self_path, sizeof(self_path) - 1));
+	whole_run(middle, NULL, NULL);
+	ASSERT_EQ(0, move_to(1));
+	whole_run(middle, NULL, NULL);
+	for (cpu = 0; cpu < 2; cpu++) {
+		snprintf(file, sizeof(file), "per_cpu/cpu%d/trace", cpu);
+		ftrace_free(&self->log);
+		ASSERT_EQ(0, ftrace_read(&self->ft, file, &self->log));
+		EXPECT_NE(NULL, only_stack(&self->log));
+		EXPECT_EQ(1, ftrace_announced(&self->log, self_path));
+	}
+}
+
 TEST_F(option, snapshot_keeps_its_announcement)
 {
 	char self_path[192] = "";
@@ -279,6 +301,34 @@ TEST_F(option, file_in_use_stays_announced_when_overwritten)
 			  2 * ftrace_announced(&self->log, self_path));
 		ftrace_free(&self->log);
 	}
+}
+
+/* The file is not met any more, while its stacks are overwritten one sub-buffer at a time */
+TEST_F_TIMEOUT(option, stack_that_is_left_has_its_file, 180)
+{
+	char self_path[192] = "";
+	size_t left, fewer = 0;
+	unsigned int i;
+
+	ASSERT_LT(0, readlink("/proc/self/exe", self_path, sizeof(self_path) - 1));
+	ASSERT_EQ(0, move_to(0));
+	ASSERT_EQ(0, ftrace_set(&self->ft, "buffer_size_kb", "64"));
+	/* Some sub-buffers, but less than the buffer */
+	for (i = 0; i < 60; i++)
+		whole_run(middle, NULL, NULL);
+	ASSERT_EQ(0, ftrace_set(&self->ft, FTRACE_OPTION, "0"));
+	for (left = 60; left; fewer += left && left < 60) {
+		for (i = 0; i < 20; i++)
+			syscall(SYS_getppid);
+		ftrace_free(&self->log);
+		ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
+		left = ftrace_count(&self->log, FTRACE_STACK);
+		if (left)
+			ASSERT_LE(1, ftrace_announced(&self->log, self_path))
+				TH_LOG("%zu stacks are left", left);
+	}
+	/* That state was seen */
+	EXPECT_LE(1, fewer);
 }
 
 TEST_F(option, instances_get_what_they_ask_for)
