@@ -13,10 +13,9 @@
  * bpf_get_task_stack() make a request instead.  The stack comes when the task is about to
  * leave the kernel (kernel/unwind/deferred.c).
  *
- * BPF is one client of the deferred core, for all programs.  It is registered as long as
- * a program is loaded that may make requests: one for which the verifier does not know
- * that the flag is never set.  When the last such program is gone, pending stacks are
- * dropped.
+ * BPF is one client of the deferred core, for all programs.  It is registered at boot, for
+ * good: to cancel a client is to wait for its callbacks, and a task may keep a program that
+ * sleeps in one waiting for its memory.
  */
 
 #include <linux/bpf.h>
@@ -125,62 +124,14 @@ static struct unwind_work unwind_client = {
 	.bit = -1,
 };
 
-static unsigned int unwind_users;
-static DEFINE_MUTEX(unwind_users_lock);
-
-/**
- * bpf_unwind_get - register the client for a program that may make requests
- * @prog: the program, which is being verified
- *
- * Waits for a bpf_unwind_put() of the last program.  This may take long, but no longer
- * than the program's loader lives.
- *
- * Return: 0; -ENOSPC if there are too many clients of deferred unwinding; -EINTR.
- */
-int bpf_unwind_get(struct bpf_prog *prog)
-{
-	int err = 0;
-
-	if (prog->defer_stack)
-		return 0;
-
-	if (mutex_lock_killable(&unwind_users_lock))
-		return -EINTR;
-	if (!unwind_users)
-		err = unwind_deferred_init(&unwind_client, bpf_unwind_callback);
-	if (!err) {
-		unwind_users++;
-		prog->defer_stack = true;
-	}
-	mutex_unlock(&unwind_users_lock);
-	return err;
-}
-
-/**
- * bpf_unwind_put - the opposite of bpf_unwind_get(): a program is gone
- * @prog: the program, which does not run any more
- *
- * Context: task, may sleep; waits for ops that are running, if this was
- * the last program that could make requests.
- */
-void bpf_unwind_put(struct bpf_prog *prog)
-{
-	if (!prog->defer_stack)
-		return;
-
-	guard(mutex)(&unwind_users_lock);
-	if (!--unwind_users)
-		unwind_deferred_cancel(&unwind_client);
-}
-
 /**
  * bpf_unwind_request - ask for the current task's user stack
  * @cookie: names it
  *
  * Context: any, NMI included.
  * Return: 0; 1 if a program asked for it before with this cookie; -ENOENT
- * there is no user stack; -ESRCH the task has left its program; -EOPNOTSUPP it was not
- * known at load time that the program may make requests, and there are too many clients.
+ * there is no user stack; -ESRCH the task has left its program; -EOPNOTSUPP the client could
+ * not be registered.
  */
 int bpf_unwind_request(u64 *cookie)
 {
@@ -397,7 +348,8 @@ static int __init bpf_unwind_init(void)
 
 	ret = register_btf_kfunc_id_set(BPF_PROG_TYPE_STRUCT_OPS,
 					&bpf_unwind_kfunc_set);
-	return ret ?: register_bpf_struct_ops(&bpf_unwind_struct_ops,
-					      bpf_unwind_ops);
+	ret = ret ?: register_bpf_struct_ops(&bpf_unwind_struct_ops,
+					     bpf_unwind_ops);
+	return ret ?: unwind_deferred_init(&unwind_client, bpf_unwind_callback);
 }
 late_initcall(bpf_unwind_init);

@@ -11,8 +11,6 @@ long bpf_stack_copy(const u64 *ips, u32 nr, void *buf, u32 size, u64 flags);
 
 #ifdef CONFIG_UNWIND_USER_BPF
 
-int bpf_unwind_get(struct bpf_prog *prog);
-void bpf_unwind_put(struct bpf_prog *prog);
 int bpf_unwind_request(u64 *cookie);
 
 /* Only programs call this */
@@ -22,13 +20,6 @@ int bpf_unwind_frames(struct bpf_unwind *unwind, void *buf, u32 buf__sz);
 int bpf_unwind_frame_name(struct bpf_unwind *unwind, u32 number, void *buf, u32 buf__sz);
 
 #else
-
-static inline int bpf_unwind_get(struct bpf_prog *prog)
-{
-	return -EOPNOTSUPP;
-}
-
-static inline void bpf_unwind_put(struct bpf_prog *prog) { }
 
 static inline int bpf_unwind_request(u64 *cookie)
 {

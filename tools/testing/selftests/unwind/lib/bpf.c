@@ -468,7 +468,7 @@ static int deliver_load(uint32_t ops, uint64_t flags, const struct bpf_ring *rin
 	};
 	struct bpf_type unwind, copy;
 
-	if (!bpf_type_find(&unwind, BTF_KIND_STRUCT, "bpf_unwind") ||
+	if (!ops || !bpf_type_find(&unwind, BTF_KIND_STRUCT, "bpf_unwind") ||
 	    !bpf_type_find(&copy, BTF_KIND_FUNC, "bpf_unwind_stack")) {
 		errno = ENOENT;
 		return -1;
@@ -576,23 +576,49 @@ static int deliver_map(const struct bpf_type *value, int prog)
 	return map;
 }
 
-int bpf_deliver_open(struct bpf_attached *attached, uint64_t flags,
-		     const struct bpf_ring *ring)
+/* Read a word of the task's memory, and wait for it */
+static int reader_load(uint32_t ops, const void *word)
 {
-	struct bpf_type ops, value;
+	const uintptr_t addr = (uintptr_t)word;
+	union bpf_attr attr = {
+		.prog_type = BPF_PROG_TYPE_STRUCT_OPS,
+		.attach_btf_id = ops,
+		.prog_flags = BPF_F_SLEEPABLE,
+	};
+	const struct bpf_insn insns[] = {
+		MOV_REG(BPF_REG_1, BPF_REG_10),
+		ADD_IMM(BPF_REG_1, -8),
+		MOV_IMM(BPF_REG_2, 8),
+		LOAD_WIDE(BPF_REG_3, addr), WIDE_HIGH(addr),
+		CALL(BPF_FUNC_copy_from_user),
+		MOV_IMM(BPF_REG_0, 0),
+		EXIT,
+	};
+
+	return bpf_prog_make(&attr, insns, ARRAY_SIZE(insns));
+}
+
+/* The ops, or 0 */
+static uint32_t ops_id(void)
+{
+	struct bpf_type ops;
+
+	return bpf_type_find(&ops, BTF_KIND_STRUCT, "bpf_unwind_ops") ? ops.id : 0;
+}
+
+static int deliver_attach(struct bpf_attached *attached, int prog)
+{
 	union bpf_attr attr = {};
+	struct bpf_type value;
 	int map;
 
-	*attached = (struct bpf_attached){ .prog = -1, .link = -1 };
-	if (!bpf_type_find(&ops, BTF_KIND_STRUCT, "bpf_unwind_ops") ||
-	    !bpf_type_find(&value, BTF_KIND_STRUCT,
-			   "bpf_struct_ops_bpf_unwind_ops")) {
+	*attached = (struct bpf_attached){ .prog = prog, .link = -1 };
+	if (prog < 0)
+		return -1;
+	if (!bpf_type_find(&value, BTF_KIND_STRUCT, "bpf_struct_ops_bpf_unwind_ops")) {
 		errno = ENOENT;
 		return -1;
 	}
-	attached->prog = deliver_load(ops.id, flags, ring);
-	if (attached->prog < 0)
-		return -1;
 	map = deliver_map(&value, attached->prog);
 	if (map < 0)
 		return -1;
@@ -601,6 +627,41 @@ int bpf_deliver_open(struct bpf_attached *attached, uint64_t flags,
 	attached->link = bpf(BPF_LINK_CREATE, &attr);
 	close(map);
 	return attached->link < 0 ? -1 : 0;
+}
+
+int bpf_deliver_open(struct bpf_attached *attached, uint64_t flags,
+		     const struct bpf_ring *ring)
+{
+	return deliver_attach(attached, deliver_load(ops_id(), flags, ring));
+}
+
+int bpf_reader_open(struct bpf_attached *attached, const void *word)
+{
+	return deliver_attach(attached, reader_load(ops_id(), word));
+}
+
+bool bpf_prog_is_gone(uint32_t id)
+{
+	union bpf_attr attr = { .prog_id = id };
+	int fd = bpf(BPF_PROG_GET_FD_BY_ID, &attr);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && errno == ENOENT;
+}
+
+uint32_t bpf_prog_id(int prog)
+{
+	struct bpf_prog_info info = {};
+	union bpf_attr attr = {
+		.info = {
+			.bpf_fd = prog,
+			.info_len = sizeof(info),
+			.info = (uintptr_t)&info,
+		},
+	};
+
+	return bpf(BPF_OBJ_GET_INFO_BY_FD, &attr) ? 0 : info.id;
 }
 
 void bpf_attached_close(struct bpf_attached *attached)

@@ -158,6 +158,12 @@ int bpf_asker_open(struct bpf_attached *attached, const struct bpf_asker *asker,
 /* Attach the program that receives the stacks, with flags of bpf_unwind_stack() */
 int bpf_deliver_open(struct bpf_attached *attached, uint64_t flags,
 		     const struct bpf_ring *ring);
+/* Attach one that reads a word of the task that it runs in, and sleeps until it is there */
+int bpf_reader_open(struct bpf_attached *attached, const void *word);
 void bpf_attached_close(struct bpf_attached *attached);
+
+/* A loaded program's number, or 0; and whether that program is gone, which takes a while */
+uint32_t bpf_prog_id(int prog);
+bool bpf_prog_is_gone(uint32_t id);
 
 #endif /* SELFTEST_UNWIND_BPF_H */

@@ -8,11 +8,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bpf.h"
@@ -939,6 +945,96 @@ TEST_F(asleep, task_outlives_its_programs)
 				    &self->session.ring));
 	whole_run(call_getppid, NULL, NULL);
 	EXPECT_NE(0, asked_once(&self->session));
+}
+
+/*
+ * A task in which the program that gets stacks sleeps, for as long as another task likes:
+ * the second thread of the child knows of a page fault, and does not answer it.
+ */
+
+struct blocked {
+	int	go[2];
+	int	faulted[2];
+	void	*page;
+};
+
+static void *make_call(void *arg)
+{
+	const struct blocked *blocked = arg;
+	char c;
+
+	if (read(blocked->go[0], &c, 1) == 1)
+		syscall(SYS_getppid);
+	return NULL;
+}
+
+static void blocked_child(const struct blocked *blocked)
+{
+	const size_t size = getpagesize();
+	struct uffdio_register reg = {
+		.range = { (uintptr_t)blocked->page, size },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffd_msg msg;
+	pthread_t thread;
+	int fd;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	madvise(blocked->page, size, MADV_DONTNEED);
+	fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &reg) ||
+	    pthread_create(&thread, NULL, make_call, (void *)blocked) ||
+	    read(fd, &msg, sizeof(msg)) != sizeof(msg) ||
+	    write(blocked->faulted[1], "", 1) != 1)
+		_exit(1);
+	pause();
+}
+
+TEST(programs_go_while_one_sleeps_in_a_task)
+{
+	struct bpf_asker asker = {
+		.at = BPF_AT_RAW_TP, .where = "sys_enter", .syscall = SYS_getppid,
+		.flags = DEFER,
+	};
+	struct bpf_attached reader;
+	struct session session;
+	struct blocked blocked;
+	uint32_t id;
+	pid_t pid;
+	char c;
+
+	ASSERT_EQ(0, pipe(blocked.go));
+	ASSERT_EQ(0, pipe(blocked.faulted));
+	blocked.page = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, blocked.page);
+	if (session_open(&session) || bpf_reader_open(&reader, blocked.page))
+		SKIP(return, "no deferred stacks for BPF, or not root");
+	pid = fork();
+	if (!pid)
+		blocked_child(&blocked);
+	asker.tgid = pid;
+	ASSERT_EQ(0, bpf_asker_open(&session.asker, &asker, &session.ring));
+	id = bpf_prog_id(session.asker.prog);
+	ASSERT_EQ(1, write(blocked.go[1], "", 1));
+	close(blocked.faulted[1]);
+	ASSERT_EQ(1, read(blocked.faulted[0], &c, 1));
+
+	bpf_attached_close(&reader);
+	session_close(&session);
+	while (!bpf_prog_is_gone(id))
+		sched_yield();
+	/* Others come, and have their stacks */
+	ASSERT_EQ(0, session_open(&session));
+	asker.tgid = getpid();
+	ASSERT_EQ(0, bpf_asker_open(&session.asker, &asker, &session.ring));
+	whole_run(call_getppid, NULL, NULL);
+	EXPECT_NE(0, asked_once(&session));
+	session_close(&session);
+
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 }
 
 TEST_HARNESS_MAIN
