@@ -17,10 +17,11 @@
  * Lookups take no lock and write nothing but "used".  Changes are made under files_lock.
  * An entry is freed after a grace period, its table with it.
  *
- * Tables are charged to the cgroup of the task that loads them.  The sysctl
- * kernel.unwind_max_tables_kb limits all of them together, and MAX_FILES their number.  The
- * least recently used ones go first, in the way of a clock: an entry that was used since
- * the hand last passed it is spared once.
+ * The sysctl kernel.unwind_max_tables_kb limits all tables together, and MAX_FILES their
+ * number.  An entry and its table are charged to the cgroup of the task that loads them.  If
+ * that cgroup is short of memory, the shrinker frees its entries, and no others.  The least
+ * recently used ones go first, in the way of a clock: an entry that was used since the hand
+ * last passed it is spared once.
  */
 
 #include <linux/cleanup.h>
@@ -32,6 +33,7 @@
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/list.h>
+#include <linux/list_lru.h>
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/rculist.h>
@@ -40,6 +42,7 @@
 #include <linux/spinlock.h>
 #include <linux/sysctl.h>
 #include <linux/timekeeping.h>
+#include <linux/unwind_base.h>
 #include <uapi/linux/unwind.h>
 
 #include "chain.h"
@@ -67,7 +70,8 @@
 /**
  * struct unwind_file - what is known about the table of a file
  * @node: in the hash of all files, by @seq
- * @clock: in the list of entries that may go
+ * @clock: in the list of all entries
+ * @lru: in the list of the entries of its cgroup
  * @seq: number of the file's inode
  * @id: names the entry
  * @dev: the file's device, to be listed
@@ -86,6 +90,7 @@
 struct unwind_file {
 	struct hlist_node	node;
 	struct list_head	clock;
+	struct list_head	lru;
 	u64			seq;
 	u64			id;
 	dev_t			dev;
@@ -104,6 +109,8 @@ struct unwind_file {
 
 static DEFINE_HASHTABLE(files, 12);
 static LIST_HEAD(clock_list);
+static struct list_lru lru_lists;
+static struct kmem_cache *file_cache __ro_after_init;
 static DEFINE_SPINLOCK(files_lock);
 static unsigned long nr_files;
 static unsigned long nr_bytes;
@@ -229,7 +236,8 @@ static unsigned long bytes_of(const struct unwind_file *file)
 	return sizeof(*file) + (file->table ? file->table->bytes : 0);
 }
 
-static void remove(struct unwind_file *file)
+/* All but list_lru_del_obj() */
+static void unlink_file(struct unwind_file *file)
 {
 	lockdep_assert_held(&files_lock);
 	hash_del_rcu(&file->node);
@@ -239,16 +247,20 @@ static void remove(struct unwind_file *file)
 	call_rcu(&file->rcu, free_file);
 }
 
-/* Let the clock's hand pass one entry; whether it went.  Not while it is being loaded. */
-static bool pass(struct unwind_file *file)
+static void remove(struct unwind_file *file)
+{
+	list_lru_del_obj(&lru_lists, &file->lru);
+	unlink_file(file);
+}
+
+/* Does a hand that passes the entry leave it?  Also while it is being loaded. */
+static bool spare(struct unwind_file *file)
 {
 	lockdep_assert_held(&files_lock);
-	if (file->used || file->state == UNWIND_FILE_LOADING) {
-		WRITE_ONCE(file->used, false);
-		list_move_tail(&file->clock, &clock_list);
+	if (!file->used && file->state != UNWIND_FILE_LOADING)
 		return false;
-	}
-	remove(file);
+	WRITE_ONCE(file->used, false);
+	list_move_tail(&file->clock, &clock_list);
 	return true;
 }
 
@@ -260,25 +272,41 @@ static bool is_too_much(void)
 static void keep_limit(void)
 {
 	unsigned long turns = min(2 * nr_files, MAX_TURNS);
+	struct unwind_file *file;
 
 	lockdep_assert_held(&files_lock);
-	while (turns-- && is_too_much())
-		pass(list_first_entry(&clock_list, struct unwind_file, clock));
+	while (turns-- && is_too_much()) {
+		file = list_first_entry(&clock_list, struct unwind_file, clock);
+		if (!spare(file))
+			remove(file);
+	}
+}
+
+/* With the list's lock, which comes after files_lock elsewhere */
+static enum lru_status UNWIND_LRU_PARAMS(shrink_file)
+{
+	struct unwind_file *file = container_of(item, struct unwind_file, lru);
+	bool spared;
+
+	if (!spin_trylock(&files_lock))
+		return LRU_SKIP;
+	spared = spare(file);
+	if (!spared) {
+		list_lru_isolate(list, item);
+		unlink_file(file);
+	}
+	spin_unlock(&files_lock);
+	return spared ? LRU_ROTATE : LRU_REMOVED;
 }
 
 static unsigned long count_files(struct shrinker *shrinker, struct shrink_control *sc)
 {
-	return READ_ONCE(nr_files) ?: SHRINK_EMPTY;
+	return list_lru_shrink_count(&lru_lists, sc) ?: SHRINK_EMPTY;
 }
 
 static unsigned long shrink_files(struct shrinker *shrinker, struct shrink_control *sc)
 {
-	unsigned long nr = 0, i;
-
-	guard(spinlock)(&files_lock);
-	for (i = 0; i < sc->nr_to_scan && !list_empty(&clock_list); i++)
-		nr += pass(list_first_entry(&clock_list, struct unwind_file, clock));
-	return nr;
+	return list_lru_shrink_walk(&lru_lists, sc, shrink_file, NULL);
 }
 
 /*
@@ -306,9 +334,13 @@ static struct unwind_file *new_file(struct inode *inode, enum unwind_file_kind k
 {
 	struct unwind_file *file;
 
-	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
+	if (!file_cache)
+		return NULL;
+	file = kmem_cache_alloc_lru(file_cache, &lru_lists, GFP_KERNEL | __GFP_ZERO |
+				    __GFP_NORETRY | __GFP_NOWARN);
 	if (!file)
 		return NULL;
+	INIT_LIST_HEAD(&file->lru);
 	file->seq = get_object_id(&inode->i_sequence);
 	file->dev = inode->i_sb->s_dev;
 	file->ino = inode->i_ino;
@@ -346,6 +378,7 @@ static struct unwind_file *insert(struct unwind_file *file)
 	lockdep_assert_held(&files_lock);
 	hash_add_rcu(files, &file->node, key_of(file->seq));
 	list_add_tail(&file->clock, &clock_list);
+	list_lru_add_obj(&lru_lists, &file->lru);
 	nr_files++;
 	nr_bytes += bytes_of(file);
 	return file;
@@ -688,12 +721,16 @@ static struct ctl_table file_sysctls[] = {
 
 static int __init unwind_file_init(void)
 {
-	struct shrinker *shrinker = shrinker_alloc(0, "unwind-tables");
+	struct shrinker *shrinker = shrinker_alloc(SHRINKER_NUMA_AWARE | SHRINKER_MEMCG_AWARE,
+						   "unwind-tables");
 
 	/* One part in 64 of all memory: a gigabyte of text needs some 60 MB */
 	max_tables_kb = totalram_pages() * (PAGE_SIZE / 1024) / 64;
 	seed = get_random_u32();
-	if (!shrinker)
+	if (!shrinker || list_lru_init_memcg(&lru_lists, shrinker))
+		return -ENOMEM;
+	file_cache = KMEM_CACHE(unwind_file, SLAB_ACCOUNT | SLAB_RECLAIM_ACCOUNT);
+	if (!file_cache)
 		return -ENOMEM;
 	shrinker->count_objects = count_files;
 	shrinker->scan_objects = shrink_files;

@@ -20,6 +20,11 @@ static inline struct file *dentry_open_nonotify(const struct path *path, int fla
 /* The arguments of a KUnit test's parameters */
 #define UNWIND_GEN_PARAMS(name)	name##_gen_params(const void *prev, char *desc)
 
+/* The arguments of a callback of list_lru_shrink_walk() */
+#define UNWIND_LRU_PARAMS(name)						\
+	name(struct list_head *item, struct list_lru_one *list,	\
+	     spinlock_t *lock, void *arg)
+
 /* Bits of arm64's TTBR0_EL1 that are no address */
 #define UNWIND_TTBR0_FLAGS	(TTBR_ASID_MASK | TTBR_CNP_BIT)
 

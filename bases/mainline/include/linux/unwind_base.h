@@ -10,6 +10,10 @@
 #define UNWIND_GEN_PARAMS(name)						\
 	name##_gen_params(struct kunit *test, const void *prev, char *desc)
 
+/* The arguments of a callback of list_lru_shrink_walk() */
+#define UNWIND_LRU_PARAMS(name)						\
+	name(struct list_head *item, struct list_lru_one *list, void *arg)
+
 /* Bits of arm64's TTBR0_EL1 that are no address */
 #define UNWIND_TTBR0_FLAGS	(TTBRx_EL1_ASID_MASK | TTBRx_EL1_CnP_MASK)
 
