@@ -7,9 +7,9 @@
  * A task that meets an unknown file loads its table, if that takes no more than the page
  * cache and a moment.  Otherwise a worker reads the file, and the task goes on without
  * the table: nobody waits for a disk or a server because of a profiler.  One worker reads
- * from one file system at a time, and MAX_WORKERS do in all, so a file system that does
- * not answer blocks nothing but its own loads.  File systems that any user can mount get no
- * worker.
+ * from one file system at a time, so a file system that does not answer blocks its own loads
+ * only.  File systems that any user can mount get no worker.  A process has half of the
+ * workers at most, and half of the places in a file system's queue.
  *
  * The file belongs to a process, and may lie.  It can only lie about itself: all offsets
  * are offsets in the file.
@@ -54,9 +54,14 @@
 #define MAX_ENTRIES_NOW		40000
 
 #define MAX_WORKERS		4
+/* For one process */
+#define MAX_WORKERS_MM		(MAX_WORKERS / 2)
+
 #define MAX_QUEUED		256
 /* Of one file system */
-#define MAX_QUEUED_SB		32
+#define MAX_QUEUED_SB		64
+/* And of these, for one process */
+#define MAX_QUEUED_MM		(MAX_QUEUED_SB / 2)
 
 #define LOAD_GFP		(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 
@@ -354,12 +359,12 @@ static void finish(struct unwind_file *entry, const struct elf_source *src,
 
 /**
  * struct load_job - a table that a worker is to load
- * @work: queued unless another load from the same file system runs
- * @node: in the list of all
+ * @work: queued when it may run
+ * @node: in the list of waiting jobs, or of running ones
  * @file: the file, with a reference
  * @entry: what is to be known about it
  * @memcg: whom the table is charged to
- * @runs: it was queued
+ * @mm: names the process that met the file; it may be gone
  */
 struct load_job {
 	struct work_struct	work;
@@ -367,38 +372,55 @@ struct load_job {
 	struct file		*file;
 	struct unwind_file	*entry;
 	struct mem_cgroup	*memcg;
-	bool			runs;
+	const void		*mm;
 };
 
-static LIST_HEAD(jobs);
+static LIST_HEAD(waiting);
+static LIST_HEAD(running);
 static DEFINE_SPINLOCK(jobs_lock);
 static unsigned int nr_jobs;
+static unsigned int nr_running;
 static struct workqueue_struct *workers;
 
-/* Queue the first job of a file system, unless one of its jobs runs */
-static void run_next(const struct super_block *sb)
+static const struct super_block *sb_of(const struct load_job *job)
 {
-	struct load_job *job, *next = NULL;
+	return file_inode(job->file)->i_sb;
+}
+
+static bool may_run(const struct load_job *job)
+{
+	const struct load_job *other;
+	unsigned int nr = 0;
 
 	lockdep_assert_held(&jobs_lock);
-	list_for_each_entry(job, &jobs, node) {
-		if (file_inode(job->file)->i_sb != sb)
-			continue;
-		if (job->runs)
-			return;
-		if (!next)
-			next = job;
+	list_for_each_entry(other, &running, node) {
+		if (sb_of(other) == sb_of(job))
+			return false;
+		nr += other->mm == job->mm;
 	}
-	if (!next)
-		return;
-	next->runs = true;
-	queue_work(workers, &next->work);
+	return nr < MAX_WORKERS_MM;
+}
+
+/* Give the workers what they may do */
+static void run_waiting(void)
+{
+	struct load_job *job, *next;
+
+	lockdep_assert_held(&jobs_lock);
+	list_for_each_entry_safe(job, next, &waiting, node) {
+		if (nr_running == MAX_WORKERS)
+			return;
+		if (!may_run(job))
+			continue;
+		list_move(&job->node, &running);
+		nr_running++;
+		queue_work(workers, &job->work);
+	}
 }
 
 static void load_work(struct work_struct *work)
 {
 	struct load_job *job = container_of(work, struct load_job, work);
-	const struct super_block *sb = file_inode(job->file)->i_sb;
 	struct elf_source src = {
 		.file = job->file,
 		.size = i_size_read(file_inode(job->file)),
@@ -413,21 +435,27 @@ static void load_work(struct work_struct *work)
 	scoped_guard(spinlock, &jobs_lock) {
 		list_del(&job->node);
 		nr_jobs--;
-		run_next(sb);
+		nr_running--;
+		run_waiting();
 	}
 	fput(job->file);
 	kfree(job);
 }
 
-static unsigned int nr_queued_of(const struct super_block *sb)
+/* Is there a place for one more? */
+static bool has_place(const struct load_job *job)
 {
-	const struct load_job *job;
-	unsigned int nr = 0;
+	unsigned int nr_sb = 0, nr_mm = 0;
+	const struct load_job *other;
 
 	lockdep_assert_held(&jobs_lock);
-	list_for_each_entry(job, &jobs, node)
-		nr += file_inode(job->file)->i_sb == sb;
-	return nr;
+	list_for_each_entry(other, &waiting, node) {
+		if (sb_of(other) != sb_of(job))
+			continue;
+		nr_sb++;
+		nr_mm += other->mm == job->mm;
+	}
+	return nr_jobs < MAX_QUEUED && nr_sb < MAX_QUEUED_SB && nr_mm < MAX_QUEUED_MM;
 }
 
 /* Takes over the reference to the file, and the entry; whether it did */
@@ -444,14 +472,14 @@ static bool queue_load(struct file *file, struct unwind_file *entry)
 		.file = file,
 		.entry = entry,
 		.memcg = get_mem_cgroup_from_mm(current->mm),
+		.mm = current->mm,
 	};
 	INIT_WORK(&job->work, load_work);
 	scoped_guard(spinlock, &jobs_lock) {
-		if (nr_jobs < MAX_QUEUED &&
-		    nr_queued_of(file_inode(file)->i_sb) < MAX_QUEUED_SB) {
-			list_add_tail(&job->node, &jobs);
+		if (has_place(job)) {
+			list_add_tail(&job->node, &waiting);
 			nr_jobs++;
-			run_next(file_inode(file)->i_sb);
+			run_waiting();
 			return true;
 		}
 	}

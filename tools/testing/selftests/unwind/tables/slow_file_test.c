@@ -436,13 +436,14 @@ TEST_F(slow, server_is_not_asked_for_the_frames_of_a_language)
 }
 
 /*
- * A device
+ * Devices
  */
 
-#define DEVICE		"unwind_slow"
-#define DEVICE_DIR	"/tmp/device"
-#define IMAGE		"/tmp/device.img"
-#define LOOP		"/tmp/device.loop"
+#define DEVICES		4
+#define DEVICE		"unwind_slow%1$u"
+#define DEVICE_DIR	"/tmp/device%1$u"
+#define IMAGE		DEVICE_DIR ".img"
+#define LOOP		DEVICE_DIR ".loop"
 #define DMSETUP		"dmsetup --noudevsync --noudevrules "
 
 FIXTURE(suspended)
@@ -452,11 +453,20 @@ FIXTURE(suspended)
 	int fd[FILES];
 };
 
+static bool run(const char *format, unsigned int device)
+{
+	char command[256], quiet[300];
+
+	snprintf(command, sizeof(command), format, device);
+	snprintf(quiet, sizeof(quiet), "{ %s; } >/dev/null 2>&1", command);
+	return !system(quiet);
+}
+
 /*
  * A file system on a loop device, with the device mapper between them.  Nothing is written
  * while the device is suspended: there is no journal, and no time of access.
  */
-static bool make_device(void)
+static bool make_device(unsigned int device)
 {
 	static const char * const commands[] = {
 		"truncate -s 16M " IMAGE,
@@ -467,42 +477,40 @@ static bool make_device(void)
 		"mkdir -p " DEVICE_DIR,
 		"mount -o noatime /dev/mapper/" DEVICE " " DEVICE_DIR,
 	};
-	char command[256];
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(commands); i++) {
-		snprintf(command, sizeof(command), "{ %s; } >/dev/null 2>&1", commands[i]);
-		if (system(command))
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!run(commands[i], device))
 			return false;
-	}
 	return true;
 }
 
-static bool suspend_device(void)
+static bool suspend_device(unsigned int device)
 {
-	return !system(DMSETUP "suspend --nolockfs " DEVICE);
+	return run(DMSETUP "suspend --nolockfs " DEVICE, device);
 }
 
-static bool resume_device(void)
+static bool resume_device(unsigned int device)
 {
-	return !system(DMSETUP "resume " DEVICE);
+	return run(DMSETUP "resume " DEVICE, device);
 }
 
-static void remove_device(void)
+static void remove_device(unsigned int device)
 {
-	resume_device();
-	umount(DEVICE_DIR);
-	if (system(DMSETUP "remove " DEVICE) || system("losetup -D"))
+	resume_device(device);
+	run("umount " DEVICE_DIR, device);
+	if (!run(DMSETUP "remove " DEVICE, device) ||
+	    !run("losetup -d $(cat " LOOP ")", device))
 		fputs("# the device could not be removed\n", stderr);
 }
 
 /* Make a file, and bring only its text into memory */
-static bool map_settled(const char *name, int *fd, chain_fn *fn)
+static bool map_settled(unsigned int device, const char *name, int *fd, chain_fn *fn)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
 	char path[64], *text;
 
-	snprintf(path, sizeof(path), DEVICE_DIR "/%s", name);
+	snprintf(path, sizeof(path), DEVICE_DIR "/%2$s", device, name);
 	*fd = make_file(&code_file_usual, path);
 	if (*fd < 0 || syncfs(*fd) || posix_fadvise(*fd, 0, 0, POSIX_FADV_DONTNEED))
 		return false;
@@ -521,14 +529,14 @@ FIXTURE_SETUP(suspended)
 	const char *why = env_setup(&self->env);
 	unsigned int i;
 
-	if (!why && !make_device())
+	if (!why && !make_device(0))
 		why = "no device mapper, no loop device, or not root";
 	if (why)
 		SKIP(return, "%s", why);
 	ASSERT_EQ(0, trace_all(&self->env.trace));
 	for (i = 0; i < FILES; i++)
-		ASSERT_TRUE(map_settled(names[i], &self->fd[i], &self->fn[i]));
-	ASSERT_TRUE(suspend_device());
+		ASSERT_TRUE(map_settled(0, names[i], &self->fd[i], &self->fn[i]));
+	ASSERT_TRUE(suspend_device(0));
 }
 
 FIXTURE_TEARDOWN(suspended)
@@ -540,7 +548,7 @@ FIXTURE_TEARDOWN(suspended)
 		close(self->fd[i]);
 	}
 	env_teardown(&self->env);
-	remove_device();
+	remove_device(0);
 }
 
 /* The file has its table when the device answers */
@@ -552,7 +560,7 @@ TEST_F(suspended, file_has_stacks_without_its_table)
 	EXPECT_TRUE(others_are_loaded(env));
 	EXPECT_TRUE(never_through_fn(env, self->fn[0]));
 	EXPECT_EQ(0, loads(env, self->fd[0]));
-	ASSERT_TRUE(resume_device());
+	ASSERT_TRUE(resume_device(0));
 	EXPECT_EQ(THROUGH, await_through_fn(env, self->fn[0]));
 	EXPECT_ONE_LOAD(env, self->fd[0]);
 }
@@ -571,11 +579,116 @@ TEST_F(suspended, file_holds_up_only_its_file_system)
 	EXPECT_TRUE(never_through_fn(env, self->fn[0]));
 	EXPECT_TRUE(never_through_fn(env, self->fn[1]));
 	EXPECT_TRUE(others_are_loaded(env));
-	ASSERT_TRUE(resume_device());
+	ASSERT_TRUE(resume_device(0));
 	EXPECT_EQ(THROUGH, await_through_fn(env, self->fn[0]));
 	EXPECT_EQ(THROUGH, await_through_fn(env, self->fn[1]));
 	EXPECT_ONE_LOAD(env, self->fd[0]);
 	EXPECT_ONE_LOAD(env, self->fd[1]);
+}
+
+/*
+ * One process has more slow files than there are workers, and places for them to wait
+ */
+
+#define MANY_FILES	40	/* and the last one is another process's */
+
+FIXTURE(greedy)
+{
+	struct file_env env;
+	unsigned int nr_devices;
+	chain_fn fn[MANY_FILES];
+	int fd[MANY_FILES];
+};
+
+/* On each device in turn */
+static bool map_many(struct _test_data_greedy *self, unsigned int nr_files)
+{
+	char name[16];
+	unsigned int i;
+
+	for (i = 0; i < nr_files; i++) {
+		snprintf(name, sizeof(name), "%u.so", i);
+		if (!map_settled(i % self->nr_devices, name, &self->fd[i], &self->fn[i]))
+			return false;
+	}
+	for (i = 0; i < self->nr_devices; i++)
+		if (!suspend_device(i))
+			return false;
+	return true;
+}
+
+FIXTURE_VARIANT(greedy)
+{
+	unsigned int nr_devices;
+	unsigned int nr_files;
+};
+
+FIXTURE_VARIANT_ADD(greedy, files_of_one_file_system) {
+	.nr_devices = 1,
+	.nr_files = MANY_FILES,
+};
+
+FIXTURE_VARIANT_ADD(greedy, file_systems) {
+	.nr_devices = DEVICES,
+	.nr_files = DEVICES + 1,
+};
+
+FIXTURE_SETUP(greedy)
+{
+	const char *why = env_setup(&self->env);
+
+	while (!why && self->nr_devices < variant->nr_devices)
+		if (!make_device(self->nr_devices++))
+			why = "no device mapper, no loop device, or not root";
+	if (why)
+		SKIP(return, "%s", why);
+	ASSERT_EQ(0, trace_all(&self->env.trace));
+	ASSERT_TRUE(map_many(self, variant->nr_files));
+}
+
+FIXTURE_TEARDOWN(greedy)
+{
+	unsigned int i;
+
+	for (i = 0; i < variant->nr_files; i++) {
+		munmap(self->fn[i], sysconf(_SC_PAGESIZE));
+		close(self->fd[i]);
+	}
+	env_teardown(&self->env);
+	while (self->nr_devices)
+		remove_device(--self->nr_devices);
+}
+
+/* In another process */
+static bool others_are_served(struct file_env *env, chain_fn fn)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		sampler_close(&env->sampler);
+		_exit(sampler_open(&env->sampler, 0) ||
+		      code_through(&env->sampler, fn) != THROUGH_NOT ||
+		      !others_are_loaded(env));
+	}
+	return pid > 0 && !wait_for(pid);
+}
+
+/* The worker does not report a file whose load waits */
+TEST_F_TIMEOUT(greedy, process_leaves_workers_and_places_to_others, 120)
+{
+	const unsigned int other = variant->nr_files - 1;
+	struct file_env *env = &self->env;
+	unsigned int i;
+
+	for (i = 0; i < other; i++)
+		ASSERT_EQ(THROUGH_NOT, code_through(&env->sampler, self->fn[i]));
+	EXPECT_TRUE(others_are_served(env, self->fn[other]));
+	EXPECT_EQ(variant->nr_files == MANY_FILES, faults(env, self->fd[other - 1]));
+	EXPECT_EQ(0, faults(env, self->fd[other]));
+	for (i = 0; i < self->nr_devices; i++)
+		ASSERT_TRUE(resume_device(i));
+	for (i = 0; i < variant->nr_files; i++)
+		EXPECT_EQ(THROUGH, await_through_fn(env, self->fn[i]));
 }
 
 TEST_HARNESS_MAIN
