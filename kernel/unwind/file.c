@@ -707,7 +707,6 @@ int unwind_file_list(struct unwind_table_info *infos, u32 room, u32 *bucket)
  * Setting up
  */
 
-#ifdef CONFIG_SYSCTL
 static struct ctl_table file_sysctls[] = {
 	{
 		.procname	= "unwind_max_tables_kb",
@@ -717,7 +716,6 @@ static struct ctl_table file_sysctls[] = {
 		.proc_handler	= proc_doulongvec_minmax,
 	},
 };
-#endif
 
 static int __init unwind_file_init(void)
 {
@@ -735,9 +733,7 @@ static int __init unwind_file_init(void)
 	shrinker->count_objects = count_files;
 	shrinker->scan_objects = shrink_files;
 	shrinker_register(shrinker);
-#ifdef CONFIG_SYSCTL
 	register_sysctl_init("kernel", file_sysctls);
-#endif
 	return 0;
 }
 late_initcall(unwind_file_init);

@@ -23,10 +23,9 @@
  */
 
 #include <kunit/visibility.h>
+#include <linux/array_size.h>
 #include <linux/bits.h>
 #include <linux/cleanup.h>
-#include <linux/dcache.h>
-#include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/minmax.h>
@@ -36,18 +35,16 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
-#include <linux/seq_file.h>
 #include <linux/rcupdate.h>
-#include <linux/string.h>
 #include <linux/sysctl.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_deferred.h>
 #include <linux/unwind_stack.h>
 #include <asm/unwind_arch.h>
 
+#include "counts.h"
 #include "file.h"
 #include "mapping.h"
-#include "stops.h"
 #include "unwind_mem.h"
 #include "uprobe.h"
 #include "walk.h"
@@ -303,7 +300,6 @@ static int __init unwind_immediate_init(void)
 }
 core_initcall(unwind_immediate_init);
 
-#ifdef CONFIG_SYSCTL
 static struct ctl_table immediate_sysctls[] = {
 	{
 		.procname	= "unwind_immediate",
@@ -316,59 +312,29 @@ static struct ctl_table immediate_sysctls[] = {
 	},
 };
 
-static int __init unwind_immediate_sysctl_init(void)
-{
-	register_sysctl_init("kernel", immediate_sysctls);
-	return 0;
-}
-late_initcall(unwind_immediate_sysctl_init);
-#endif
-
-#ifdef CONFIG_DEBUG_FS
-static const char * const outcome_names[NR_OUTCOMES] = {
-	[TAKEN]		= "taken",
-	[NO_TABLE]	= "no table had a say",
-	[MISSING]	= "not known or not resident",
-	[CHANGING]	= "being changed",
-	[UPROBE]	= "return addresses hidden by uretprobes",
-	[SIGRETURN]	= "while a signal returns",
-	[ASKED]		= "asked for",
+static const struct trace_print_flags outcome_names[] = {
+	{ TAKEN, "taken" },
+	{ NO_TABLE, "no table had a say" },
+	{ MISSING, "not known or not resident" },
+	{ CHANGING, "being changed" },
+	{ UPROBE, "return addresses hidden by uretprobes" },
+	{ SIGRETURN, "while a signal returns" },
+	{ ASKED, "asked for" },
 };
 
-static int immediate_show(struct seq_file *m, void *unused)
+/* What became of stacks that were wanted */
+static const struct unwind_counts outcome_counts = {
+	.file = "immediate",
+	.names = outcome_names,
+	.nr = ARRAY_SIZE(outcome_names),
+	.counts = outcomes,
+	.size = sizeof(outcomes),
+};
+
+static int __init unwind_immediate_late_init(void)
 {
-	unsigned int i, cpu;
-
-	for (i = 0; i < NR_OUTCOMES; i++) {
-		unsigned long sum = 0;
-
-		for_each_possible_cpu(cpu)
-			sum += READ_ONCE(per_cpu(outcomes, cpu)[i]);
-		seq_printf(m, "%lu %s\n", sum, outcome_names[i]);
-	}
+	register_sysctl_init("kernel", immediate_sysctls);
+	unwind_show_counts(&outcome_counts);
 	return 0;
 }
-
-/* Any write sets the counts to 0; counts of the same moment may survive or be lost */
-static ssize_t immediate_write(struct file *file, const char __user *buf, size_t size,
-			       loff_t *pos)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		memset(per_cpu_ptr(&outcomes, cpu), 0, sizeof(outcomes));
-	return size;
-}
-DEFINE_SHOW_STORE_ATTRIBUTE(immediate);
-
-/* /sys/kernel/debug/unwind/immediate: what became of stacks that were wanted */
-static int __init unwind_immediate_debugfs_init(void)
-{
-	struct dentry *dir = debugfs_lookup("unwind", NULL);
-
-	debugfs_create_file("immediate", 0600, dir, NULL, &immediate_fops);
-	dput(dir);
-	return 0;
-}
-late_initcall_sync(unwind_immediate_debugfs_init);
-#endif
+late_initcall(unwind_immediate_late_init);

@@ -137,36 +137,23 @@ static int find(struct mm_struct *mm, unsigned long addr, struct unwind_mapping 
  * unwind_mapping_find - find the text at an address of the current task
  * @addr: the address
  * @map: set, also if the table is not known: to the text, without a table
+ * @locked: the mmap lock is held
  *
  * Context: any, in an RCU read-side critical section.
  * Return: 0; -EFAULT there is no text; -ENODATA the table is not known, and can be
  * loaded where that is allowed; -EREMOTE the table can be read in process memory only
  * (UNWIND_TABLE_JIT); -EBUSY a writer has the mmap lock.
  */
-int unwind_mapping_find(unsigned long addr, struct unwind_mapping *map)
+int unwind_mapping_find(unsigned long addr, struct unwind_mapping *map, bool locked)
 {
 	struct mm_struct *mm = current->mm;
-	unsigned int seq;
+	unsigned int seq = 0;
 	int ret;
 
-	if (!mmap_lock_speculate_try_begin(mm, &seq))
+	if (!locked && !mmap_lock_speculate_try_begin(mm, &seq))
 		return -EBUSY;
 	ret = find(mm, addr, map);
-	return mmap_lock_speculate_retry(mm, seq) ? -EBUSY : ret;
-}
-
-/**
- * unwind_mapping_find_locked - the same, with the mmap lock held
- * @addr: the address
- * @map: as for unwind_mapping_find()
- *
- * Context: task, in an RCU read-side critical section, with the mmap lock held.
- * Return: as unwind_mapping_find(), but for -EBUSY.
- */
-int unwind_mapping_find_locked(unsigned long addr, struct unwind_mapping *map)
-{
-	mmap_assert_locked(current->mm);
-	return find(current->mm, addr, map);
+	return !locked && mmap_lock_speculate_retry(mm, seq) ? -EBUSY : ret;
 }
 
 /*

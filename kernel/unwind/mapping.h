@@ -47,8 +47,7 @@ static inline bool unwind_is_vdso(const struct vm_area_struct *vma)
 #define UNWIND_NAME_MAX	64
 
 struct file *unwind_text_file(const struct vm_area_struct *vma, u64 *origin);
-int unwind_mapping_find(unsigned long addr, struct unwind_mapping *map);
-int unwind_mapping_find_locked(unsigned long addr, struct unwind_mapping *map);
+int unwind_mapping_find(unsigned long addr, struct unwind_mapping *map, bool locked);
 int unwind_may_fault_in(unsigned long addr, unsigned long beside, bool locked);
 int unwind_other_stack(unsigned long addr, unsigned long sp, unsigned long *end, bool locked);
 bool unwind_may_wait_for(unsigned long addr, unsigned long beside);

@@ -178,7 +178,6 @@ int unwind_table_prctl(unsigned long op, unsigned long uattr,
 	       table_add(&attr) : unwind_tables_unregister(current->mm, attr.key);
 }
 
-#ifdef CONFIG_SYSCTL
 static struct ctl_table unwind_sysctls[] = {
 	{
 		.procname	= "unwind_max_ranges",
@@ -195,4 +194,3 @@ static int __init unwind_sysctl_init(void)
 	return 0;
 }
 late_initcall(unwind_sysctl_init);
-#endif

@@ -20,15 +20,6 @@ static ssize_t methods_show(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute methods_attr = __ATTR_RO(methods);
 
-static struct attribute *unwind_attrs[] = {
-	&methods_attr.attr,
-	NULL,
-};
-
-static const struct attribute_group unwind_group = {
-	.attrs = unwind_attrs,
-};
-
 static int __init unwind_sysfs_init(void)
 {
 	struct kobject *kobj = kobject_create_and_add("unwind", kernel_kobj);
@@ -36,7 +27,7 @@ static int __init unwind_sysfs_init(void)
 
 	if (!kobj)
 		return -ENOMEM;
-	ret = sysfs_create_group(kobj, &unwind_group);
+	ret = sysfs_create_file(kobj, &methods_attr.attr);
 	if (ret)
 		kobject_put(kobj);
 	return ret;

@@ -40,17 +40,15 @@
 #include <asm/unwind_arch.h>
 #include <trace/events/unwind.h>
 
+#include "counts.h"
 #include "file.h"
 #include "mapping.h"
 #include "sframe_table.h"
-#include "stops.h"
 #include "tables.h"
 #include "unwind_mem.h"
 #include "uprobe.h"
 #include "walk.h"
 #include "words.h"
-
-/* Room for the name of the file in which an unwind ended */
 
 /* Cost of a step of frame.c, in ordinary frames */
 #define STEP_COST		5
@@ -415,8 +413,7 @@ int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
 	i = state->next_map;
 	slot = &state->maps[i];
 	slot->size = 0;
-	ret = state->locked ? unwind_mapping_find_locked(addr, slot) :
-			      unwind_mapping_find(addr, slot);
+	ret = unwind_mapping_find(addr, slot, state->locked);
 	state->budget -= min(state->budget, !ret && slot->table ? LOOKUP_COST : LOOKUP_COST_MAX);
 	if (ret == -ENODATA && state->no_tables)
 		ret = 0;

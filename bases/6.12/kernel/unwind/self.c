@@ -30,7 +30,6 @@
 #include <linux/cleanup.h>
 #include <linux/compat.h>
 #include <linux/ctype.h>
-#include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/init.h>
 #include <linux/jiffies.h>
@@ -43,7 +42,6 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
 #include <linux/seccomp.h>
-#include <linux/seq_file.h>
 #include <linux/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -58,6 +56,7 @@
 #include <uapi/linux/unwind.h>
 
 #include "chain.h"
+#include "counts.h"
 #include "deferred.h"
 #include "self.h"
 #include "walk.h"
@@ -759,40 +758,19 @@ int unwind_self_prctl(unsigned long op, unsigned long uattr, unsigned long size,
  * Counts of outcomes: /sys/kernel/debug/unwind/self
  */
 
-#undef EM
-#undef EMe
-#define EM(outcome, name)	{ outcome, name },
-#define EMe(outcome, name)	{ outcome, name }
+static const struct trace_print_flags outcome_names[] = { UNWIND_SELF_OUTCOMES };
 
-static const struct {
-	enum unwind_self_outcome	outcome;
-	const char			*name;
-} names[] = { UNWIND_SELF_OUTCOMES };
+static const struct unwind_counts outcome_counts = {
+	.file = "self",
+	.names = outcome_names,
+	.nr = ARRAY_SIZE(outcome_names),
+	.counts = outcomes,
+	.size = sizeof(outcomes),
+};
 
-static int self_show(struct seq_file *m, void *unused)
-{
-	unsigned int i, cpu;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		unsigned long sum = 0;
-
-		for_each_possible_cpu(cpu)
-			sum += READ_ONCE(per_cpu(outcomes, cpu)[names[i].outcome]);
-		seq_printf(m, "%lu %s\n", sum, names[i].name);
-	}
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(self);
-
-/* After the directory was made: stops.c */
 static int __init unwind_self_init(void)
 {
-	struct dentry *dir = debugfs_lookup("unwind", NULL);
-
-	if (IS_ERR_OR_NULL(dir))
-		return 0;
-	debugfs_create_file("self", 0400, dir, NULL, &self_fops);
-	dput(dir);
+	unwind_show_counts(&outcome_counts);
 	return 0;
 }
-late_initcall_sync(unwind_self_init);
+late_initcall(unwind_self_init);
