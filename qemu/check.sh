@@ -289,7 +289,8 @@ test_host()
 		OUTPUT=/mnt/cache/out/unwind-tables KTREE=/mnt/cache/tree CC=gcc-14 check
 	# It calls make, for which this is no part of another make
 	nested arguments env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS "$Q/arguments_test.sh"
-	try "the demo's report" in_root python3 /mnt/repo/qemu/demo/report_test.py
+	try "stacks' figures" in_root python3 /mnt/repo/tools/unwind/tests/stacks_test.py
+	try "the demo's screen" in_root python3 /mnt/repo/qemu/demo_test.py
 }
 
 # Debian's libraries: the caller that instructions show, beside the one of .eh_frame
@@ -458,9 +459,10 @@ test_perf()
 	[ "$ARCH" != x86_64 ] || nested recordings in_root env CC=gcc-14 \
 		python3 /mnt/cache/tree/tools/perf/tests/shell/lib/deferred_recordings.py "/mnt/cache/$BUILT/perf/perf" /usr/bin/perf
 	[ "$ARCH" != x86_64 ] || try "sframe-g++ builds a program" in_root /mnt/repo/qemu/bin/sframe-g++ \
-		-O2 -g -pthread -o "/mnt/repo/${OUT#"$REPO/"}/threads" /mnt/repo/qemu/perf-check/threads.cc
+		-O2 -g -pthread -o "/mnt/repo/${OUT#"$REPO/"}/threads" /mnt/repo/tools/unwind/tests/threads.cc
 	nested perf guest perf normal \
-		"PERF=/mnt/cache/$BUILT/perf/perf sh /mnt/repo/qemu/perf-check.sh"
+		"[ ! -e /mnt/share/threads ] || export THREADS=/mnt/share/threads
+		PERF=/mnt/cache/$BUILT/perf/perf sh /mnt/cache/tree/tools/unwind/tests/perf.sh"
 	kernel_log perf
 }
 

@@ -22,10 +22,10 @@ rm -rf "$DEMO"
 mkdir -p "$DEMO"
 say "booting the guest and recording (some two minutes)"
 CMD="unwind-tables serve -v 2>/mnt/share/service &
-	export EVENT=$EVENT BUILT=/mnt/cache/$BUILT figures=/mnt/repo/qemu/figures/guest.sh
-	SIZE=4 sh \$figures methods /mnt/share '$OTHERS_METHODS' $OTHERS &&
-	SIZE=6 KEEP=sframe sh \$figures methods /mnt/share '$METHODS' python3 &&
+	export EVENT=$EVENT BUILT=/mnt/cache/$BUILT record=/mnt/repo/tools/unwind/tests/record.sh
+	SIZE=4 sh \$record methods /mnt/share '$OTHERS_METHODS' $OTHERS &&
+	SIZE=6 KEEP=sframe sh \$record methods /mnt/share '$METHODS' python3 &&
 	unwind-tables status >/mnt/share/status && cat /proc/interrupts >/mnt/share/interrupts" \
 	SHARE=$DEMO DMESG=$DEMO/dmesg "$REPO/qemu/guest.sh"
-in_root env ARCH="$ARCH" python3 /mnt/repo/qemu/demo/report.py "/mnt/repo/build/${DEMO##*/}" \
+in_root env ARCH="$ARCH" python3 /mnt/repo/qemu/demo.py "/mnt/repo/build/${DEMO##*/}" \
 	"/mnt/cache${TEMPLATE#"$CACHE"}"

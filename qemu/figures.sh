@@ -41,7 +41,7 @@ METHODS="sframe@997 sframe-z@997 fp@997 immediate@997 dwarf-8192@297 dwarf-65528
 # As the guest sees them
 BENCH=/mnt/cache/$BUILT/bench
 MODULE=/mnt/cache/out/$ARCH-normal/kernel/unwind/tests/unwind_bench.ko
-GUEST_SH=/mnt/repo/qemu/figures/guest.sh
+TESTS=/mnt/repo/tools/unwind/tests
 
 # build [off] - the root, and kernels
 build()
@@ -174,7 +174,7 @@ bench_post()
 		in_root python3 /mnt/repo/tools/perf/tests/shell/lib/deferred_recordings.py \
 			--sleepers "$OUT_IN_ROOT/merge-${n}0-$n" $n 10
 	done
-	counting "counting instructions of perf" "sh $GUEST_SH post /mnt/share >/mnt/share/post"
+	counting "counting instructions of perf" "sh $TESTS/record.sh post /mnt/share >/mnt/share/post"
 	rm "$OUT"/merge-*
 }
 
@@ -188,7 +188,7 @@ same_of()
 		-C /mnt/cache/tree/tools/testing/unwind/same O="/mnt/cache/$BUILT/same" \
 		CC=gcc-14 MACHINE="${machine%%-*}" TARGET_CC="${TRIPLET:+$TRIPLET-}gcc-14" \
 		HEADERS="/mnt/cache/out/$ARCH-normal/usr/include"
-	boot "recording $*" "$command sh $GUEST_SH same /mnt/share $*"
+	boot "recording $*" "$command sh $TESTS/record.sh same /mnt/share $*"
 	[ "$GUEST_ROOT" = "$CACHE/root" ] || root=/mnt/cache/${GUEST_ROOT##*/}
 	for p; do
 		# Differences are in its output, and judged there
@@ -235,7 +235,7 @@ accuracy_stock()
 	build_stock
 	[ "$ARCH" != x86_64 ] || stock+=(gojq)
 	boot "recording ${stock[*]}" "$SERVE
-		sh $GUEST_SH methods /mnt/share '$STOCK_METHODS' ${stock[*]}"
+		sh $TESTS/record.sh methods /mnt/share '$STOCK_METHODS' ${stock[*]}"
 }
 
 accuracy_quick()
@@ -250,7 +250,7 @@ accuracy_methods()
 	build
 	"$Q/perf.sh"
 	"$Q/programs.sh" "${programs[@]}"
-	boot "recording ${programs[*]}" "sh $GUEST_SH methods /mnt/share '$METHODS' ${programs[*]}"
+	boot "recording ${programs[*]}" "sh $TESTS/record.sh methods /mnt/share '$METHODS' ${programs[*]}"
 }
 
 # make check says whether it passes; here it is figures
@@ -267,7 +267,7 @@ accuracy_tools()
 	build
 	"$Q/perf.sh"
 	STRICT=1 "$Q/tools.sh" >"$OUT/tools"
-	boot "perf's tests" "PERF=\$BUILT/perf/perf STRICT=1 sh /mnt/repo/qemu/perf-check.sh >/mnt/share/perf"
+	boot "perf's tests" "PERF=\$BUILT/perf/perf STRICT=1 sh /mnt/cache/tree/tools/unwind/tests/perf.sh >/mnt/share/perf"
 }
 
 kind=${1:-}
@@ -300,5 +300,5 @@ for part in "${parts[@]}"; do
 	rm -rf "${RESULTS:?}/$part"
 	mv "$OUT" "$RESULTS/$part"
 done
-in_root env SIZE="$SIZE" python3 /mnt/repo/qemu/figures/report.py "/mnt/repo/${RESULTS#"$REPO/"}" \
+in_root env SIZE="$SIZE" python3 $TESTS/report.py "/mnt/repo/${RESULTS#"$REPO/"}" \
 	"${parts[@]}"

@@ -35,7 +35,7 @@ figures()
 	fi
 	printf '\n%s\n%s\n' "$1" "$(printf '%s' "$1" | tr -c '\n' '=')"
 	# 3: not all of it holds, which the figures say
-	in_root python3 /mnt/repo/qemu/figures/report.py "/mnt/repo/$dir" || rc=$?
+	in_root python3 /mnt/repo/tools/unwind/tests/report.py "/mnt/repo/$dir" || rc=$?
 	[ $rc = 0 ] || [ $rc = 3 ] || die "$dir has no figures that can be read; 'make $2' makes them anew."
 }
 

@@ -23,7 +23,7 @@
 set -euo pipefail
 
 SOURCES=/mnt/cache/sources
-HERE=/mnt/repo/qemu/programs
+HERE=/mnt/repo/tools/unwind/tests/workloads
 PREFIX=/opt/sframe
 LIB=$PREFIX/lib
 DEST=${GUEST:=}$PREFIX

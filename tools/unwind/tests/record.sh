@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# In the guest: runs programs and records them.
+# Runs programs and records them, as root.
 #
-#     guest.sh same OUT PROGRAM...       by same_record, for same_compare
-#     guest.sh methods OUT 'METHOD@HZ...' PROGRAM...
+#     record.sh same OUT PROGRAM...       by same_record, for same_compare
+#     record.sh methods OUT 'METHOD@HZ...' PROGRAM...
 #         by perf, each method once: leaves the tree of stacks in PROGRAM.METHOD.json,
 #         a line in OUT/counts, and the recording if KEEP names the method
-#     guest.sh post DIR                  what reading recordings costs, where time is
+#     record.sh post DIR                  what reading recordings costs, where time is
 #         instructions; DIR has recordings of threads that sleep,
 #         merge-SAMPLES-THREADS
 #
@@ -20,9 +20,10 @@ WHAT=$1
 shift
 SIZE=${SIZE:-10}
 PERF=$BUILT/perf/perf
-BIN=/opt/sframe/bin
-HERE=/mnt/repo/qemu/figures
-PROGRAMS=/mnt/repo/qemu/programs
+# Of programs whose files have tables
+BIN=${BIN:-/opt/sframe/bin}
+HERE=$(realpath "$(dirname "$0")")
+PROGRAMS=$HERE/workloads
 SWITCH=/proc/sys/kernel/unwind_immediate
 TRACING=/sys/kernel/tracing
 # Frames; perf cuts longer stacks, however they were unwound

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Writer x mode x reader of deferred callchains:  readers.py PERF PERF7
+"""Writer x mode x reader of deferred callchains:  readers.py PERF PERF7 SQLITE
 
 Each perf records the same work in several ways, and each perf reads each recording. A cell
 of the table counts what one of them prints:
@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 SQL = ("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 200000) "
        "SELECT sum(x * x % 7) FROM c;")
-WORK = ["/opt/sframe/bin/sqlite3", "-batch", ":memory:", SQL]
+WORK = [sys.argv[3], "-batch", ":memory:", SQL]
 GRAPH = {"ours": ["--call-graph", "sframe", "--no-runtime"], "perf 7": ["--call-graph", "fp,defer"]}
 MODES = {
     "plain": [], "lost": None, "compressed": ["-z"], "piped": [], "compressed, piped": ["-z"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""In the guest, where time is instructions: counted.py WORD... -- COMMAND...
+"""Where time is instructions, as in QEMU with -icount:  counted.py WORD... -- COMMAND...
 
 Runs COMMAND and prints the words, the instructions that it took (the kernel's for
 it included), its most memory in KiB, and how many samples it missed the record of.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The demo's screen, pages and figures:  report.py DIRECTORY TEMPLATE
+"""The demo's screen, pages and figures:  demo.py DIRECTORY TEMPLATE
 
-The directory has what qemu/figures/guest.sh left.  Names in it come from the profiled
+The directory has what tools/unwind/tests/record.sh left.  Names in it come from the profiled
 program, which may call its functions anything: they are data, never layout.
 """
 
@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "figures"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools/unwind/tests"))
 import stacks  # pylint: disable=wrong-import-position
 from stacks import percent, share  # pylint: disable=wrong-import-position
 

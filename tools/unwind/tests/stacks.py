@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Recordings of one program by several methods, as qemu/figures/guest.sh leaves them
+"""Recordings of one program by several methods, as record.sh leaves them
 
 tree.py has made a tree of each recording's stacks: a node has a name,
 a kind ("kernel", "runtime" for a function of a language, or ""), the number of samples that end in it, and its children, with
@@ -121,7 +121,7 @@ def hot_leaf(runs):
 
 
 def load(directory):
-    """{program: {method: run}}, of what guest.sh left there"""
+    """{program: {method: run}}, of what record.sh left there"""
     result = {}
     with open(os.path.join(directory, "counts"), encoding="ascii") as lines:
         for line in lines:

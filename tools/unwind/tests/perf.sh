@@ -1,18 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# In the guest: the perf tool's own tests of deferred callchains, each way to record and
-# to read them, and Debian's newer perf, unmodified.  Prints TAP.  With STRICT=1 also
-# shares and rates, which a busy machine can miss; with ONLY=PATTERN the tests whose names
-# match.
+# perf's and the table service's tests of deferred callchains, each way to record and to
+# read them, beside a newer perf, unmodified.  Prints TAP.  It is run as root, from a
+# kernel tree.  perf ($PERF), sframe-gcc, unwind-tables and unwind-profile are in PATH, the
+# kernel's headers in $UNWIND_HEADERS, and $THREADS is threads.cc, built.  With STRICT=1
+# also shares and rates, which a busy machine can miss; with ONLY=PATTERN the tests whose
+# names match.
 # shellcheck disable=SC2086,SC2094 # lists; perf reads one name and writes another
 
-PERF=${PERF:-/mnt/cache/out/perf/perf}
+PERF=${PERF:-$(command -v perf)}
 DEBIAN=/usr/bin/perf
-HERE=/mnt/repo/qemu/perf-check
-TREE=/mnt/cache/tree/tools/perf
-FUNCTIONS=/mnt/repo/tools/unwind/tables/tests
-SAMPLES=/mnt/repo/samples/unwind
+# Programs and libraries whose files have tables
+PREFIX=${PREFIX:-/opt/sframe}
+SQLITE=$PREFIX/bin/sqlite3
+HERE=$(realpath "$(dirname "$0")")
+TREE=$(realpath "$HERE/../../perf")
+FUNCTIONS=$(realpath "$HERE/../tables/tests")
+SAMPLES=$(realpath "$HERE/../../../samples/unwind")
 SWITCH=/proc/sys/kernel/unwind_immediate
 USER='setpriv --reuid=65534 --regid=65534 --clear-groups'
 PARANOID=/proc/sys/kernel/perf_event_paranoid
@@ -40,9 +45,9 @@ try()
 work()
 {
 	rm -f work.db
-	"$@" /opt/sframe/bin/sqlite3 -batch -cmd '.parameter init' \
+	"$@" $SQLITE -batch -cmd '.parameter init' \
 		-cmd ".parameter set @size ${SIZE:-1}" "${DATABASE:-work.db}" \
-		</mnt/repo/qemu/programs/workload.sql
+		<$HERE/workloads/workload.sql
 }
 
 # in_background - the same work, its process in $pid
@@ -140,7 +145,7 @@ registered_functions()
 # A program in C++ with threads, in memory: the service has mapped the libraries
 cplusplus()
 {
-	cp /mnt/share/threads d.threads &&
+	cp "$THREADS" d.threads &&
 		"$PERF" record --no-bpf-event -F 299 -o d.data --call-graph sframe ./d.threads || return 1
 	script -i d.data --no-inline -F comm,ip,sym,dso | awk -v least="${STRICT:+0.99}" '
 		BEGIN { RS = "" }
@@ -221,8 +226,8 @@ jitted()
 # make_old - a program whose table has the version of binutils 2.40
 make_old()
 {
-	offset=$(readelf -lW /opt/sframe/bin/sqlite3 | awk '$1 == "GNU_SFRAME" { print $2 }')
-	cp /opt/sframe/bin/sqlite3 d.old &&
+	offset=$(readelf -lW $SQLITE | awk '$1 == "GNU_SFRAME" { print $2 }')
+	cp $SQLITE d.old &&
 		printf '\1' | dd of=d.old bs=1 seek=$((offset + 2)) conv=notrunc 2>/dev/null
 }
 
@@ -232,7 +237,7 @@ old_table()
 	make_old &&
 		"$PERF" record -F 299 -e cpu-clock --call-graph sframe -o d.data ./d.old -batch \
 			-cmd '.parameter init' -cmd '.parameter set @size 1' :memory: \
-			</mnt/repo/qemu/programs/workload.sql >d.out 2>err
+			<$HERE/workloads/workload.sql >d.out 2>err
 	cat err
 	"$PERF" report -i d.data --stdio >d.report 2>&1
 	grep 'd.old (table of version 1, not read)' err d.report
@@ -287,13 +292,13 @@ all_events()
 {
 	build_samples && sframe-gcc -O2 -isystem "$UNWIND_HEADERS" -I$SAMPLES -o d.entry \
 		$HERE/bad_entry.c $SAMPLES/jit.c "$SAMPLES/jit_$(uname -m | sed s/aarch64/arm64/).c" || return 1
-	cp /opt/sframe/bin/sqlite3 d.new && make_old
+	cp $SQLITE d.new && make_old
 	cat >d.sh <<-END
 		built/jit 1
 		./d.entry
 		for program in ./d.new ./d.old; do
 			\$program -batch -cmd '.parameter init' -cmd '.parameter set @size 1' :memory: \\
-				</mnt/repo/qemu/programs/workload.sql >/dev/null
+				<$HERE/workloads/workload.sql >/dev/null
 		done
 	END
 	# Tables are loaded from files that have not changed a moment ago
@@ -358,8 +363,8 @@ away()
 {
 	mkdir -p "$1/.debug"
 	# shellcheck disable=SC2016
-	unshare -m sh -c 'mount -t tmpfs none /opt/sframe && HOME=$1 exec "$2" script --kallsyms kernel -i d.data -F "$3"' \
-		sh "$1" "$PERF" $FIELDS
+	unshare -m sh -c 'mount -t tmpfs none "$4" && HOME=$1 exec "$2" script --kallsyms kernel -i d.data -F "$3"' \
+		sh "$1" "$PERF" $FIELDS $PREFIX
 }
 
 # An archive has what the callers' names are taken from, where samples hit others
@@ -367,7 +372,7 @@ archived()
 {
 	mkdir -p d.home d.there/.debug
 	HOME=/tmp/d.home record --call-graph sframe &&
-		HOME=/tmp/d.home PATH=/usr/bin:/bin /mnt/repo/qemu/bin/perf archive d.data &&
+		HOME=/tmp/d.home PATH=/usr/bin:/bin PERF_EXEC_PATH=$TREE "$PERF" archive d.data &&
 		tar xf d.data.tar.bz2 -C d.there/.debug && away /tmp/d.there >script && reach_start <script &&
 		away /tmp/d.elsewhere >script && ! grep ' _start' script
 }
@@ -478,7 +483,7 @@ off_cpu()
 {
 	mkfifo d.statements
 	echo 1 >$SWITCH
-	/opt/sframe/bin/sqlite3 -batch <d.statements >/dev/null &
+	$SQLITE -batch <d.statements >/dev/null &
 	pid=$!
 	exec 9>d.statements
 	# shellcheck disable=SC2016
@@ -501,13 +506,13 @@ try "perf test: record deferred user callchains" perf_test "perf record deferred
 try "perf test: perf report's browser" perf_test "perf report browser of deferred"
 try "perf record as an ordinary user: sframe, fp,defer, -g" ordinary_user
 try "perf record -a --call-graph sframe: no sample without its record" system_wide
-try "each writer's recordings, in each way, by each reader" python3 $HERE/readers.py "$PERF" $DEBIAN
+try "each writer's recordings, in each way, by each reader" python3 $HERE/readers.py "$PERF" $DEBIAN $SQLITE
 # The service makes the interpreters' tables
 LD_PRELOAD="libstdc++.so.6 libgcc_s.so.1" unwind-tables serve 2>served &
 service=$!
 try "Python's functions: each has its caller, and its place" functions python3 py 99.8
 try "PHP's functions: each has its caller, and its place" functions php8.4 php 99.8
-[ ! -e /mnt/share/threads ] || try "C++ with threads: stacks through Debian's libstdc++" cplusplus
+[ -z "${THREADS:-}" ] || try "C++ with threads: stacks through Debian's libstdc++" cplusplus
 try "unwind-tables status: times of tables, and why files have none" status
 try "Python's functions: perf trace" traced_functions
 try "Python's functions: unwind-profile" profiled_functions

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# In the guest: stacks of programs with tables, and of Debian's python3, whose tables the
-# service makes; by Debian's bpftrace, perf, trace-cmd and bcc.  Prints TAP, and what each
-# tool saw as comments.
+# Stacks of programs with tables, and of the system's python3, whose tables the service
+# makes; by unmodified bpftrace, perf, trace-cmd and bcc, of Debian.  Prints TAP, and what
+# each tool saw as comments.  It is run as root, with unwind-tables in PATH.
 #
-#     run.sh KERNEL    (where the kernel was built)
+#     tracers.sh KERNEL    (where the kernel was built)
 #
 # Each tool watches a running program.  The first second is left out: tables are found
 # meanwhile.  With kernel.unwind_immediate=0 there would be nothing to see, which comes
@@ -13,7 +13,9 @@
 # compared with others, and no bcc.  DEFERRED=1 is perf's deferred stacks alone.
 
 KERNEL=$1
-HERE=/mnt/repo/qemu
+HERE=$(realpath "$(dirname "$0")")
+# Programs and libraries whose files have tables
+PREFIX=${PREFIX:-/opt/sframe}
 WATCHED=12
 THREADS='bpftrace perf trace_cmd'
 WITHOUT='bpftrace perf'
@@ -29,13 +31,13 @@ n=0
 start_sqlite()
 {
 	rm -f work.db*
-	/opt/sframe/bin/sqlite3 -batch -cmd '.parameter init' -cmd '.parameter set @size 1000' \
-		work.db <$HERE/programs/workload.sql >/dev/null &
+	$PREFIX/bin/sqlite3 -batch -cmd '.parameter init' -cmd '.parameter set @size 1000' \
+		work.db <$HERE/workloads/workload.sql >/dev/null &
 }
 
-start_mixed() { /opt/sframe/bin/mixed 600 & }
+start_mixed() { $PREFIX/bin/mixed 600 & }
 
-start_python3() { /usr/bin/python3 $HERE/programs/workload.py 1000000 >/dev/null & }
+start_python3() { /usr/bin/python3 $HERE/workloads/workload.py 1000000 >/dev/null & }
 
 watch_bpftrace()
 {
@@ -85,7 +87,7 @@ judge()
 {
 	n=$((n + 1))
 	result='not ok'
-	! python3 $HERE/tools/judge.py "$1" recorded "$4" ${STRICT:+strict} >judged || result=ok
+	! python3 $HERE/judge_tracers.py "$1" recorded "$4" ${STRICT:+strict} >judged || result=ok
 	sed 's/^/# /' judged
 	echo "$result $n $1, $2, unwind_immediate=$3: complete stacks${STRICT:+ $4 %}"
 }

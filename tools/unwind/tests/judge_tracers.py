@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How many stacks are complete:  judge.py TOOL FILE PERCENT [strict]
+"""How many stacks are complete:  judge_tracers.py TOOL FILE PERCENT [strict]
 
 FILE is what the tool has printed.  There must be complete stacks, and each must begin
 as a process or a thread of these programs does.  With "strict", the share of complete
