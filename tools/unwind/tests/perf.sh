@@ -65,7 +65,10 @@ reach_start()
 	awk -v strict="${STRICT:-}" '
 		NF && (/;/ || !/^[ \t]/) { n += weight = /; *[0-9]+$/ ? $NF : 1 }
 		/(^|;)_start;|[ \t]_start([ \t]|$)/ { c += weight; weight = 0 }
-		END { print c + 0 " of " n + 0 " reach _start"; exit !(strict ? n > 50 && c / n > 0.9 : c > 10) }'
+		END {
+			print c + 0 " of " n + 0 " reach _start"
+			exit !(strict ? n > 50 && c / n > 0.9 : c > 10)
+		}'
 }
 
 # Nothing here looks at the kernel's symbols, and to read them all takes a second each time
@@ -92,7 +95,8 @@ perf_test()
 # as_user OPTION... - record as somebody to whom the kernel refuses its own half of callchains
 as_user()
 {
-	DATABASE=:memory: work $USER env HOME=/tmp/user "$PERF" record --no-bpf-event -F 299 -o /tmp/user/data "$@" -- && cat /tmp/user/data >d.data
+	DATABASE=:memory: work $USER env HOME=/tmp/user "$PERF" record --no-bpf-event -F 299 \
+		-o /tmp/user/data "$@" -- && cat /tmp/user/data >d.data
 }
 
 ordinary_user()
@@ -111,7 +115,8 @@ recorded() { record "$@" && whole; }
 
 system_wide()
 {
-	record -a --call-graph sframe -F 199 && "$PERF" report -i d.data --stats --stdio >stats 2>&1 &&
+	record -a --call-graph sframe -F 199 &&
+		"$PERF" report -i d.data --stats --stdio >stats 2>&1 &&
 		script -i d.data -F $FIELDS --comms sqlite3 2>err >script &&
 		reach_start <script && ! grep 'LOST\|missing' stats err
 }
@@ -129,7 +134,8 @@ functions()
 	done
 	script -i d.data --no-inline --comms $program -F comm,tid,time,ip,sym,dso 2>err >script
 	[ $# -gt 0 ] || cp d.data functions.$runtime.data
-	! grep missing err && python3 $FUNCTIONS/judge_functions.py script $runtime ${STRICT:+$least}
+	! grep missing err &&
+		python3 $FUNCTIONS/judge_functions.py script $runtime ${STRICT:+$least}
 }
 
 # registered_functions PROGRAM RUNTIME - an ordinary user's program registers its tables and
@@ -146,11 +152,15 @@ registered_functions()
 cplusplus()
 {
 	cp "$THREADS" d.threads &&
-		"$PERF" record --no-bpf-event -F 299 -o d.data --call-graph sframe ./d.threads || return 1
+		"$PERF" record --no-bpf-event -F 299 -o d.data --call-graph sframe ./d.threads ||
+		return 1
 	script -i d.data --no-inline -F comm,ip,sym,dso | awk -v least="${STRICT:+0.99}" '
 		BEGIN { RS = "" }
 		/libstdc\+\+/ { n++; c += /clone|_start/ }
-		END { print c + 0 " of " n + 0 " reach the start"; exit !(n > 50 && c > n * (least ? least : 0.5)) }'
+		END {
+			print c + 0 " of " n + 0 " reach the start"
+			exit !(n > 50 && c > n * (least ? least : 0.5))
+		}'
 }
 
 # The service says how long a table took, and why a file has none
@@ -168,17 +178,20 @@ status()
 			$6 ~ /\/libc\.so\.6$/ { libc++ }
 		$1 == "-" && $2 == "-" && $4 == "none" && $5 ~ /^[0-9]+$/ &&
 			/ \/tmp\/d\.without: no call frame information$/ { without++ }
-		/^[0-9]+ tables, [0-9]+ of them by the service, [0-9]+ kB; [0-9]+ files have none$/ { sum = NR }
+		/^[0-9]+ tables, [0-9]+ of them by the service, [0-9]+ kB; [0-9]+ files have none$/{
+			sum = NR
+		}
 		END { exit !(title && libc == 1 && without == 1 && sum == NR) }' d.status
 }
 
 # Whatever resolves callchains, with callees and without
 read_functions()
 {
-	"$PERF" report --kallsyms kernel -i functions.py.data --stdio -g caller,0 >d.report 2>err &&
-		grep -q plain_leaf d.report &&
-		"$PERF" report --kallsyms kernel -i functions.py.data --stdio --no-children -g caller,0 >d.report 2>err &&
-		grep -q plain_leaf d.report && "$PERF" data convert --to-json d.json -i functions.py.data &&
+	for children in --children --no-children; do
+		"$PERF" report --kallsyms kernel -i functions.py.data --stdio $children \
+			-g caller,0 >d.report 2>err && grep -q plain_leaf d.report || return 1
+	done
+	"$PERF" data convert --to-json d.json -i functions.py.data &&
 		grep -q '"symbol": "plain_leaf"' d.json
 }
 
@@ -213,13 +226,14 @@ build_samples()
 # the start of their thread
 jitted()
 {
-	build_samples && built/jit --help >d.help && grep -q '^Usage: jit \[SECONDS\]' d.help || return 1
+	build_samples && built/jit --help >d.help && grep -q '^Usage: jit \[SECONDS\]' d.help ||
+		return 1
 	for wrong in --unknown 0 -1 3x '1 2'; do
 		timeout 5 built/jit $wrong >d.out 2>err
 		[ $? = 2 ] && [ ! -s d.out ] && grep -q '^Usage' err || return 1
 	done
-	"$PERF" record --no-bpf-event -F 499 -e cpu-clock -o d.data --call-graph sframe built/jit 4 &&
-		script -i d.data --comms jit -F comm,tid,time,ip,sym 2>err >script
+	"$PERF" record --no-bpf-event -F 499 -e cpu-clock -o d.data --call-graph sframe \
+		built/jit 4 && script -i d.data --comms jit -F comm,tid,time,ip,sym 2>err >script
 	! grep missing err && python3 $HERE/judge_jit.py script ${STRICT:+99}
 }
 
@@ -261,7 +275,8 @@ no_functions()
 
 build_ids()
 {
-	record --call-graph sframe -z --buildid-mmap && "$PERF" buildid-list -i d.data | grep '^[0-9a-f]\{40\} .*libsqlite3'
+	record --call-graph sframe -z --buildid-mmap &&
+		"$PERF" buildid-list -i d.data | grep '^[0-9a-f]\{40\} .*libsqlite3'
 }
 
 # Callers of the interpreter's main function
@@ -279,37 +294,39 @@ piped_live() { record --call-graph sframe -o - | show_callers -i -; }
 # by_script SCRIPT OPTION... - one of perf's own, which read "perf.data"
 by_script() { ln -sf m.data perf.data && PERF_EXEC_PATH=$TREE "$PERF" script report "$@"; }
 
-flamegraph() { by_script flamegraph -f json -o d.json && python3 $HERE/folded.py d.json | reach_start; }
+folded() { python3 $HERE/folded.py d.json | reach_start; }
 
-converted()
-{
-	"$PERF" data convert --to-json d.json -i m.data && python3 $HERE/folded.py d.json | reach_start
-}
+flamegraph() { by_script flamegraph -f json -o d.json && folded; }
+
+converted() { "$PERF" data convert --to-json d.json -i m.data && folded; }
 
 # Each event of unwind:* happens: by a file that is met for the first time, one whose table
 # is of another version, tables that are registered, dropped and refused, a bad entry
 all_events()
 {
 	build_samples && sframe-gcc -O2 -isystem "$UNWIND_HEADERS" -I$SAMPLES -o d.entry \
-		$HERE/bad_entry.c $SAMPLES/jit.c "$SAMPLES/jit_$(uname -m | sed s/aarch64/arm64/).c" || return 1
+		$HERE/bad_entry.c $SAMPLES/jit.c \
+		"$SAMPLES/jit_$(uname -m | sed s/aarch64/arm64/).c" || return 1
 	cp $SQLITE d.new && make_old
 	cat >d.sh <<-END
 		built/jit 1
 		./d.entry
 		for program in ./d.new ./d.old; do
-			\$program -batch -cmd '.parameter init' -cmd '.parameter set @size 1' :memory: \\
-				<$HERE/workloads/workload.sql >/dev/null
+			\$program -batch -cmd '.parameter init' -cmd '.parameter set @size 1' \\
+				:memory: <$HERE/workloads/workload.sql >/dev/null
 		done
 	END
 	# Tables are loaded from files that have not changed a moment ago
 	sleep 1
-	"$PERF" record -q -e 'unwind:*' -e cpu-clock -F 199 --call-graph sframe -o d.events -- sh d.sh
+	"$PERF" record -q -e 'unwind:*' -e cpu-clock -F 199 --call-graph sframe -o d.events -- \
+		sh d.sh
 }
 
 # printed FILE - each event is there, and each one is printed
 printed()
 {
-	for event in table_found file_invalid table_added table_dropped table_invalid entry_invalid stop; do
+	for event in table_found file_invalid table_added table_dropped table_invalid \
+			entry_invalid stop; do
 		printf '%6d unwind_%s\n' "$(grep -c "unwind_$event:" "$1")" $event
 	done | tee d.counts
 	! awk '!$1' d.counts | grep . && ! grep -m 3 'FAILED TO PARSE\|%[sdl]' "$1" &&
@@ -330,7 +347,8 @@ parsed_events()
 	trace-cmd reset -B unwind -d >/dev/null 2>&1
 	trace-cmd report -i d.dat 2>&1 | sed 's/ *$//' >d.reported
 	script -i d.events -F event,trace 2>&1 | sed 's/ *$//' >d.script
-	echo "perf script:" && printed d.script && echo "trace-cmd report:" && printed d.reported && return
+	echo "perf script:" && printed d.script && echo "trace-cmd report:" &&
+		printed d.reported && return
 	head -n 5 d.script d.reported log.events
 	return 1
 }
@@ -345,8 +363,8 @@ injected()
 
 injected_compressed()
 {
-	record --call-graph sframe -z && "$PERF" report --header-only -i d.data | grep '^# compressed' &&
-		injected d.data
+	record --call-graph sframe -z &&
+		"$PERF" report --header-only -i d.data | grep '^# compressed' && injected d.data
 }
 
 # Of what was hit most
@@ -363,7 +381,8 @@ away()
 {
 	mkdir -p "$1/.debug"
 	# shellcheck disable=SC2016
-	unshare -m sh -c 'mount -t tmpfs none "$4" && HOME=$1 exec "$2" script --kallsyms kernel -i d.data -F "$3"' \
+	unshare -m sh -c 'mount -t tmpfs none "$4" &&
+		HOME=$1 exec "$2" script --kallsyms kernel -i d.data -F "$3"' \
 		sh "$1" "$PERF" $FIELDS $PREFIX
 }
 
@@ -373,13 +392,15 @@ archived()
 	mkdir -p d.home d.there/.debug
 	HOME=/tmp/d.home record --call-graph sframe &&
 		HOME=/tmp/d.home PATH=/usr/bin:/bin PERF_EXEC_PATH=$TREE "$PERF" archive d.data &&
-		tar xf d.data.tar.bz2 -C d.there/.debug && away /tmp/d.there >script && reach_start <script &&
+		tar xf d.data.tar.bz2 -C d.there/.debug &&
+		away /tmp/d.there >script && reach_start <script &&
 		away /tmp/d.elsewhere >script && ! grep ' _start' script
 }
 
 header()
 {
-	"$PERF" report --header-only -i m.data | grep '^# callchains .*cpu-clock.*: user half deferred'
+	"$PERF" report --header-only -i m.data |
+		grep '^# callchains .*cpu-clock.*: user half deferred'
 }
 
 # Another tool's configuration does not stand in the way of reading
@@ -387,8 +408,9 @@ configured()
 {
 	mkdir d.config
 	export HOME=/tmp/d.config
-	"$PERF" config --user call-graph.record-mode=sframe && "$PERF" config call-graph.record-mode &&
-		record -g && "$PERF" evlist -v -i d.data | grep 'defer_callchain: 1' && whole
+	"$PERF" config --user call-graph.record-mode=sframe &&
+		"$PERF" config call-graph.record-mode && record -g &&
+		"$PERF" evlist -v -i d.data | grep 'defer_callchain: 1' && whole
 	status=$?
 	export HOME=/tmp
 	return $status
@@ -398,7 +420,8 @@ configured()
 scheduled()
 {
 	work "$PERF" sched record --call-graph sframe -o d.data -- &&
-		"$PERF" sched timehist -i d.data --max-stack 60 >d.hist && grep 'sqlite3\[' d.hist | grep _start
+		"$PERF" sched timehist -i d.data --max-stack 60 >d.hist &&
+		grep 'sqlite3\[' d.hist | grep _start
 }
 
 # A soft interrupt is on its way back to the program that it interrupted
@@ -430,12 +453,16 @@ topped()
 # Each system call is followed by its stack
 traced()
 {
-	work "$PERF" trace --call-graph sframe -e pwrite64 -m 16M -o d.trace -- >/dev/null || return 1
+	work "$PERF" trace --call-graph sframe -e pwrite64 -m 16M -o d.trace -- >/dev/null ||
+		return 1
 	head -n 20 d.trace
 	! grep 'missing\|LOST' d.trace && awk -v least="${STRICT:+0.9}" '
 		/ pwrite64\(/ { n++ }
 		/ _start / { c++ }
-		END { print c + 0 " of " n + 0 " reach _start"; exit !(n > 5 && c / n > least + 0) }' d.trace
+		END {
+			print c + 0 " of " n + 0 " reach _start"
+			exit !(n > 5 && c / n > least + 0)
+		}' d.trace
 }
 
 # A task that is sampled on this CPU goes on at another
@@ -506,7 +533,8 @@ try "perf test: record deferred user callchains" perf_test "perf record deferred
 try "perf test: perf report's browser" perf_test "perf report browser of deferred"
 try "perf record as an ordinary user: sframe, fp,defer, -g" ordinary_user
 try "perf record -a --call-graph sframe: no sample without its record" system_wide
-try "each writer's recordings, in each way, by each reader" python3 $HERE/readers.py "$PERF" $DEBIAN $SQLITE
+try "each writer's recordings, in each way, by each reader" \
+	python3 $HERE/readers.py "$PERF" $DEBIAN $SQLITE
 # The service makes the interpreters' tables
 LD_PRELOAD="libstdc++.so.6 libgcc_s.so.1" unwind-tables serve 2>served &
 service=$!

@@ -40,7 +40,8 @@ run_lua() { "$@" $BIN/lua $PROGRAMS/workload.lua $((SIZE * 25)); }
 run_sqlite()
 {
 	rm -f work.db
-	"$@" $BIN/sqlite3 -batch -cmd '.parameter init' -cmd ".parameter set @size $((SIZE * 3 / 2))" \
+	"$@" $BIN/sqlite3 -batch -cmd '.parameter init' \
+		-cmd ".parameter set @size $((SIZE * 3 / 2))" \
 		"${DATABASE:-work.db}" <$PROGRAMS/workload.sql
 }
 
@@ -89,8 +90,8 @@ run_sqlite3() { BIN=/usr/bin run_sqlite "$@"; }
 run_git()
 {
 	[ -d history ] || make_history
-	"$@" /usr/bin/git -C history pack-objects --all --stdout --no-reuse-delta --no-reuse-object \
-		--threads=1 --window=$((SIZE * 10)) -q </dev/null | sha256sum
+	"$@" /usr/bin/git -C history pack-objects --all --stdout --no-reuse-delta \
+		--no-reuse-object --threads=1 --window=$((SIZE * 10)) -q </dev/null | sha256sum
 }
 
 # A file of ten thousand lines; each version changes some of them
@@ -100,7 +101,8 @@ make_history()
 	for version in 1 2 3 4 5 6 7 8; do
 		awk -v version=$version 'BEGIN {
 			for (i = 0; i < 10000; i++)
-				print "line", i, i * 7919 % 10007 % version ? "same" : "version " version
+				print "line", i,
+					i * 7919 % 10007 % version ? "same" : "version " version
 		}' >history/file
 		git -C history add file
 		git -C history -c user.name=a -c user.email=b commit -q -m "$version"
@@ -131,7 +133,8 @@ run_rg()
 # In Go, whose compiler writes no .eh_frame and keeps frame pointers
 run_gojq()
 {
-	"$@" /usr/bin/gojq -n "[range($((SIZE * 6000)))] | map(. * 7919 % 10007 | tostring) | group_by(.[-1:]) |
+	"$@" /usr/bin/gojq -n "[range($((SIZE * 6000)))] |
+		map(. * 7919 % 10007 | tostring) | group_by(.[-1:]) |
 		map([.[] | tonumber | . * 3] | add)"
 }
 
@@ -139,7 +142,8 @@ run_gojq()
 run_redis()
 {
 	rm -f redis.socket
-	"$@" /usr/bin/redis-server --save '' --appendonly no --port 0 --unixsocket $HOME/redis.socket >/dev/null &
+	"$@" /usr/bin/redis-server --save '' --appendonly no --port 0 \
+		--unixsocket $HOME/redis.socket >/dev/null &
 	until redis-cli -s redis.socket ping 2>/dev/null | grep -q PONG; do :; done
 	redis-benchmark -s redis.socket -q -c 10 -n $((SIZE * 100)) -P 4 \
 		-t set,get,incr,lpush,lrange_100,sadd,hset,zadd,zpopmin,mset >/dev/null
@@ -222,7 +226,8 @@ watch_bpftrace()
 {
 	echo 1 >$SWITCH
 	BPFTRACE_MAX_MAP_KEYS=100000 bpftrace -e 'BEGIN { printf("begins\n"); }
-		profile:hz:299 { @[comm, pid, kstack(1), ustack(build_id)] = count(); }' >data 2>watching &
+		profile:hz:299 { @[comm, pid, kstack(1), ustack(build_id)] = count(); }' \
+		>data 2>watching &
 	watching=$!
 	until grep -q begins data; do kill -0 $watching || fail "bpftrace failed"; sleep 0.2; done
 	run "$1" env
@@ -232,7 +237,7 @@ watch_bpftrace()
 	[ "$1" != cc1 ] || file=$(gcc-14 -print-prog-name=cc1)
 	python3 $HERE/tree.py "$(task_of "$1")" "$(command -v "$file")" '/usr/lib/*-linux-gnu/*.so*' \
 		'/usr/lib/python3*/lib-dynload/*.so' <data >"$OUT/$1.bpftrace.json"
-	echo "$1 bpftrace $(sed -n 's/.*]: //p' data | awk '{ n += $1 } END { print n + 0 }') 0 0 0" |
+	awk -v p="$1" '/.*]: / { n += $NF } END { print p, "bpftrace", n + 0, 0, 0, 0 }' data |
 		tee -a "$OUT/counts" >&2
 }
 
@@ -278,7 +283,7 @@ methods()
 		fi
 		missing=$(sed -n 's/^\([0-9]*\) deferred callchains missing.*/\1/p' log)
 		echo "$1 $method $counts ${missing:-0} $(wc -c <data)" | tee -a "$OUT/counts" |
-			sed 's/\([^ ]*\) \([^ ]*\) \([^ ]*\) \([^ ]*\) .*/\1 by \2: \3 samples, \4 lost/' >&2
+			awk '{ print $1 " by " $2 ": " $3 " samples, " $4 " lost" }' >&2
 		[ "${KEEP:-}" != "$method" ] || cp data "$OUT/perf.data"
 		rm -f data
 	done

@@ -43,7 +43,9 @@ watch_bpftrace()
 {
 	timeout 300 bpftrace -e "
 		BEGIN { @begin = nsecs; }
-		profile:hz:99 /pid == $1 && nsecs - @begin > 1000000000/ { @stacks[ustack(perf)] = count(); }
+		profile:hz:99 /pid == $1 && nsecs - @begin > 1000000000/ {
+			@stacks[ustack(perf)] = count();
+		}
 		interval:s:$WATCHED { exit(); }" >recorded
 }
 
@@ -70,7 +72,10 @@ after_first_second()
 watch_bcc() { after_first_second "$1" && profile-bpfcc -F 99 -p "$1" -U -f $WATCHED >recorded; }
 
 # Stacks of waiting: in microseconds
-watch_bcc_off_cpu() { after_first_second "$1" && offcputime-bpfcc -p "$1" -U -f $WATCHED >recorded; }
+watch_bcc_off_cpu()
+{
+	after_first_second "$1" && offcputime-bpfcc -p "$1" -U -f $WATCHED >recorded
+}
 
 # At each tick that interrupts the program: the immediate stack, of eight addresses at
 # most, and the deferred one, by which it is judged

@@ -87,7 +87,7 @@ static void *work(void *arg)
 
 static void *wait_often(void *arg)
 {
-	char *words[] = { "some", "words", "that", "are", "far", "away" };
+	char *words[6] = { "some", "words", "that", "are", "far", "away" };
 
 	while (time(NULL) < end)
 		qsort(words, sizeof(words) / sizeof(*words), sizeof(*words), compare_far);
