@@ -12,6 +12,8 @@
 #   builds.sh warnings   W=1 and sparse on each object that the series touches: nothing
 #                        that the base did not say
 #   builds.sh debian     the Debian kernel's own configuration, linked
+#   builds.sh htmldocs   "make htmldocs" of the directories that the series touches: no
+#                        warning that the base does not have, and each page is there
 #
 # The sources are a worktree of the base and the series, $CACHE/builds/tree. Objects are
 # kept next to it, and ccache has the objects of files that change from patch to patch. A
@@ -96,7 +98,7 @@ passes()
 KERNEL=". tools/"
 
 # The feature is on in the guest's configuration
-guest_config() { echo "config/guest.config config/${1/x86/x86_64}.config ${2:-} builds/quick.config"; }
+guest_config() { echo "config/base.config config/guest.config config/${1/x86/x86_64}.config ${2:-} builds/quick.config"; }
 
 # perf, with no warnings that the base does not have
 perf()
@@ -164,7 +166,7 @@ options_part()
 			[ -d "$BUILDS/$out" ] || [ ! -d "$BUILDS/$machine-options-NOTHING" ] ||
 				cp -a "$BUILDS/$machine-options-NOTHING" "$BUILDS/$out"
 			passes "$machine without $option" "$KERNEL" without "$option" $machine "$out" tinyconfig \
-				"builds/options.config builds/$machine.config $off" vmlinux
+				"config/base.config config/${machine/x86/x86_64}.config builds/options.config builds/quick.config $off" vmlinux
 		done
 	done
 }
@@ -245,7 +247,8 @@ debian_part()
 	at series
 	host_packages linux-config-6.12 xz-utils
 	xz -dc "$(dpkg -L linux-config-6.12 | grep '/config.amd64_none_amd64.xz$')" >"$BUILDS/debian.config"
-	passes "Debian's configuration: bzImage" "$KERNEL" debian_image x86 x86-debian debian.config builds/debian.config bzImage
+	passes "Debian's configuration: bzImage" "$KERNEL" debian_image x86 x86-debian debian.config \
+		"builds/debian.config builds/quick.config" bzImage
 }
 
 # All but a few options are on; a fragment or another compiler turns these off
@@ -263,6 +266,35 @@ debian_image()
 	build "$@"
 }
 
+# warnings BRANCH - of the documents there, without line numbers, which differ
+warnings()
+{
+	local at=$BUILDS/html log=$BUILDS/html-$1
+
+	# One path for both, as warnings name it
+	new_worktree "$at" "$1"
+	make -s -C "$at" SPHINXDIRS="admin-guide bpf core-api trace userspace-api" htmldocs >"$log.log" 2>&1 </dev/null ||
+		die "make htmldocs failed on the $1; see $log.log"
+	sed -nE "s,^($at/)?([^ :]+):([0-9]+:)* ?(WARNING|ERROR|warning|error)(.*),\2 \4\5,p" "$log.log" |
+		sort >"$log.warnings"
+}
+
+htmldocs_part()
+{
+	local log=$BUILDS/html.log page
+
+	# The host's: a build of its own, and nothing that the guest needs
+	host_packages python3-sphinx python3-yaml python3-docutils make perl graphviz imagemagick
+	warnings base
+	warnings series
+	comm -13 "$BUILDS/html-base.warnings" "$BUILDS/html-series.warnings" >"$log"
+	result "htmldocs: nothing new beside $(wc -l <"$BUILDS/html-base.warnings") warnings of the base" "$log"
+	added 'Documentation/*.rst' | sed 's,^Documentation/\(.*\)\.rst$,\1.html,' | while read -r page; do
+		[ -n "$(find "$BUILDS/html/Documentation/output" -path "*/${page#*/}")" ] || echo "no $page"
+	done >"$log"
+	result "htmldocs: each page" "$log"
+}
+
 need_machine
 # shellcheck disable=SC2016 # for the inner shell
 COMPILERS=$(in_root sh -c 'for of in "" aarch64-linux-gnu-; do "${of}gcc-14" --version; "${of}ld" --version; done' | sha256sum)
@@ -275,7 +307,7 @@ flock 9
 in_worktree "$SOURCE" rev-parse -q --verify HEAD >/dev/null 2>&1 || new_worktree "$SOURCE" base
 for part; do
 	case $part in
-	patches|options|size|warnings|debian) "${part}_part" ;;
+	patches|options|size|warnings|debian|htmldocs) "${part}_part" ;;
 	*)	die "builds.sh has no part $part" ;;
 	esac
 done | {

@@ -51,7 +51,7 @@ stock@$1: kernel-normal@$1 programs@$1
 fixes@$1: kernel-normal@$1
 $(addsuffix @$1,$(USERS) soak): kernel-normal@$1 perf-tool@$1 programs@$1 selftests@$1
 debug@$1 debug-all@$1: kernel-debug@$1 selftests@$1
-big-endian@$1: kernel-be@$1
+big-endian@$1: kernel-be@$1 guest-root@$1
 endef
 $(foreach a,$(ARCHES),$(eval $(call rules,$a)))
 

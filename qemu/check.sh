@@ -21,13 +21,13 @@ case ${2:-} in
 *@*) export ARCH=${2#*@} ;;
 esac
 
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tree.sh"
 
 # make takes no path with a space
 cd "$REPO" || exit
 by_make() { make -f qemu/check.mk "$@"; }
 Q=$REPO/qemu
-RESULTS=$REPO/build/check$OF_BASE
+RESULTS=${UNWIND_RESULTS:-$REPO/build/check$OF_BASE}
 UNWIND=$REPO/tools/testing/selftests/unwind
 # As the guest sees it.  They are the same for both bases, and are built with 6.12's headers
 KSELFTEST=/mnt/cache/out/$ARCH-normal/kselftest/kselftest_install
@@ -259,11 +259,41 @@ test_unsigned()
 # Where memory has tags
 test_tags() { MTE=1 selftests_on tags normal 'stacks/tags*'; }
 
+# Debian has no big-endian userland: the program is all that runs
 test_big-endian()
 {
-	DMESG=$OUT/kunit-be.dmesg nested program "$Q/big-endian.sh"
+	local out=out/arm64-be
+
+	mkdir -p "$CACHE/$out/programs"
+	try "the program builds" in_root make -C /mnt/cache/tree/tools/testing/selftests/unwind \
+		CC="$TRIPLET-gcc-14" OUTPUT="/mnt/cache/$out/programs" \
+		KHDR_INCLUDES="-isystem /mnt/cache/$out/usr/include" big_endian
+	cat >"$OUT/list" <<-EOF
+		dir /dev 755 0 0
+		nod /dev/console 600 0 0 c 5 1
+		file /init $CACHE/$out/programs/big_endian 755 0 0
+		file /chain_big.so $CACHE/$out/programs/chain_big.so 755 0 0
+		file /chain_little.so $CACHE/$out/programs/chain_little.so 755 0 0
+	EOF
+	"$CACHE/$out/usr/gen_init_cpio" "$OUT/list" >"$OUT/initramfs"
+	nested program big_endian "$CACHE/$out/$IMAGE"
 	nested kunit kunit_results kunit-be
 	kernel_log kunit-be
+}
+
+# big_endian IMAGE - what the program prints: lines without a time
+big_endian()
+{
+	local rc=0
+
+	timeout "${TIMEOUT:-600}" qemu-system-aarch64 -machine virt,gic-version=3 \
+		-cpu "${CPU:-max,pauth-impdef=on}" -accel tcg,thread=multi -smp "${CPUS:-2}" -m 1G \
+		-nodefaults -no-user-config -display none -no-reboot -kernel "$1" -initrd "$OUT/initramfs" \
+		-append "console=ttyAMA0 printk.time=1 panic=-1 irqchip.gicv3_pseudo_nmi=1 kunit.enable=1" \
+		-serial stdio </dev/null | tr -d '\r' >"$OUT/console" || rc=$?
+	grep '^\[ *[0-9.]*\] ' "$OUT/console" >"$OUT/kunit-be.dmesg" || true
+	grep -v '^\[ *[0-9.]*\] ' "$OUT/console" || true
+	return $rc
 }
 
 # The host harness prints what did not pass, and a sum
@@ -400,6 +430,45 @@ ignored()
 	esac
 }
 
+in_tree() { in_root sh -c 'cd /mnt/cache/tree && "$@"' sh "$@"; }
+
+# The comments that become documentation
+kernel_doc()
+{
+	local -a files
+
+	mapfile -t files < <(cd "$TREE" && added '*.[ch]' | xargs grep -l '^/\*\*$')
+	[ ${#files[@]} -gt 0 ] || return
+	{ in_tree ./scripts/kernel-doc -none -Wall "${files[@]}" 2>&1 || true; } | { ! grep -E '(warning|error):'; }
+}
+
+# ... and files
+abi()
+{
+	local -a files
+
+	mapfile -t files < <(added 'Documentation/ABI/*')
+	[ ${#files[@]} -gt 0 ] || return
+	{ in_tree perl scripts/get_abi.pl --dir Documentation/ABI validate 2>&1 || true; } |
+		{ ! grep -F "$(printf '%s\n' "${files[@]##*/}")"; }
+}
+
+# New files; git names a directory that is new instead of what is below it
+maintainers()
+{
+	local -x GIT_INDEX_FILE=$GIT/base.index
+	local -a list
+
+	kgit read-tree base
+	mapfile -t list < <(kgit ls-files -o --directory | grep -v camelcase)
+	[ ${#list[@]} -gt 0 ] || return
+	# shellcheck disable=SC2016 # for the inner shell
+	in_tree sh -c 'section=$1; shift; for f; do
+			perl scripts/get_maintainer.pl --no-git --no-git-fallback --sections -f "$f" 2>/dev/null |
+				grep -qxF "$section" || echo "not found for $f"
+		done' sh "$(head -n 1 "$REPO/MAINTAINERS")" "${list[@]}" | { ! grep .; }
+}
+
 test_style()
 {
 	local f message CHECKER
@@ -432,7 +501,9 @@ test_style()
 		try "files but $f" unless_passed checkpatch \
 			"--ignore CAMELCASE,FILE_PATH_CHANGES,$f -f" ${files[$f]}
 	done
-	nested docs "$Q/docs.sh" kernel-doc maintainers
+	try kernel-doc kernel_doc
+	try get_abi.pl abi
+	try "get_maintainer.pl finds the subsystem for each new file" maintainers
 	try "language's own test" "$Q/language.py" --self-test
 	git ls-files -z README.md Documentation | xargs -0 "$Q/language.py" --files >"$OUT/language" ||
 		sed 's/^/# /' "$OUT/language"
@@ -446,10 +517,9 @@ test_builds()
 {
 	local part
 
-	for part in size options warnings patches debian; do
+	for part in size options warnings patches debian htmldocs; do
 		nested "$part" "$Q/builds.sh" "$part"
 	done
-	nested htmldocs "$Q/docs.sh" html
 }
 
 # perf's own tests of the feature, and recordings by other versions.  Files that show what
@@ -460,9 +530,9 @@ test_perf()
 		python3 /mnt/cache/tree/tools/perf/tests/shell/lib/deferred_recordings.py "/mnt/cache/$BUILT/perf/perf" /usr/bin/perf
 	[ "$ARCH" != x86_64 ] || try "sframe-g++ builds a program" in_root /mnt/repo/qemu/bin/sframe-g++ \
 		-O2 -g -pthread -o "/mnt/repo/${OUT#"$REPO/"}/threads" /mnt/repo/tools/unwind/tests/threads.cc
-	nested perf guest perf normal \
+	TIMEOUT=${TIMEOUT:-3600} nested perf guest perf normal \
 		"[ ! -e /mnt/share/threads ] || export THREADS=/mnt/share/threads
-		PERF=/mnt/cache/$BUILT/perf/perf sh /mnt/cache/tree/tools/unwind/tests/perf.sh"
+		PERF=/mnt/cache/$BUILT/perf/perf STRICT=${STRICT:-} sh /mnt/cache/tree/tools/unwind/tests/perf.sh"
 	kernel_log perf
 }
 
@@ -470,19 +540,26 @@ test_perf()
 test_tools() { QUICK=1 test_tools-all; }
 
 # ... for longer, and by bcc.  That brings a compiler, which an emulator is slow to run:
-# on one architecture
+# on one architecture.  With STRICT=1 also shares and rates
 test_tools-all()
 {
-	[ "$ARCH" = x86_64 ] || export BCC=no
-	DMESG=$OUT/tools.dmesg nested tools "$Q/tools.sh"
-	kernel_log tools
+	[ "$ARCH" = x86_64 ] || BCC=no
+	tracers tools
 }
 
 # Debian's perf on a kernel whose perf events are its own: mainline's
-test_stock()
+test_stock() { DEFERRED=1 tracers stock; }
+
+# trace-cmd turns on what all processors execute when they switch, many times: x86
+# patches that, and QEMU's processors have to take turns then (see guest.sh)
+tracers()
 {
-	DEFERRED=1 DMESG=$OUT/stock.dmesg nested stock "$Q/tools.sh"
-	kernel_log stock
+	try "programs with tables" "$Q/programs.sh" sqlite mixed
+	[ "$ARCH" != x86_64 ] || local -x TURNS=1
+	TIMEOUT=${TIMEOUT:-3600} nested "$1" guest "$1" normal "
+		export BCC=${BCC:-yes} STRICT=${STRICT:-} QUICK=${QUICK:-} DEFERRED=${DEFERRED:-}
+		sh /mnt/repo/tools/unwind/tests/tracers.sh /mnt/cache/out/$ARCH-normal"
+	kernel_log "$1"
 }
 
 # Mainline's own tests of what is mended there first

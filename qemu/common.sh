@@ -266,3 +266,17 @@ lock() { take -x "${@:-$(basename "$0" .sh)}"; }
 
 # share NAME... - use these while nobody builds them
 share() { take -s "$@"; }
+
+# once NAME FILE KEY COMMAND... - make the file, unless it is there and was made of what the
+# function KEY prints
+once()
+{
+	local name=$1 file=$2 of=$3 key
+	shift 3
+	made() { key=$($of); [ "$(stamp "$name")" = "$key" ] && [ -s "$file" ]; }
+	! made || return 0
+	lock "$name"
+	! made || return 0
+	"$@"
+	set_stamp "$name" "$key"
+}

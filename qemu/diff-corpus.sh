@@ -37,16 +37,13 @@ fetch()
 	done
 }
 
+key() { sha256sum <"$0" | cut -c1-16; }
+
 need_machine
 "$REPO/qemu/root.sh"
-lock
-key=$(sha256sum <"$0" | cut -c1-16)
-[ "$(stamp diff-corpus-source)" != "$key" ] || [ ! -d "$OLD" ] || exit 0
 host_packages mmdebstrap
 # In a subshell, so that a failure ends the step and not this script
-if (step "fetching binutils for SFrame version 2" fetch); then
-	set_stamp diff-corpus-source "$key"
-else
+(once diff-corpus-source "$OLD/x86_64/as" key step "fetching binutils for SFrame version 2" fetch) || {
 	rm -rf "$OLD"
 	say "the differential test goes without SFrame version 2"
-fi
+}

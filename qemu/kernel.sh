@@ -40,8 +40,6 @@ kernel_key()
 	} | sha256sum
 }
 
-built() { [ "$(stamp "kernel-$NAME")" = "$(kernel_key)" ] && [ -s "$CACHE/out/$NAME/$IMAGE" ]; }
-
 # lost_options FRAGMENT... LOG - merge_config.sh also reports tinyconfig's options, where
 # a fragment selects another value
 lost_options()
@@ -67,18 +65,14 @@ configure()
 	[ -z "$lost" ] || die "the configuration of $WHAT lost options: $lost"
 }
 
+build()
+{
+	share tree
+	mkdir -p "$CACHE/out/$NAME"
+	once "config-$NAME" "$CACHE/out/$NAME/.config" config_key configure
+	step "building $WHAT" in_root make -C /mnt/cache/$TREE O="$OUT" "${TOOLCHAIN[@]}" -j"$JOBS" \
+		"${IMAGE##*/}" modules headers
+}
+
 need_machine
-! built || exit 0
-lock "kernel-$NAME"
-share tree
-! built || exit 0
-key=$(kernel_key)
-config=$(config_key)
-mkdir -p "$CACHE/out/$NAME"
-if [ "$(stamp "config-$NAME")" != "$config" ] || [ ! -s "$CACHE/out/$NAME/.config" ]; then
-	configure
-	set_stamp "config-$NAME" "$config"
-fi
-step "building $WHAT" in_root make -C /mnt/cache/$TREE O="$OUT" "${TOOLCHAIN[@]}" -j"$JOBS" \
-	"${IMAGE##*/}" modules headers
-set_stamp "kernel-$NAME" "$key"
+once "kernel-$NAME" "$CACHE/out/$NAME/$IMAGE" kernel_key build

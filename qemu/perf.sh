@@ -37,16 +37,10 @@ key()
 		printf '%s\n' "${options[@]}"
 	} | sha256sum | cut -c1-16
 }
-built() { [ "$(stamp "$stamp")" = "$(key)" ] && [ -x "$CACHE/$out/perf" ]; }
 
 build_perf()
 {
-	local key
-
-	lock "$stamp"
 	share tree
-	! built || return 0
-	key=$(key)
 	# perf's build caches the libraries that it has found, unless all is built again
 	if ! printf '%s\n' "${options[@]}" | cmp -s - "$CACHE/$out/unwind-options"; then
 		rm -rf "${CACHE:?}/$out"
@@ -55,7 +49,6 @@ build_perf()
 	fi
 	step "building perf${TRIPLET:+ for $ARCH}" in_root make -C /mnt/cache/tree/tools/perf O="/mnt/cache/$out" -j"$JOBS" \
 		"${TOOLCHAIN[@]}" CXX=g++-14 "${options[@]}"
-	set_stamp "$stamp" "$key"
 }
 
 # d3-flame-graph's, of the version that perf's script names; it loads nothing.  No release of
@@ -76,7 +69,7 @@ get_template()
 	install -D -m 644 "$sources/$file.html" "$TEMPLATE"
 }
 
-built || build_perf
+once "$stamp" "$CACHE/$out/perf" key build_perf
 (
 	lock "${BUILT//\//-}-tables-tool"
 	mkdir -p "$CACHE/$BUILT/tables-tool"

@@ -395,10 +395,10 @@ def step(part):
 
 def tools(part):
     """Debian's tools, and perf's own tests"""
-    for name in ("tools", "perf"):
-        with open(os.path.join(part.directory, name), encoding="utf-8") as file:
+    for path in glob.glob(os.path.join(part.directory, "*/tap")):
+        with open(path, encoding="utf-8") as file:
             part.holds += [(what, result == "ok") for result, what in
-                           re.findall(r"^(not ok|ok) \d+ (.*)", file.read(), re.M)]
+                           re.findall(r"^ *(not ok|ok) \d+ (.*)", file.read(), re.M)]
 
 
 PARTS = {"bench": (decoder, tables, frames, deferred, sampling, memory, language, post),
