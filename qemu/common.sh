@@ -44,7 +44,7 @@ takes()
 # arguments - refuse arguments that a script would notice late, or never
 arguments()
 {
-	local name number='[1-9][0-9]{0,8}' programs='lua|xz|sqlite|muparser|memcached'
+	local name number='[1-9][0-9]{0,8}' programs='lua|xz|sqlite|memcached'
 
 	takes ARCH 'x86_64|arm64' "x86_64 or arm64"
 	takes BASE '6\.12|mainline' "6.12 or mainline"

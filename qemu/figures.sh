@@ -3,25 +3,10 @@
 #
 # Measures:  figures.sh bench|accuracy [PART...]
 #
-# bench: what things cost, in instructions, the same from run to run
-#   decoder   a lookup, by the kernel's decoder and by libsframe
-#   tables    processes that are never unwound, beside a kernel without the feature;
-#             frames and memory by the number of registered ranges
-#   frames    a frame by frame pointer and by tables of many sizes, warm, cold, first
-#   deferred  a request, the core's own work, the way to the callback, the return to
-#             user space
-#   sampling  what samples cost the sampled program, by method and rate
-#   language  a stack with frames of a language: by a chain, or from the thread itself
-#   memory    what the kernel keeps for a process, and for all files of the root as tables;
-#             how much larger the kernel is
-#   post      reading and merging recordings; samples lost at the highest rate
+# bench: what things cost, in instructions, the same from run to run.  accuracy: how right
+# and how complete stacks are.  tools/unwind/tests/report.py says what each part shows.
+# Besides, there are of accuracy
 #
-# accuracy: how right and how complete stacks are
-#   same      each stack unwound twice from one sample, by the kernel and by libdw
-#   methods   how many stacks arrive at their start, by method
-#   stock     the same of Debian's programs as they are, by the table service
-#   served    "same" of these
-#   step      single steps with the true stack known (the kselftest of that name)
 #   tools     the unmodified tools' and perf's tests, with the shares and rates that a
 #             busy machine can miss: "make check" leaves those out
 #   quick     a small part of "same", judged by what holds on any machine: TAP
@@ -35,7 +20,7 @@
 . "$(dirname "$0")/common.sh"
 
 Q=$REPO/qemu
-ALL="lua xz sqlite muparser memcached"
+ALL="lua xz sqlite memcached"
 STOCK_METHODS="first@299 sframe@299 stock@299 stock-defer@299 bpftrace@299 trace-cmd fp@299 dwarf-8192@99"
 METHODS="sframe@997 sframe-z@997 fp@997 immediate@997 dwarf-8192@297 dwarf-65528@297"
 # As the guest sees them
@@ -212,7 +197,8 @@ build_stock()
 {
 	build
 	"$Q/perf.sh"
-	stock=(python3 perl gawk sort)
+	"$Q/programs.sh" threads
+	stock=(python3 perl gawk sort threads)
 	[ "$ARCH" = x86_64 ] || return 0
 	root_packages git openssl sqlite3 redis-server redis-tools ripgrep gojq
 	stock+=(cc1 git openssl sqlite3 redis rg)

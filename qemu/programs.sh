@@ -5,13 +5,12 @@
 # guest's root: programs.sh [NAME...]
 #
 #   libc       the C library and its start files
-#   libstdcxx  libstdc++ and libgcc_s, for programs in C++
 #   sqlite     the demo's program and its library
 #   lua        an interpreter: it leaves its C functions by longjmp
 #   xz         a compressor with threads and a library
-#   muparser   a C++ library and its test: throws an exception per wrong expression
 #   memcached  a server with threads, and libevent
 #   mixed      threads that the C library calls back; of our own
+#   threads    C++ with threads and exceptions; of our own, with no table but .eh_frame
 #
 # Without a NAME: libc sqlite. A package that is up to date costs nothing; its
 # dependencies are built first. qemu/programs/build.sh says how.
@@ -19,8 +18,7 @@
 . "$(dirname "$0")/common.sh"
 
 declare -A NEEDS=(
-	[libc]='' [libstdcxx]=libc [sqlite]=libc [lua]=libc [xz]=libc
-	[muparser]=libstdcxx [memcached]=libc [mixed]=libc
+	[libc]='' [sqlite]=libc [lua]=libc [xz]=libc [memcached]=libc [mixed]=libc [threads]=libc
 )
 
 in_build()
@@ -39,8 +37,7 @@ build()
 
 	key=
 	[ -z "$need" ] || build "$need"
-	[ "$1" != libstdcxx ] || root_packages gcc-14-source "gcc-14-plugin-dev${TRIPLET:+-$TRIPLET}" \
-		"g++-14${TRIPLET:+-$TRIPLET}"
+	[ "$1" != threads ] || root_packages "g++-14${TRIPLET:+-$TRIPLET}"
 	key=$(in_build key "$1")${key:+-$key}
 	[ "$(cat "$stamp" 2>/dev/null)" != "$key" ] || return 0
 	root_network

@@ -175,85 +175,6 @@ build_libc()
 	for file in libc.so.6 libm.so.6 "$LOADER"; do check_tables "$DEST/lib/$file"; done
 }
 
-# Where C++ throws, stacks pass through libstdc++ and libgcc_s.  libstdc++ is built
-# as it comes, without the compiler.  Of libgcc, which is not made for that, the
-# unwinder becomes libgcc_s.so.1, with the symbol versions of Debian's; libstdc++ and
-# libc use nothing else of it.
-build_libstdcxx()
-{
-	local cpu=i386 headers="elf-lib.h value-unwind.h" extra='' file part
-	local plugin=14/plugin/include libs="-B$DEST/lib -L$DEST/lib" flags="-O2 -fomit-frame-pointer -fno-plt"
-
-	if [ -n "$TRIPLET" ]; then
-		cpu=aarch64
-		headers=value-unwind.h
-		# Called where the unwinder leaves a function that may use SME
-		extra="__aarch64_have_sme.c __arm_tpidr2_save.S __arm_za_disable.S"
-	fi
-	unpack "$(echo /usr/src/gcc-14/gcc-*.tar.xz)" --wildcards --exclude='*/testsuite/*/*' \
-		'gcc-*/libstdc++-v3' 'gcc-*/libgcc' 'gcc-*/include' 'gcc-*/config' \
-		'gcc-*/libiberty' 'gcc-*/gcc/BASE-VER' 'gcc-*/gcc/DATESTAMP' 'gcc-*/config*' \
-		'gcc-*/*.sh' 'gcc-*/install-sh' 'gcc-*/missing' 'gcc-*/mkinstalldirs' \
-		'gcc-*/move-if-change'
-	mkdir "$WORK/gcc" "$WORK/v3"
-
-	# The headers that libgcc's own build would put together
-	cd "$WORK/gcc"
-	printf '%s\n' '#define USED_FOR_TARGET' '#include "auto-host.h"' '#include "ansidecl.h"' >tconfig.h
-	for file in $headers; do echo "#include \"config/$cpu/$file\""; done >libgcc_tm.h
-	: >auto-target.h
-	cp ../source/libgcc/unwind-generic.h unwind.h
-	cp ../source/libgcc/gthr-posix.h gthr-default.h
-	cp ../source/libgcc/config/$cpu/linux-unwind.h md-unwind-support.h
-	for file in unwind-dw2.c unwind-dw2-fde-dip.c unwind-c.c $extra; do
-		[ -e "../source/libgcc/$file" ] || file=config/$cpu/$file
-		# shellcheck disable=SC2086 # lists
-		"$CC" $flags $TABLES -fPIC -DPIC -DSHARED -DIN_GCC -DIN_LIBGCC2 -DHAVE_CC_TLS -DUSE_TLS \
-			-fexceptions -fno-stack-protector -fbuilding-libgcc -pthread -I. \
-			-I../source/libgcc -I../source/libgcc/config/$cpu -I"/usr/lib/gcc/$MACHINE/$plugin" \
-			-I"/usr/lib/gcc-cross/$MACHINE/$plugin" -I../source/include -c "../source/libgcc/$file" -o "${file##*/}.o"
-	done
-	"${TOOL}nm" -g --defined-only ./*.o | awk 'NF == 3 { print $3 }' | sort -u >defined
-	readelf --dyn-syms -W "$GUEST/usr/lib/$MACHINE/libgcc_s.so.1" | awk '
-		NR == FNR { defined[$1] = 1; next }
-		match($8, /@@?[A-Z]+_/) {
-			name = substr($8, 1, RSTART - 1)
-			version = $8
-			sub(/^.*@/, "", version)
-			if ($7 != "UND" && name in defined)
-				symbols[version] = symbols[version] " " name ";"
-		}
-		END {
-			for (version in symbols)
-				printf "%s { global:%s%s };\n", version, symbols[version],
-					n++ ? "" : " local: *;"
-		}' defined - >map
-	grep -q _Unwind_RaiseException map || fail "no versions in Debian's libgcc_s"
-	# shellcheck disable=SC2086 # a list
-	"$CC" $libs -shared -nodefaultlibs -Wl,-soname,libgcc_s.so.1 -Wl,-z,now \
-		-Wl,--version-script=map -Wl,-z,defs -o libgcc_s.so.1 ./*.o -lc -lgcc
-
-	cd "$WORK/v3"
-	# As in the compiler's build: this target's threads, no installed headers
-	ln -s gthr-posix.h ../source/libgcc/gthr-default.h
-	# shellcheck disable=SC2086 # a list
-	CC="$CC $TABLES" CXX="$CXX -nostdinc++ $TABLES" CFLAGS=$flags CXXFLAGS=$flags LDFLAGS=$libs \
-		../source/libstdc++-v3/configure $HOST --prefix="$PREFIX" --disable-multilib \
-		--disable-nls --disable-libstdcxx-pch --disable-static --disable-werror
-	# The parts of the shared library, and no others
-	for part in include libsupc++ src/c++98 src/c++11 src/c++17 src/c++20; do
-		make -C "$part" -j"$JOBS"
-	done
-	# libgcc's arithmetic becomes a part of it, as our libgcc_s has none
-	make -C src libstdc++.la OPT_LDFLAGS="-Wl,-O1 -Wl,-z,now -lgcc"
-	cp src/.libs/libstdc++.so.6.*[0-9] libstdc++.so.6
-	# shellcheck disable=SC2086 # a list
-	"$CC" $libs -shared -Wl,--no-allow-shlib-undefined,--no-as-needed,-rpath-link,../gcc \
-		-Wl,-rpath-link,"$DEST/lib" -o both libstdc++.so.6 ../gcc/libgcc_s.so.1
-	install_files lib ../gcc/libgcc_s.so.1 libstdc++.so.6
-	ln -sf libstdc++.so.6 "$DEST/lib/libstdc++.so"
-}
-
 # Its own build would make the shell of one file with the library; the stable release's
 # needs Tcl
 build_sqlite()
@@ -295,21 +216,6 @@ build_xz()
 	install_files bin src/xz/.libs/xz
 }
 
-# Its own build wants cmake for ten files; the program is the package's test
-build_muparser()
-{
-	source_of muparser
-	export CPPFLAGS="$CPPFLAGS -Iinclude -DMUPARSER_DLL -DMUPARSERLIB_EXPORTS"
-	make -f - -j"$JOBS" <<-'END'
-		OBJECTS := $(patsubst %.cpp,%.o,$(wildcard src/*.cpp))
-		muparser: samples/example1/example1.o libmuparser.so.2; $(CXX) $(LDFLAGS) -o $@ $^
-		libmuparser.so.2: $(OBJECTS); $(CXX) $(LDFLAGS) -shared -Wl,-soname,$@ -o $@ $^
-		$(OBJECTS): CXXFLAGS += -fPIC
-	END
-	install_files lib libmuparser.so.2
-	install_files bin muparser
-}
-
 # memcached's configure runs a program that is linked with libevent: that is installed
 # by then.  The first two of its results are of programs that cannot run for arm64.
 build_memcached()
@@ -340,13 +246,16 @@ build_mixed()
 	install_files bin "$WORK/mixed"
 }
 
+# As anybody would: it stands for programs in C++ among Debian's
+build_threads() { "$CXX" -O2 -pthread -o "$DEST/bin/threads" "$HERE/threads.cc"; }
+
 NAME=$2
 case $1 in
 key)
 	{
 		declare -f "build_$NAME" set_flags
 		echo "$TABLES"
-		[ ! -e "$HERE/$NAME.c" ] || cat "$HERE/$NAME.c"
+		cat "$HERE/$NAME".c* 2>&- || true
 		ls /usr/src/glibc
 		dpkg-buildflags
 		"$CC" --version

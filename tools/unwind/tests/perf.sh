@@ -4,9 +4,9 @@
 # perf's and the table service's tests of deferred callchains, each way to record and to
 # read them, beside a newer perf, unmodified.  Prints TAP.  It is run as root, from a
 # kernel tree.  perf ($PERF), sframe-gcc, unwind-tables and unwind-profile are in PATH, the
-# kernel's headers in $UNWIND_HEADERS, and $THREADS is threads.cc, built.  With STRICT=1
-# also shares and rates, which a busy machine can miss; with ONLY=PATTERN the tests whose
-# names match.
+# kernel's headers in $UNWIND_HEADERS; $THREADS is workloads/threads.cc, built.  With
+# STRICT=1 also shares and rates, which a busy machine can miss; with ONLY=PATTERN the tests
+# whose names match.
 # shellcheck disable=SC2086,SC2094 # lists; perf reads one name and writes another
 
 PERF=${PERF:-$(command -v perf)}

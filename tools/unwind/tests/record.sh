@@ -53,17 +53,13 @@ run_xz()
 	"$@" $BIN/xz -c -6 -T2 --block-size=300000 input | sha256sum
 }
 
-# It prints where it has put a variable, which differs each time
-run_muparser()
-{
-	awk -v size=$((SIZE * 400)) -f $PROGRAMS/expressions.awk >input
-	"$@" $BIN/muparser <input | sed 's/0x[0-9a-f]*/0x/'
-}
-
 # Programs of Debian as they are
 
 run_python3() { "$@" /usr/bin/python3 $PROGRAMS/workload.py $((SIZE * 20)); }
 run_perl() { "$@" /usr/bin/perl $PROGRAMS/workload.pl $((SIZE * 200)); }
+
+# In C++, with threads and exceptions
+run_threads() { "$@" $BIN/threads $((SIZE / 3 + 1)); }
 
 run_gawk()
 {
@@ -233,8 +229,11 @@ watch_bpftrace()
 	run "$1" env
 	kill -INT $watching
 	wait $watching
-	file=$(task_of "$1")
-	[ "$1" != cc1 ] || file=$(gcc-14 -print-prog-name=cc1)
+	case $1 in
+	cc1) file=$(gcc-14 -print-prog-name=cc1) ;;
+	threads) file=$BIN/threads ;;
+	*) file=$(task_of "$1") ;;
+	esac
 	python3 $HERE/tree.py "$(task_of "$1")" "$(command -v "$file")" '/usr/lib/*-linux-gnu/*.so*' \
 		'/usr/lib/python3*/lib-dynload/*.so' <data >"$OUT/$1.bpftrace.json"
 	awk -v p="$1" '/.*]: / { n += $NF } END { print p, "bpftrace", n + 0, 0, 0, 0 }' data |

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Work for muparser's test program, which answers each line:  awk -v size=N -f expressions.awk
-#
-# One line in eleven is wrong, in one of six ways: the parser throws, out of one or many
-# frames, and main() catches.  Some ten instructions per catch run when the handler's
-# frame is laid over their own, where .eh_frame is wrong: with one wrong line in three,
-# these would be one sample in 800.
+# Lines of expressions, in one of eleven with an error:  awk -v size=N -f expressions.awk
 BEGIN {
 	for (i = 1; i <= size; i++) {
 		nested = i

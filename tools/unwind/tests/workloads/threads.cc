@@ -9,7 +9,8 @@
 #include <thread>
 #include <vector>
 
-// Threads print words, read and count them, through libstdc++; a bad word throws
+// threads [ROUNDS]: four threads print words, read and count them, through libstdc++; a bad
+// word throws
 static int parse(const std::string &text)
 {
 	std::istringstream in(text);
@@ -20,13 +21,13 @@ static int parse(const std::string &text)
 	return value;
 }
 
-static long work(int seed)
+static long work(int seed, int rounds)
 {
 	std::mt19937 random(seed);
 	std::map<std::string, long> counts;
 	long bad = 0;
 
-	for (int i = 0; i < 20000; i++) {
+	for (int i = 0; i < 20000 * rounds; i++) {
 		std::ostringstream out;
 
 		if (i % 10)
@@ -42,13 +43,14 @@ static long work(int seed)
 	return bad + counts.size();
 }
 
-int main()
+int main(int argc, char **argv)
 {
+	const int rounds = argc > 1 ? std::stoi(argv[1]) : 1;
 	std::vector<std::thread> threads;
 	std::vector<long> results(4);
 
 	for (int i = 0; i < 4; i++)
-		threads.emplace_back([i, &results] { results[i] = work(i); });
+		threads.emplace_back([i, rounds, &results] { results[i] = work(i, rounds); });
 	for (auto &thread : threads)
 		thread.join();
 	for (long result : results)
