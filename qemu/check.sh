@@ -319,8 +319,7 @@ test_host()
 		OUTPUT=/mnt/cache/out/unwind-tables KTREE=/mnt/cache/tree CC=gcc-14 check
 	# It calls make, for which this is no part of another make
 	nested arguments env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS "$Q/arguments_test.sh"
-	try "stacks' figures" in_root python3 /mnt/repo/tools/unwind/tests/stacks_test.py
-	try "the demo's screen" in_root python3 /mnt/repo/qemu/demo_test.py
+	try "stacks' figures, and the screen" in_root python3 /mnt/repo/tools/unwind/tests/stacks_test.py
 }
 
 # Debian's libraries: the caller that instructions show, beside the one of .eh_frame

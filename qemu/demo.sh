@@ -27,5 +27,7 @@ CMD="unwind-tables serve -v 2>/mnt/share/service &
 	SIZE=6 KEEP=sframe sh \$record methods /mnt/share '$METHODS' python3 &&
 	unwind-tables status >/mnt/share/status && cat /proc/interrupts >/mnt/share/interrupts" \
 	SHARE=$DEMO DMESG=$DEMO/dmesg "$REPO/qemu/guest.sh"
-in_root env ARCH="$ARCH" python3 /mnt/repo/qemu/demo.py "/mnt/repo/build/${DEMO##*/}" \
+in_root env ARCH="$ARCH" python3 /mnt/repo/tools/unwind/tests/screen.py "/mnt/repo/build/${DEMO##*/}" \
 	"/mnt/cache${TEMPLATE#"$CACHE"}"
+echo "Flame graphs: build/${DEMO##*/}/*.html"
+echo "To open its perf.data: make shell SHARE=build/${DEMO##*/}, then perf report -i /mnt/share/perf.data"

@@ -133,7 +133,7 @@ def load(directory):
 
 
 def holds(runs):
-    """(what must hold of the demo's program on any machine, whether it does)"""
+    """(what must hold of a program on any machine, whether it does)"""
     sframe, leaf = runs["sframe"], hot_leaf(runs)
     path, _ = sframe.path(leaf) if leaf else ((UNKNOWN,), 0)
     packed = runs.get("sframe-z", sframe)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tests of stacks.py and tree.py, by stacks that are made up"""
+"""Tests of stacks.py, tree.py and screen.py, by stacks that are made up"""
 
 import unittest
 
+import screen
 import stacks
 import tree
 
@@ -95,6 +96,33 @@ class Tests(unittest.TestCase):
             ("swapper", "0", [("idle", "kernel")]), ("a 3 4", "13", [("f", "kernel")]),
             ("python", "15", [("A.f", "runtime")]),
             ("cut", "14", [("[unknown]", "")])])
+
+    def test_screen(self):
+        for deep in (1, 15, 90):
+            path = ("_start",) + tuple(f"f{i}" for i in range(deep)) + ("\x1b[2J" + "y" * 200,)
+            made = runs(**{name: run([(path, (), 9)], 9000) for name in
+                           ("sframe", "fp", "dwarf_8192", "dwarf_65528", "immediate")})
+            made["first"] = made["sframe"]
+            tree = {"n": "all", "l": "root", "v": 1, "c": []}
+            for name in path:
+                tree = {"n": name, "l": "runtime", "v": 0, "c": [tree]}
+            lines = screen.screen(dict.fromkeys((screen.SHOWN, "a", "b", "c", "d", "e"), made),
+                                "title", tree)
+            self.assertLessEqual(len(lines), screen.HEIGHT)
+            self.assertLessEqual(max(map(len, lines)), screen.WIDTH)
+            self.assertTrue(all(" " <= c <= "~" for line in lines for c in line))
+            self.assertIn("= complete", "\n".join(lines))
+
+    def test_page(self):
+        name = "</script><b>"
+        text = screen.page("const stacks = [/** @flamegraph_json **/]; [/** @options_json **/]",
+                         {"n": "all", "l": "root", "v": 0,
+                          "c": [{"n": "t", "l": "", "v": 0, "c": [
+                              {"n": name, "l": "", "v": 3, "c": []}]}]}, "title")
+        self.assertNotIn("<", text)
+        made = run([((name,), (), 3)])
+        self.assertTrue(all(good for _, good in screen.page_holds("x", text, made, (name,))))
+        self.assertFalse(all(good for _, good in screen.page_holds("x", text, made, ("f", name))))
 
 
 if __name__ == "__main__":

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The demo's screen, pages and figures:  demo.py DIRECTORY TEMPLATE
+"""One screen, pages and figures of methods:  screen.py DIRECTORY TEMPLATE
 
-The directory has what tools/unwind/tests/record.sh left.  Names in it come from the profiled
-program, which may call its functions anything: they are data, never layout.
+The directory has what record.sh left, on this machine or on $ARCH.  Names in it come from
+the profiled program, which may call its functions anything: they are data, never layout.
 """
 
 import json
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools/unwind/tests"))
-import stacks  # pylint: disable=wrong-import-position
-from stacks import percent, share  # pylint: disable=wrong-import-position
+import stacks
+from stacks import percent, share
 
 WIDTH, HEIGHT, LABEL = 100, 32, 20
 # The program whose stacks are shown, and whose figures are given in full
@@ -144,7 +143,8 @@ def main():
     programs = stacks.load(directory)
     runs = shown(programs)
     leaf = stacks.hot_leaf(runs)
-    title = f"Debian's programs as they are, on {os.environ['ARCH']}: the same work, by each method"
+    machine = os.environ.get("ARCH") or os.uname().machine
+    title = f"Debian's programs as they are, on {machine}: the same work, by each method"
     held = list(stacks.holds(runs))
     with open(os.path.join(directory, f"{SHOWN}.functions.json"), encoding="utf-8") as file:
         functions = json.load(file)
@@ -169,9 +169,6 @@ def main():
         for number, (what, good) in enumerate(held, 1):
             file.write(f"{'ok' if good else 'not ok'} {number} {what}\n")
     print("\n".join(screen(programs, title, functions)))
-    folder = f"build/{os.path.basename(directory)}"
-    print(f"Flame graphs: {folder}/*.html\nTo open {folder}/perf.data: make shell SHARE={folder}, "
-          "then perf report -i /mnt/share/perf.data")
 
 
 if __name__ == "__main__":
