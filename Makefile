@@ -86,8 +86,8 @@ build/make_exit.so: $(Q)/make_exit.c | root
 demo: kernel perf
 	@$(Q)/demo.sh
 
-fuzz:
-	@$(Q)/fuzz.sh
+fuzz: tree
+	@$(Q)/check.sh fuzz
 
 check:
 	@$(Q)/check.sh check

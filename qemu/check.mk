@@ -29,19 +29,19 @@ endif
 check: $(CHECK)
 all: $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))
 
-BUILDS := guest-root kernel-normal kernel-debug kernel-be selftests perf-tool libc programs
+BUILDS := guest-root kernel-normal kernel-debug kernel-off kernel-be selftests perf-tool libc programs
 
 # rules ARCH - what its tests need
 define rules
 TESTS += $(addsuffix @$1,$(ALL_$1))
 MADE += $(addsuffix @$1,$(BUILDS))
 guest-root@$1: root
-kernel-normal@$1 kernel-debug@$1 kernel-be@$1: tree
+kernel-normal@$1 kernel-debug@$1 kernel-off@$1 kernel-be@$1: tree
 perf-tool@$1 libc@$1: tree guest-root@$1
 programs@$1: libc@$1
 selftests@$1: kernel-normal@$1 libc@$1
 # The compiler runs for one kernel at a time
-kernel-debug@$1 kernel-be@$1: | kernel-normal@$1
+kernel-debug@$1 kernel-off@$1 kernel-be@$1: | kernel-normal@$1
 perf-tool@$1: | kernel-normal@$1
 host@$1 link@$1: root tree
 style@$1 series@$1 builds@$1: tree
@@ -57,10 +57,12 @@ $(foreach a,$(ARCHES),$(eval $(call rules,$a)))
 
 # Mails first: their style is what the other looks at
 style@x86_64: | series@x86_64
-# What x86-64 needs is built before what arm64 needs, and what long tests need first
+# Of all, what x86-64 needs is built before what arm64 needs, and what long tests need first
+ifneq ($(filter check all,$(MAKECMDGOALS)),)
 kernel-debug@x86_64: | selftests@x86_64 perf-tool@x86_64
 ifneq ($(BASE),mainline)
 kernel-normal@arm64 libc@arm64: | kernel-debug@x86_64
+endif
 endif
 
 # make goes through the list once before it begins anew.  So what comes after the debug

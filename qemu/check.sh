@@ -6,6 +6,7 @@
 #   check      what has to pass before a change lands (make check)
 #   all        every test; it takes hours (make check-all)
 #   NAME       one test of $ARCH, for example "tables"; its output is shown
+#   fuzz       the decoder's fuzzers, for $FUZZ_SECONDS (make fuzz)
 #
 # Documentation/core-api/unwind-testing.rst lists the tests; check.mk says which of
 # them belong to "check" and what each needs built.  make builds and runs them side by
@@ -37,7 +38,12 @@ KSELFTEST=/mnt/cache/out/$ARCH-normal/kselftest/kselftest_install
 # minutes each there.  Random programs, which may fail long after the change that is the
 # cause, are in "make check-all"
 STRESS_TESTS='stress/[f-r]* stress/se* stress/t*'
-DEBUG_TESTS="$STRESS_TESTS tracers/tracers* stacks/exit*"
+TRACER_TESTS='tracers/*'
+# Mainline's core has no test modules, and neither BPF's nor ftrace's stacks yet
+if [ "$BASE" = mainline ]; then
+	STRESS_TESTS='stress/file* stress/perf* stress/table*'
+	TRACER_TESTS='tracers/perf* tracers/immediate*'
+fi
 
 n=0
 
@@ -175,30 +181,13 @@ test_stacks() { selftests_on stacks normal 'stacks/*'; }
 test_tables() { selftests_on tables normal 'tables/*'; }
 test_step() { selftests_on step normal 'step/*'; }
 
-# Mainline's core has no test modules, and neither BPF's nor ftrace's stacks yet
-test_tracers()
-{
-	local of_base='tracers/*'
-
-	[ "$BASE" != mainline ] || of_base='tracers/perf* tracers/immediate*'
-	# shellcheck disable=SC2086 # patterns
-	selftests_on tracers normal $of_base
-}
-
-test_stress()
-{
-	local of_base=$STRESS_TESTS
-
-	[ "$BASE" != mainline ] || of_base='stress/file* stress/perf* stress/table*'
-	# shellcheck disable=SC2086 # patterns
-	selftests_on stress normal $of_base
-}
+test_tracers() { selftests_on tracers normal "$TRACER_TESTS"; }
+test_stress() { selftests_on stress normal "$STRESS_TESTS"; }
 
 test_debug()
 {
 	kunit_on debug
-	# shellcheck disable=SC2086 # patterns
-	selftests_on selftests-debug debug $DEBUG_TESTS
+	selftests_on selftests-debug debug "$STRESS_TESTS tracers/tracers* stacks/exit*"
 }
 
 test_debug-all() { REQUESTS=100000 selftests_on selftests-debug debug '*/*'; }
@@ -719,6 +708,12 @@ check|all)
 	need_machine
 	have_base || exit 0
 	several "$1" ;;
+fuzz)
+	need_machine
+	root_packages clang libclang-rt-dev
+	say "fuzzing for ${FUZZ_SECONDS:=60} s"
+	in_root make -s -C /mnt/repo/tools/testing/unwind fuzz "FUZZ_SECONDS=$FUZZ_SECONDS" "FUZZ_JOBS=$JOBS" ||
+		die "an input broke something (or nothing ran); /mnt/cache above is $CACHE." ;;
 one|build)
 	[ $# = 2 ] || die "usage: check.sh $1 NAME@ARCH"
 	"run_$1" "$2" ;;

@@ -14,8 +14,8 @@
 DEMO=$REPO/build/demo
 [ "$ARCH" = x86_64 ] || DEMO+=-$ARCH
 # The one that is shown, and others
-METHODS="first@299 sframe@299 fp@299 dwarf-8192@99 dwarf-65528@99 immediate@299"
 OTHERS_METHODS="first@299 sframe@299 fp@299 dwarf-8192@99 immediate@299"
+METHODS=${OTHERS_METHODS/immediate/dwarf-65528@99 immediate}
 OTHERS=${OTHERS-perl gawk sort cc1}
 
 rm -rf "$DEMO"

@@ -28,20 +28,12 @@ BENCH=/mnt/cache/$BUILT/bench
 MODULE=/mnt/cache/out/$ARCH-normal/kernel/unwind/tests/unwind_bench.ko
 TESTS=/mnt/repo/tools/unwind/tests
 
-# build [off] - the root, and kernels
-build()
-{
-	local kernel
-
-	"$Q/root.sh"
-	"$Q/root.sh" guest
-	"$Q/tree.sh" sync
-	for kernel in normal "$@"; do "$Q/kernel.sh" "$kernel"; done
-}
+# build WHAT... - and what that needs
+build() { make -s -f qemu/check.mk "${@/%/@$ARCH}" >&2; }
 
 build_bench()
 {
-	build "$@"
+	build kernel-normal guest-root "$@"
 	step "building the guest's benchmarks" in_root make O="$BENCH" \
 		-C /mnt/cache/tree/tools/testing/selftests/unwind/bench \
 		CC="${TRIPLET:+$TRIPLET-}gcc-14" HEADERS="/mnt/cache/out/$ARCH-normal/usr/include"
@@ -73,8 +65,7 @@ bench_decoder()
 {
 	local out=/mnt/cache/out/host
 
-	"$Q/root.sh"
-	"$Q/tree.sh" sync
+	make -s -f qemu/check.mk tree >&2
 	root_packages valgrind
 	# Counted is what the two functions execute, and nothing else
 	step "counting the decoder's instructions" in_root sh -ec "
@@ -86,7 +77,7 @@ bench_decoder()
 
 bench_tables()
 {
-	build_bench off
+	build_bench kernel-off
 	counted normal "idle /tmp" 5
 	counted off "idle /tmp" 5
 	counted normal "ranges 128 1024 8192 32768"
@@ -100,7 +91,7 @@ bench_frames()
 
 bench_deferred()
 {
-	build_bench off
+	build_bench kernel-off
 	counted normal "deferred $MODULE own"
 	# The second CPU sends the NMIs that hit the first in user space
 	CPUS=2 counted normal "deferred $MODULE other"
@@ -125,7 +116,7 @@ bench_memory()
 {
 	local kernel
 
-	build_bench off
+	build_bench kernel-off
 	counted normal "memory $MODULE"
 	counted off memory
 	for kernel in normal off; do
@@ -152,8 +143,7 @@ bench_post()
 {
 	local n
 
-	build
-	"$Q/perf.sh"
+	build kernel-normal perf-tool
 	"$Q/programs.sh" sqlite
 	for n in 1000 5000 10000; do
 		in_root python3 /mnt/repo/tools/perf/tests/shell/lib/deferred_recordings.py \
@@ -187,7 +177,7 @@ same_of()
 
 accuracy_same()
 {
-	build
+	build kernel-normal guest-root
 	"$Q/programs.sh" "${programs[@]}"
 	same_of "" "${programs[@]}"
 }
@@ -195,8 +185,7 @@ accuracy_same()
 # Debian's programs.  Those that only these parts need are installed in the root of x86-64
 build_stock()
 {
-	build
-	"$Q/perf.sh"
+	build kernel-normal perf-tool
 	"$Q/programs.sh" threads
 	stock=(python3 perl gawk sort threads)
 	[ "$ARCH" = x86_64 ] || return 0
@@ -233,8 +222,7 @@ accuracy_quick()
 
 accuracy_methods()
 {
-	build
-	"$Q/perf.sh"
+	build kernel-normal perf-tool
 	"$Q/programs.sh" "${programs[@]}"
 	boot "recording ${programs[*]}" "sh $TESTS/record.sh methods /mnt/share '$METHODS' ${programs[*]}"
 }
@@ -242,8 +230,7 @@ accuracy_methods()
 # make check says whether it passes; here it is figures
 accuracy_step()
 {
-	build
-	"$Q/check.sh" build "selftests@$ARCH"
+	build selftests
 	boot "single steps" "cd /mnt/cache/out/$ARCH-normal/kselftest/kselftest_install/unwind &&
 		./single_step_test >/mnt/share/single_step || true"
 }
@@ -275,6 +262,7 @@ read -ra programs <<<"${PROGRAMS:-$ALL}"
 # The counter that counts instructions: a nanosecond each
 [ "$ARCH-$kind" != arm64-bench ] || export CPU=max,pauth-impdef=on,cntfrq=1000000000
 need_machine
+cd "$REPO"
 lock
 RESULTS=$REPO/build/$kind
 [ "$ARCH" = x86_64 ] || RESULTS+=-$ARCH

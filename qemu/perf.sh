@@ -26,8 +26,7 @@ if [ "$GUEST_ROOT" != "$CACHE/root" ]; then
 	headers="-idirafter /usr/include -idirafter /usr/include/x86_64-linux-gnu"
 	tables=("CC=$TRIPLET-gcc-14 --sysroot=$sysroot $headers" LIBCRYPTO=-l:libcrypto.so.3)
 fi
-stamp=${out#out/}
-stamp=${stamp//\//-}
+stamp=$(tr / - <<<"${out#out/}")
 # The key covers perf's own inputs: a new kernel does not rebuild it.
 key()
 {

@@ -17,10 +17,6 @@
 
 . "$(dirname "$0")/common.sh"
 
-declare -A NEEDS=(
-	[libc]='' [sqlite]=libc [lua]=libc [xz]=libc [memcached]=libc [mixed]=libc [threads]=libc
-)
-
 in_build()
 {
 	local guest=
@@ -33,10 +29,10 @@ in_build()
 # build NAME - $key names what it was made from
 build()
 {
-	local need=${NEEDS[$1]} stamp=$GUEST_ROOT/opt/sframe/.$1-stamp
+	local stamp=$GUEST_ROOT/opt/sframe/.$1-stamp
 
 	key=
-	[ -z "$need" ] || build "$need"
+	[ "$1" = libc ] || build libc
 	[ "$1" != threads ] || root_packages "g++-14${TRIPLET:+-$TRIPLET}"
 	key=$(in_build key "$1")${key:+-$key}
 	[ "$(cat "$stamp" 2>/dev/null)" != "$key" ] || return 0
@@ -47,9 +43,6 @@ build()
 }
 
 [ $# -gt 0 ] || set -- libc sqlite
-for name; do
-	[ -v "NEEDS[$name]" ] || die "there is no program $name; there are: ${!NEEDS[*]}."
-done
 need_machine
 lock "programs-$ARCH"
 for name; do build "$name"; done
