@@ -148,7 +148,7 @@ options_part()
 	at series
 	for machine in x86 arm64; do
 		for option in NOTHING PERF_EVENTS FTRACE BPF_SYSCALL SMP COMPAT IA32_EMULATION \
-			DEBUG_FS SYSCTL PROC_FS UPROBES MODULES UNWIND_USER_KUNIT_TEST UNWIND_METHOD_SFRAME; do
+			DEBUG_FS SYSCTL PROC_FS UPROBES MODULES UNWIND_USER_KUNIT_TEST UNWIND_USER_SFRAME; do
 			off="CONFIG_$option=n"
 			case $machine-$option in
 			# Selected, another option's, or always on
@@ -156,7 +156,7 @@ options_part()
 				echo "ok $machine without $option # SKIP no such choice"
 				continue ;;
 			# Frame pointers alone are a separate option
-			*-UNWIND_METHOD_SFRAME) off+=" CONFIG_UNWIND_USER_FP=y CONFIG_UNWIND_USER_KUNIT_TEST=n" ;;
+			*-UNWIND_USER_SFRAME) off+=" CONFIG_UNWIND_USER_FP=y CONFIG_UNWIND_USER_KUNIT_TEST=n" ;;
 			# Selected by these
 			*-SYSCTL) off+=" CONFIG_PROC_SYSCTL=n" ;;
 			*-UPROBES) off+=" CONFIG_UPROBE_EVENTS=n" ;;
@@ -171,14 +171,14 @@ options_part()
 	done
 }
 
-# without OPTION ARGUMENT... - build(), with the option off and the feature on
+# without OPTION ARGUMENT... - build(), with the option off and the feature on; it needs
+# locks of areas, and these need SMP
 without()
 {
-	local feature=UNWIND_METHOD_SFRAME
+	local -A feature=([UNWIND_USER_SFRAME]=UNWIND_USER_FP [SMP]=64BIT)
 
-	[ "$1" != $feature ] || feature=UNWIND_METHOD_FP
 	build "${@:2:4}" || return
-	if grep "^CONFIG_$1=" "$BUILDS/$3/.config" || ! grep -q "^CONFIG_$feature=y" "$BUILDS/$3/.config"; then
+	if grep "^CONFIG_$1=" "$BUILDS/$3/.config" || ! grep -q "^CONFIG_${feature[$1]:-UNWIND_USER_SFRAME}=y" "$BUILDS/$3/.config"; then
 		echo "error: the option is on, or the feature went with it"
 		return 1
 	fi
