@@ -214,7 +214,7 @@ test_configs()
 {
 	local kernel
 
-	for kernel in ${CONFIGS:-rt none up}; do
+	for kernel in ${CONFIGS:-rt none}; do
 		"$Q/kernel.sh" "$kernel"
 		kunit_on "$kernel"
 		# shellcheck disable=SC2086 # patterns

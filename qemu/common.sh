@@ -49,9 +49,9 @@ arguments()
 	takes ARCH 'x86_64|arm64' "x86_64 or arm64"
 	takes BASE '6\.12|mainline' "6.12 or mainline"
 	if [ "$ARCH" = arm64 ]; then
-		takes KERNEL 'normal|debug|off|kcsan|rt|none|up|be' "normal, debug, off, kcsan, rt, none, up or be"
+		takes KERNEL 'normal|debug|off|kcsan|rt|none|be' "normal, debug, off, kcsan, rt, none or be"
 	else
-		takes KERNEL 'normal|debug|off|kcsan|rt|none|up' "normal, debug, off, kcsan, rt, none or up (and be with ARCH=arm64)"
+		takes KERNEL 'normal|debug|off|kcsan|rt|none' "normal, debug, off, kcsan, rt or none (and be with ARCH=arm64)"
 	fi
 	takes KERNELS '(normal|debug)( (normal|debug))*' "normal, debug or both"
 	takes CPUS '[1-8]' "a number from 1 to 8"
