@@ -232,9 +232,13 @@ TEST_F_TIMEOUT(group, that_loads_much_loses_its_own_tables_only, 300)
 			nr[load_one(env)]++;
 		TH_LOG("%u of %u stacks had a new table, %u had none",
 		       nr[THROUGH], GROUP_FILES, nr[THROUGH_NOT]);
-		EXPECT_EQ(GROUP_FILES, nr[THROUGH]);
+		/* Tables are freed after a grace period: some may find no memory */
+		EXPECT_EQ(0, nr[THROUGH_ERROR]);
+		EXPECT_LE(GROUP_FILES - GROUP_FILES / 20, nr[THROUGH]);
 		EXPECT_TRUE(use_memory());
-		EXPECT_EQ(THROUGH, load_one(env));
+		for (i = 0; i < GROUP_FILES && load_one(env) != THROUGH; i++)
+			;
+		EXPECT_GT(GROUP_FILES, i);
 		CHILD_EXIT();
 	}
 	EXPECT_EQ(0, wait_for(pid));
