@@ -311,6 +311,9 @@ test_host()
 	try "stacks' figures, and the screen" in_root python3 /mnt/repo/tools/unwind/tests/stacks_test.py
 }
 
+# Nothing that a section may contain leads the decoder out of it
+test_proof() { nested proof "$Q/proof.sh"; }
+
 # Debian's libraries: the caller that instructions show, beside the one of .eh_frame
 test_link()
 {
