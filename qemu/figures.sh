@@ -87,6 +87,8 @@ bench_frames()
 {
 	build_bench
 	counted normal "frames $MODULE fp 100 1000 10000 30000 100000"
+	# A stack that takes more than a sample may is a failure
+	counted normal "worst $MODULE"
 }
 
 bench_deferred()

@@ -35,6 +35,8 @@ bool unwind_code_read(const struct unwind_code *code, unsigned long addr, void *
  * @ra: bytes up to the return address, unless @ra_in_link
  * @fp: bytes up to the caller's frame pointer, if @fp_saved
  * @looked: number of instructions that were visited to find this out
+ * @left: set by the caller to the work that may be done, in ordinary frames; reduced.  If it
+ *	is 0 then, the instructions do not show the caller
  * @unread: address of an instruction that could not be read, and might have decided; 0 if
  *	all could be read
  * @code: text that is not mapped, or NULL
@@ -47,6 +49,7 @@ struct unwind_arch_caller {
 	unsigned int	ra;
 	unsigned int	fp;
 	unsigned int	looked;
+	unsigned int	left;
 	unsigned long	unread;
 	const struct unwind_code *code;
 	bool		ra_in_link;

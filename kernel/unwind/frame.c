@@ -597,6 +597,7 @@ static enum unwind_stop_reason next_by_insns(struct unwind_walk_state *state, bo
 		.cfa = UNWIND_ARCH_CFA_MIN_WORDS * sizeof(u64),
 		.ra_in_link = UNWIND_ARCH_LINK_REG >= 0,
 		.sp_known = true,
+		.left = state->budget,
 		.code = state->code,
 	};
 	enum unwind_stop_reason stop;
@@ -608,8 +609,9 @@ static enum unwind_stop_reason next_by_insns(struct unwind_walk_state *state, bo
 	stray = !IS_ALIGNED(state->ip, UNWIND_ARCH_INSN_ALIGN) || !is_text(state, state->ip);
 	if (!stray)
 		ret = unwind_arch_find_caller(state->ip, &at);
-	/* To decode an instruction takes about two ordinary frames */
-	state->budget -= min(state->budget, 2 * at.looked);
+	state->budget = at.left;
+	if (!at.left)
+		return UNWIND_STOP_LIMIT;
 	if (at.unread)
 		note_unread_code(state, at.unread);
 	if (ret)

@@ -526,6 +526,21 @@ int unwind_tables_find(struct mm_struct *mm, unsigned long addr,
 }
 
 /**
+ * unwind_tables_nr - count the registered ranges
+ * @mm: the current task's address space
+ *
+ * Context: any, in an RCU read-side critical section.
+ * Return: their number.
+ */
+unsigned int unwind_tables_nr(struct mm_struct *mm)
+{
+	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
+	struct unwind_registry *registry = tables ? rcu_dereference(tables->registered) : NULL;
+
+	return registry ? READ_ONCE(registry->ranges.nr) : 0;
+}
+
+/**
  * unwind_tables_kind - find out what is registered for an address
  * @mm: the current task's address space
  * @addr: the address

@@ -27,6 +27,7 @@ enum unwind_range_kind {
 
 int unwind_tables_find(struct mm_struct *mm, unsigned long addr,
 		       struct unwind_mapping *map, struct unwind_mapping *hole);
+unsigned int unwind_tables_nr(struct mm_struct *mm);
 int unwind_tables_build(struct mm_struct *mm, unsigned long addr);
 int unwind_tables_find_row(struct mm_struct *mm, unsigned long addr,
 			   struct unwind_row *row);

@@ -51,11 +51,15 @@
 #include "words.h"
 
 /* Cost of a step of frame.c, in ordinary frames */
-#define STEP_COST		5
+#define STEP_COST		6
 
 /* Cost of the lookup of a mapping, likewise; of one without a table, which looks around it */
 #define LOOKUP_COST		4
-#define LOOKUP_COST_MAX		(3 * LOOKUP_COST)
+#define LOOKUP_COST_BARE	12
+/* Both, where there are so many mappings or registered ranges that their trees are deep */
+#define MANY			1024
+#define LOOKUP_COST_MANY	12
+#define LOOKUP_COST_MAX		24
 /* A step takes up to three lookups */
 #define STEP_COST_MAX		(STEP_COST + 3 * LOOKUP_COST_MAX)
 
@@ -389,6 +393,17 @@ static void clip_to_table(struct unwind_mapping *map, unsigned long addr)
 	map->size = down + up;
 }
 
+/* The cost of a lookup that was made just now */
+static unsigned int lookup_cost(bool with_table)
+{
+	struct mm_struct *mm = current->mm;
+
+	if (READ_ONCE(mm->map_count) > MANY ||
+	    (unwind_tables_any(mm) && unwind_tables_nr(mm) > MANY))
+		return with_table ? LOOKUP_COST_MANY : LOOKUP_COST_MAX;
+	return with_table ? LOOKUP_COST : LOOKUP_COST_BARE;
+}
+
 /**
  * unwind_walk_map - find the mapping of an address, and its table
  * @state: the unwind, which remembers the mapping
@@ -414,7 +429,7 @@ int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
 	slot = &state->maps[i];
 	slot->size = 0;
 	ret = unwind_mapping_find(addr, slot, state->locked);
-	state->budget -= min(state->budget, !ret && slot->table ? LOOKUP_COST : LOOKUP_COST_MAX);
+	state->budget -= min(state->budget, lookup_cost(!ret && slot->table));
 	if (ret == -ENODATA && state->no_tables)
 		ret = 0;
 	if (ret) {

@@ -42,6 +42,8 @@
 #define MAX_LOOP	16
 /* Instructions of all kinds after which no further loop is looked at */
 #define MAX_READS	128
+/* Cost of one, in ordinary frames */
+#define READ_COST	2
 #define MAX_PROLOGUE	16
 /* From the save of a frame record to where the frame pointer is set */
 #define MAX_SAVED	12
@@ -148,6 +150,9 @@ static u32 read_insn(struct unwind_arch_caller *to, unsigned long ip)
 	__le32 insn;
 
 	to->looked++;
+	to->left = to->left > READ_COST ? to->left - READ_COST : 0;
+	if (!to->left)
+		return 0;
 	if (!unwind_read_code(insn, (const __le32 __user *)ip, to->code)) {
 		to->unread = ip;
 		return 0;
@@ -343,7 +348,7 @@ static bool in_prologue(struct unwind_arch_caller *to, unsigned long ip)
 /**
  * unwind_arch_find_caller - find an interrupted function's caller by its instructions
  * @ip: the interrupted instruction, of a 64-bit program
- * @to: set
+ * @to: set; @left and @code are the caller's
  *
  * Context: any with page faults disabled; else task context that may sleep.
  * Return: 0; -EEXIST there is a frame record, and the frame pointer points to it; -ENOENT
@@ -354,7 +359,11 @@ int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to)
 	struct insn_path path = { .saved = { IN_REGISTER, IN_REGISTER } };
 	enum outcome outcome;
 
-	*to = (struct unwind_arch_caller){ .ra_in_link = true };
+	*to = (struct unwind_arch_caller){
+		.left = to->left,
+		.code = to->code,
+		.ra_in_link = true,
+	};
 	if (!IS_ALIGNED(ip, AARCH64_INSN_SIZE))
 		return -ENOENT;
 	if (in_prologue(to, ip))

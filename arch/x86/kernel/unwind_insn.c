@@ -19,7 +19,8 @@
  * either, nothing is certain.  The instructions that set up a frame record are known by
  * themselves.
  *
- * The code is the program's, and may be anything: at most MAX_INSNS instructions are read.
+ * The code is the program's, and may be anything: at most MAX_INSNS instructions are read,
+ * and no more than the unwind may still cost.
  */
 
 #include <linux/errno.h>
@@ -31,6 +32,9 @@
 #include <asm/unwind_arch.h>
 
 #define MAX_INSNS	64
+/* Cost of one instruction, and of each of its prefixes, in ordinary frames */
+#define INSN_COST	4
+#define PREFIX_COST	1
 /* Jumps within a function go no further */
 #define MAX_JUMP	4096
 
@@ -449,6 +453,15 @@ static enum outcome follow_conditional(struct way *way, const struct insn *insn,
 	return GO_ON;
 }
 
+/* May the unwind cost this much more? */
+static bool may_cost(struct walk *walk, const struct insn *insn)
+{
+	const unsigned int cost = INSN_COST + PREFIX_COST * insn->prefixes.nbytes;
+
+	walk->to->left -= min(walk->to->left, cost);
+	return walk->to->left;
+}
+
 /* Follow one way */
 static enum outcome follow_way(struct walk *walk, struct way *way, struct way *other)
 {
@@ -456,7 +469,8 @@ static enum outcome follow_way(struct walk *walk, struct way *way, struct way *o
 	struct insn insn;
 
 	while (outcome == GO_ON) {
-		if (++walk->to->looked > MAX_INSNS || !read_insn(walk, way->ip, &insn))
+		if (++walk->to->looked > MAX_INSNS || !read_insn(walk, way->ip, &insn) ||
+		    !may_cost(walk, &insn))
 			return UNKNOWN;
 		way->ip += insn.length;
 		outcome = is_conditional(&insn) ? follow_conditional(way, &insn, other) :
@@ -531,7 +545,7 @@ static bool sets_up_record(struct walk *walk, unsigned long ip)
 /**
  * unwind_arch_find_caller - find an interrupted function's caller by its instructions
  * @ip: the interrupted instruction, of a 64-bit program
- * @to: set
+ * @to: set; @left and @code are the caller's
  *
  * Context: any with page faults disabled; else task context that may sleep.
  * Return: 0; -EEXIST there is a frame record, and the frame pointer points to it; -ENOENT
@@ -543,7 +557,11 @@ int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to)
 	struct walk walk = { .to = to };
 	enum outcome outcome;
 
-	*to = (struct unwind_arch_caller){ .sp_known = true };
+	*to = (struct unwind_arch_caller){
+		.left = to->left,
+		.code = to->code,
+		.sp_known = true,
+	};
 	if (sets_up_record(&walk, ip))
 		goto found;
 	outcome = follow_way(&walk, &way, &other);

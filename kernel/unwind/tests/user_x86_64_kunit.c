@@ -139,7 +139,7 @@ static void x86_insns(struct kunit *test)
 {
 	const struct insn_case *c = test->param_value;
 	struct user_test *t = test->priv;
-	struct unwind_arch_caller at;
+	struct unwind_arch_caller at = { .left = U32_MAX };
 
 	put_code(test, FUNC, c->insns, sizeof(c->insns));
 	KUNIT_EXPECT_EQ(test, unwind_arch_find_caller(t->text + FUNC + c->skip, &at), c->ret);
@@ -161,7 +161,7 @@ static void x86_insns_at_the_end(struct kunit *test)
 	static const u8 nops_ret[] = { 0x90, 0x90, 0x90, 0xc3 };
 	static const u8 record[] = { 0x55, 0x48, 0x89, 0xe5 };
 	struct user_test *t = test->priv;
-	struct unwind_arch_caller at;
+	struct unwind_arch_caller at = { .left = U32_MAX };
 	unsigned long end = t->stack + 2 * PAGE_SIZE;
 
 	put_code(test, end - sizeof(nops_ret) - t->text, nops_ret, sizeof(nops_ret));
@@ -177,6 +177,32 @@ static void x86_insns_at_the_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, at.unread, t->text - 1);
 	KUNIT_EXPECT_EQ(test, unwind_arch_find_caller(TASK_SIZE_MAX - 4, &at), -ENOENT);
 	KUNIT_EXPECT_EQ(test, unwind_arch_find_caller(-4UL, &at), -ENOENT);
+}
+
+/* Instructions cost by what they take to decode, and no more are read than may be paid for */
+static void x86_insns_cost(struct kunit *test)
+{
+	static const u8 insn[] = {
+		0x26, 0x2e, 0x36, 0x66, 0x66, 0x66, 0x66, 0x66,
+		0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x90,
+	};
+	struct user_test *t = test->priv;
+	struct unwind_arch_caller at = { .left = 100 };
+	unsigned int i;
+
+	for (i = 0; i < 8; i++)
+		put_code(test, FUNC + i * sizeof(insn), insn, sizeof(insn));
+	KUNIT_EXPECT_EQ(test, unwind_arch_find_caller(t->text + FUNC, &at), -ENOENT);
+	KUNIT_EXPECT_EQ(test, at.left, 0);
+	KUNIT_EXPECT_EQ(test, at.looked, 6);
+
+	/* Then the stack ends there: the frame pointer may skip a caller */
+	put_word(test, 20, 0);
+	put_word(test, 21, t->text + 0x400);
+	set_regs(t, t->text + FUNC, word_addr(t, 10), word_addr(t, 20));
+	start(test);
+	t->state.budget = 100;
+	EXPECT_STACK(test, UNWIND_STOP_LIMIT, t->text + FUNC);
 }
 
 /* The caller that a frame pointer would skip, of an object with and without a table */
@@ -235,6 +261,7 @@ static void x86_unknown(struct kunit *test)
 static struct kunit_case user_x86_64_cases[] = {
 	KUNIT_CASE_PARAM(x86_insns, insns_gen_params),
 	KUNIT_CASE(x86_insns_at_the_end),
+	KUNIT_CASE(x86_insns_cost),
 	KUNIT_CASE(x86_leaf),
 	KUNIT_CASE(x86_not_called),
 	KUNIT_CASE(x86_unknown),

@@ -190,7 +190,7 @@ static void judge(const struct text *text, size_t at, struct counts *counts)
 {
 	const struct truth *truth = &text->truths[at];
 	const bool leaf = truth->link == IN_REGISTER && truth->fp == IN_REGISTER;
-	struct unwind_arch_caller caller;
+	struct unwind_arch_caller caller = { .left = -1 };
 	bool right;
 	int ret;
 

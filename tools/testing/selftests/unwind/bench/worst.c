@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Measure the most expensive immediate stacks that a program can have: worst MODULE
+ *
+ * Each stack here is made up, and asks for as much work as the kernel's limit on work
+ * allows, by what is dearest for its price.  A stack may go round in a circle, by way of a
+ * signal's frame, so the limit alone ends it.  The program prints lines of
+ *
+ *	worst NAME FRAMES INSTRUCTIONS
+ *
+ * and fails if a stack takes more instructions than a sample may
+ * (Documentation/admin-guide/unwind.rst).
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "insns.h"
+#include "links.h"
+
+#define BENCH		"/sys/kernel/debug/unwind_bench"
+#define TIMES		11
+#define MOST		50000
+#define KEY		0x2003
+#define PAGE		4096UL
+#define STACK_SIZE	(256 * PAGE)
+
+/* Each page is a mapping, and so is each gap between two; and registered ranges */
+#define NR_PAGES	30000
+#define FEW_PAGES	480
+#define NR_CHOSEN	29
+#define NR_RANGES	32768
+#define SLOT_SIZE	128
+
+/* Offsets in the text; instructions follow OFF_CODE */
+#define OFF_SYSCALL	0
+#define OFF_CODE	8
+#define OFF_RESUME	0xe00
+#define OFF_TRAMPOLINE	0xe12
+#define NR_INSNS	62	/* and a return, one less than the kernel follows */
+
+static const uint8_t code_fn[] = LINK_SFRAME;
+
+static struct {
+	int	module;
+	uint8_t	*text;
+	uint8_t	*stack;
+	uint8_t	*pages;
+	size_t	nr_pages;
+	bool	failed;
+} worst;
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "worst: ");
+	perror(what);
+	exit(1);
+}
+
+static uint8_t *map(size_t size, int prot)
+{
+	void *at = mmap(NULL, size, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (at == MAP_FAILED)
+		fail("mmap");
+	return at;
+}
+
+/* As a C library's sa_restorer, after a call */
+static const uint8_t trampoline[] = {
+	0xff, 0xd0,					/* call *%rax */
+	0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00,	/* mov $15, %rax */
+	0x0f, 0x05,					/* syscall */
+};
+
+/* The system call, from which the stack begins.  The code after the jump never runs. */
+static void text_make(void)
+{
+	static const uint8_t start[] = { 0x0f, 0x05, 0x0f, 0x84 }, resume[] = { 0x41, 0xff, 0xe4 };
+	const uint32_t jump = OFF_RESUME - OFF_CODE;
+
+	worst.text = map(PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
+	memcpy(worst.text + OFF_SYSCALL, start, sizeof(start));
+	memcpy(worst.text + OFF_CODE - sizeof(jump), &jump, sizeof(jump));
+	memcpy(worst.text + OFF_RESUME, resume, sizeof(resume));
+	memcpy(worst.text + OFF_TRAMPOLINE - 2, trampoline, sizeof(trampoline));
+}
+
+static void insns_put(const uint8_t *insn, size_t size, unsigned int nr)
+{
+	uint8_t *at = worst.text + OFF_CODE;
+
+	for (; nr--; at += size)
+		memcpy(at, insn, size);
+	*at = 0xc3;
+}
+
+/* write(), with this stack pointer and frame pointer */
+static long write_on(const char *what, const void *sp, const void *fp)
+{
+	long ret = SYS_write;
+
+	asm volatile("mov	%%rsp, %%r13\n\t"
+		     "mov	%%rbp, %%r14\n\t"
+		     "lea	1f(%%rip), %%r12\n\t"
+		     "mov	%[sp], %%rsp\n\t"
+		     "mov	%[fp], %%rbp\n\t"
+		     "cmp	%%eax, %%eax\n\t"
+		     "jmp	*%[text]\n\t"
+		     "1:	mov	%%r13, %%rsp\n\t"
+		     "mov	%%r14, %%rbp"
+		     : "+a"(ret)
+		     : "D"((long)worst.module), "S"(what), "d"(strlen(what)), [sp] "r"(sp),
+		       [fp] "r"(fp), [text] "r"(worst.text)
+		     : "rcx", "r11", "r12", "r13", "r14", "memory", "cc");
+	return ret;
+}
+
+static void measure(const char *name, const void *sp, const void *fp)
+{
+	unsigned long frames = 0, insns, least = -1UL;
+	char text[128];
+	ssize_t len;
+	int i;
+
+	/* The kernel loads and brings in what it needs */
+	for (i = 0; i < 3; i++)
+		if (write_on("task faultable", sp, fp) < 0)
+			fail("faultable");
+	for (i = 0; i < TIMES; i++) {
+		if (write_on("task inplace", sp, fp) < 0)
+			fail("inplace");
+		len = pread(worst.module, text, sizeof(text) - 1, 0);
+		if (len < 0)
+			fail(BENCH);
+		text[len] = 0;
+		if (sscanf(text, "frames %lu unwind %lu", &frames, &insns) != 2)
+			fail(text);
+		/* The others had an interrupt */
+		if (insns < least)
+			least = insns;
+	}
+	printf("worst %s %lu %lu\n", name, frames, least);
+	worst.failed |= least > MOST;
+}
+
+/* On top of the stack lies a signal's frame, which leads to @ip with the same stack */
+static const void *circle(unsigned long ip)
+{
+	uint64_t *sp = (uint64_t *)(worst.stack + PAGE);
+	ucontext_t *frame = (ucontext_t *)(sp + 1);
+
+	memset(frame, 0, sizeof(*frame));
+	*sp = (uintptr_t)worst.text + OFF_TRAMPOLINE;
+	frame->uc_mcontext.gregs[REG_RIP] = ip;
+	frame->uc_mcontext.gregs[REG_RSP] = (uintptr_t)(ip == *sp ? sp + 1 : sp);
+	frame->uc_mcontext.gregs[REG_CSGSFS] = 0x33;
+	return sp;
+}
+
+/* Instructions that are followed to a return, which leads to a signal's frame */
+static void measure_insns(const char *name, const uint8_t *insn, size_t size)
+{
+	insns_put(insn, size, NR_INSNS);
+	measure(name, circle((uintptr_t)worst.text + OFF_CODE), NULL);
+}
+
+static void measure_signals(void)
+{
+	insns_put(NULL, 0, 0);
+	measure("signals", circle((uintptr_t)worst.text + OFF_TRAMPOLINE), NULL);
+}
+
+/* Frame records, whose return addresses @ra_of() has */
+static void measure_records(const char *name, unsigned long (*ra_of)(unsigned int i))
+{
+	uint64_t *sp = (uint64_t *)(worst.stack + PAGE), *fp = sp + 2;
+	unsigned int i;
+
+	insns_put(NULL, 0, 0);
+	sp[0] = ra_of(0);
+	for (i = 1; i < 1000; i++, fp += 2) {
+		fp[0] = (uintptr_t)(fp + 2);
+		fp[1] = ra_of(i);
+	}
+	measure(name, sp, sp + 2);
+}
+
+static unsigned long in_pages(unsigned int i)
+{
+	const size_t apart = worst.nr_pages / NR_CHOSEN * 2 * PAGE;
+
+	return (uintptr_t)worst.pages + i % NR_CHOSEN * apart + 16;
+}
+
+static unsigned long in_page(unsigned int i)
+{
+	(void)i;
+	return in_pages(0);
+}
+
+static void pages_make(unsigned int nr)
+{
+	unsigned int i;
+
+	worst.nr_pages = nr;
+	worst.pages = mmap(NULL, 2 * nr * PAGE, PROT_NONE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (worst.pages == MAP_FAILED)
+		fail("mmap");
+	for (i = 0; i < nr; i++)
+		if (mprotect(worst.pages + 2 * i * PAGE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC))
+			fail("mprotect");
+	for (i = 0; i < NR_CHOSEN; i++)
+		memcpy((uint8_t *)in_pages(i) - 2, trampoline, 2);
+}
+
+/* A frame by its own table after the other, none near the one before */
+static void measure_tables(const char *name, const struct links *links)
+{
+	uint64_t *sp = (uint64_t *)(worst.stack + PAGE);
+	unsigned int i;
+
+	insns_put(NULL, 0, 0);
+	for (i = 0; i < 1000; i++)
+		sp[4 * i] = (uintptr_t)links_at(links, i) + FN_RETURNED;
+	measure(name, sp, NULL);
+}
+
+static void ranges_make(const char *name, unsigned int nr)
+{
+	struct links links;
+	struct link_table *table = links_map(nr * sizeof(*table));
+	unsigned int i;
+
+	links_make(&links, nr, SLOT_SIZE, code_fn, sizeof(code_fn));
+	for (i = 0; i < nr; i++) {
+		const char *fn = &links.text[i * SLOT_SIZE];
+
+		table[i] = (struct link_table){
+			.hdr = link_header(1),
+			.fde = {
+				.start_offset = (intptr_t)fn - (intptr_t)&table[i],
+				.size = sizeof(code_fn),
+			},
+			.rows = LINK_ROWS,
+		};
+		links_register(KEY, &table[i], sizeof(*table), fn, SLOT_SIZE / 2);
+	}
+	if (name)
+		measure_tables(name, &links);
+}
+
+static void load(const char *module)
+{
+	int fd = open(module, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
+		fail(module);
+	close(fd);
+	worst.module = open(BENCH, O_RDWR | O_CLOEXEC);
+	if (worst.module < 0)
+		fail(BENCH);
+}
+
+int main(int argc, char **argv)
+{
+	static const uint8_t nop[] = { 0x90 };
+	static const uint8_t prefixes[] = {
+		0x26, 0x2e, 0x36, 0x66, 0x66, 0x66, 0x66, 0x66,
+		0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x90,
+	};
+	/* lock addl $imm, %fs:disp(%r8,%r9,8) */
+	static const uint8_t longest[] = {
+		0xf0, 0x64, 0x67, 0x43, 0x81, 0x84, 0xc8, 1, 2, 3, 4, 5, 6, 7, 8,
+	};
+
+	if (argc != 2)
+		return 1;
+	if (!insns_are_counted()) {
+		fprintf(stderr, "worst: not under qemu -icount shift=0\n");
+		return 1;
+	}
+	load(argv[1]);
+	text_make();
+	worst.stack = map(STACK_SIZE, PROT_READ | PROT_WRITE);
+	/* Without any, nothing is looked for */
+	ranges_make(NULL, 1);
+	measure_insns("instructions", nop, sizeof(nop));
+	measure_insns("prefixes", prefixes, sizeof(prefixes));
+	measure_insns("operands", longest, sizeof(longest));
+	measure_signals();
+	pages_make(FEW_PAGES);
+	measure_records("records", in_page);
+	measure_records("few-mappings", in_pages);
+	ranges_make("few-tables", FEW_PAGES);
+	pages_make(NR_PAGES);
+	measure_records("mappings", in_pages);
+	ranges_make("tables", NR_RANGES);
+	measure_records("mappings+ranges", in_pages);
+	return worst.failed;
+}
