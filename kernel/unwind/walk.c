@@ -54,8 +54,8 @@
 #define STEP_COST		6
 
 /* Cost of the lookup of a mapping, likewise; of one without a table, which looks around it */
-#define LOOKUP_COST		4
-#define LOOKUP_COST_BARE	12
+#define LOOKUP_COST		8
+#define LOOKUP_COST_BARE	14
 /* Both, where there are so many mappings or registered ranges that their trees are deep */
 #define MANY			1024
 #define LOOKUP_COST_MANY	12

@@ -33,7 +33,7 @@
 
 #define MAX_INSNS	64
 /* Cost of one instruction, and of each of its prefixes, in ordinary frames */
-#define INSN_COST	4
+#define INSN_COST	5
 #define PREFIX_COST	1
 /* Jumps within a function go no further */
 #define MAX_JUMP	4096
