@@ -70,7 +70,7 @@ bench_decoder()
 	# Counted is what the two functions execute, and nothing else
 	step "counting the decoder's instructions" in_root sh -ec "
 		make -s -C /mnt/repo/tools/testing/unwind bench O=$out
-		valgrind --tool=callgrind --instr-atstart=no --toggle-collect=sframe_find_row \
+		valgrind --tool=callgrind --instr-atstart=no --toggle-collect=sframe_find_rule \
 			--toggle-collect=sframe_find_fre \
 			--callgrind-out-file=/mnt/repo/${OUT#"$REPO/"}/out $out/sframe_bench"
 }

@@ -3,7 +3,7 @@
  * From one frame of the current task's user stack to its caller's, by the first method
  * that finds it:
  *
- *   1. the rule of a table, struct unwind_row
+ *   1. the rule of a table, struct unwind_frame_rule
  *   2. a signal's frame: before 1 if the address may be a trampoline
  *   3. for an interrupted function, what its instructions say: the return address is in
  *	the link register (arm64), or so far up the stack (x86)
@@ -30,7 +30,7 @@
 #include <trace/events/unwind.h>
 
 #include "mapping.h"
-#include "row.h"
+#include "rule.h"
 #include "sframe_table.h"
 #include "unwind_mem.h"
 #include "uprobe.h"
@@ -99,12 +99,12 @@ static bool cfa_valid(const struct unwind_walk_state *state, unsigned long cfa,
 {
 	unsigned long min = 1;
 
-	if (state->exact_ip)
+	if (state->interrupted)
 		min = ra_in_reg ? 0 : UNWIND_ARCH_CFA_MIN_WORDS;
 
 	if (!IS_ALIGNED(cfa, state->word_size))
 		return false;
-	return (cfa < state->lowest && !state->exact_ip) ||
+	return (cfa < state->lowest && !state->interrupted) ||
 	       (cfa >= state->sp && cfa - state->sp >= min * state->word_size);
 }
 
@@ -257,7 +257,7 @@ static bool known_reg(struct unwind_walk_state *state, unsigned int reg,
 }
 
 static enum unwind_stop_reason rule_base(struct unwind_walk_state *state,
-					 const struct unwind_rule *rule,
+					 const struct unwind_reg_rule *rule,
 				       unsigned long cfa, unsigned long *base)
 {
 	switch (rule->base) {
@@ -282,7 +282,7 @@ static enum unwind_stop_reason rule_base(struct unwind_walk_state *state,
 }
 
 static enum unwind_stop_reason apply_rule(struct unwind_walk_state *state,
-					  const struct unwind_rule *rule,
+					  const struct unwind_reg_rule *rule,
 					unsigned long cfa, unsigned long *val)
 {
 	enum unwind_stop_reason stop;
@@ -301,15 +301,15 @@ static enum unwind_stop_reason apply_rule(struct unwind_walk_state *state,
 					      UNWIND_STOP_NONE;
 }
 
-/* Does the row place RA and FP as a frame record does? */
-static bool row_has_record(const struct unwind_walk_state *state,
-			   const struct unwind_row *row)
+/* Does the rule place RA and FP as a frame record does? */
+static bool rule_has_record(const struct unwind_walk_state *state,
+			    const struct unwind_frame_rule *rule)
 {
 	const s64 words = UNWIND_ARCH_FP_RA_WORDS - UNWIND_ARCH_FP_FP_WORDS;
 
-	return row->ra.base == UNWIND_RULE_CFA && row->ra.deref &&
-	       row->fp.base == UNWIND_RULE_CFA && row->fp.deref &&
-	       (s64)row->ra.offset - row->fp.offset == words * state->word_size;
+	return rule->ra.base == UNWIND_RULE_CFA && rule->ra.deref &&
+	       rule->fp.base == UNWIND_RULE_CFA && rule->fp.deref &&
+	       (s64)rule->ra.offset - rule->fp.offset == words * state->word_size;
 }
 
 /*
@@ -317,24 +317,24 @@ static bool row_has_record(const struct unwind_walk_state *state,
  * variable, or after an array whose length is in a register.
  */
 static enum unwind_stop_reason apply_cfa_sum(struct unwind_walk_state *state,
-					     const struct unwind_row *row,
+					     const struct unwind_frame_rule *rule,
 					     unsigned long *cfa)
 {
 	enum unwind_stop_reason stop;
 	unsigned long addr, index;
 
-	stop = rule_base(state, &row->cfa, 0, &addr);
+	stop = rule_base(state, &rule->cfa, 0, &addr);
 	if (stop)
 		return stop;
-	addr += row->cfa.offset;
-	if (row->cfa_scale) {
-		if (!known_reg(state, row->cfa_index, &index))
+	addr += rule->cfa.offset;
+	if (rule->cfa_scale) {
+		if (!known_reg(state, rule->cfa_index, &index))
 			return UNWIND_STOP_NO_REGISTER;
-		addr += index * row->cfa_scale;
+		addr += index * rule->cfa_scale;
 	}
 	if (read_stack(state, addr, cfa))
 		return UNWIND_STOP_UNREADABLE;
-	*cfa += row->cfa_addend;
+	*cfa += rule->cfa_addend;
 	return UNWIND_STOP_NONE;
 }
 
@@ -344,46 +344,47 @@ static enum unwind_stop_reason apply_cfa_sum(struct unwind_walk_state *state,
  * does this with functions of its own.  If the callee is the topmost frame, and has only its
  * return address on the stack, it has saved nothing there: the register is the topmost one.
  * A function that makes a system call may have used it for an argument, so the callee was
- * interrupted.  next_by_row() then asks for a call before the return address.
+ * interrupted.  next_by_rule() then asks for a call before the return address.
  */
-static bool cfa_kept(const struct unwind_walk_state *state, const struct unwind_row *row)
+static bool cfa_kept(const struct unwind_walk_state *state,
+		     const struct unwind_frame_rule *rule)
 {
 	const unsigned long top = unwind_arch_untag(user_stack_pointer(state->regs));
 
-	return UNWIND_ARCH_LINK_REG < 0 && row->cfa.base == UNWIND_RULE_REG &&
-	       !row->cfa.deref && !row->signal && !row->outermost && !row->at_end &&
-	       !state->topmost && !state->exact_ip && !state->has_row &&
+	return UNWIND_ARCH_LINK_REG < 0 && rule->cfa.base == UNWIND_RULE_REG &&
+	       !rule->cfa.deref && !rule->signal && !rule->outermost && !rule->at_end &&
+	       !state->topmost && !state->interrupted && !state->has_rule &&
 	       state->sp == top + sizeof(u64) && syscall_get_nr(current, state->regs) == -1;
 }
 
 static enum unwind_stop_reason apply_cfa(struct unwind_walk_state *state,
-					 const struct unwind_row *row,
+					 const struct unwind_frame_rule *rule,
 				       unsigned long *cfa)
 {
 	unsigned long reg;
 
-	if (row->cfa_scale || row->cfa_addend)
-		return apply_cfa_sum(state, row, cfa);
-	if (cfa_kept(state, row) && unwind_arch_reg(state->regs, row->cfa.reg, &reg)) {
-		*cfa = unwind_arch_untag(reg) + row->cfa.offset;
+	if (rule->cfa_scale || rule->cfa_addend)
+		return apply_cfa_sum(state, rule, cfa);
+	if (cfa_kept(state, rule) && unwind_arch_reg(state->regs, rule->cfa.reg, &reg)) {
+		*cfa = unwind_arch_untag(reg) + rule->cfa.offset;
 		return *cfa > state->sp ? UNWIND_STOP_NONE : UNWIND_STOP_NO_REGISTER;
 	}
 	/*
 	 * If the stack pointer is not known, use the frame record: the frame
-	 * pointer points to it, because this frame made a call, and the row
+	 * pointer points to it, because this frame made a call, and the rule
 	 * gives its place in the frame.
 	 */
-	if (!sp_known(state) && row->cfa.base == UNWIND_RULE_SP &&
-	    !row->cfa.deref && row_has_record(state, row)) {
+	if (!sp_known(state) && rule->cfa.base == UNWIND_RULE_SP &&
+	    !rule->cfa.deref && rule_has_record(state, rule)) {
 		*cfa = state->fp - UNWIND_ARCH_FP_FP_WORDS * state->word_size -
-		       row->fp.offset;
+		       rule->fp.offset;
 		return UNWIND_STOP_NONE;
 	}
-	return apply_rule(state, &row->cfa, 0, cfa);
+	return apply_rule(state, &rule->cfa, 0, cfa);
 }
 
 static enum unwind_stop_reason apply_ra(struct unwind_walk_state *state,
-					const struct unwind_rule *rule,
+					const struct unwind_reg_rule *rule,
 				      unsigned long cfa, unsigned long *ra)
 {
 	if (rule->base != UNWIND_RULE_SAME)
@@ -395,67 +396,67 @@ static enum unwind_stop_reason apply_ra(struct unwind_walk_state *state,
 	return UNWIND_STOP_NO_REGISTER;
 }
 
-static enum unwind_stop_reason apply_row(struct unwind_walk_state *state,
-					 const struct unwind_row *row,
+static enum unwind_stop_reason apply_frame_rule(struct unwind_walk_state *state,
+						const struct unwind_frame_rule *rule,
 				       struct unwind_walk_frame *next)
 {
 	enum unwind_stop_reason stop;
 
-	if (row->outermost)
+	if (rule->outermost)
 		return UNWIND_STOP_END;
 
-	stop = apply_cfa(state, row, &next->sp);
+	stop = apply_cfa(state, rule, &next->sp);
 	if (stop)
 		return stop;
-	if (!row->signal && !cfa_valid(state, next->sp, !row->ra.deref))
+	if (!rule->signal && !cfa_valid(state, next->sp, !rule->ra.deref))
 		return UNWIND_STOP_BAD_FRAME;
 
-	stop = apply_ra(state, &row->ra, next->sp, &next->ip);
+	stop = apply_ra(state, &rule->ra, next->sp, &next->ip);
 	if (stop)
 		return stop;
 
 	next->fp = state->fp;
-	if (row->fp.base != UNWIND_RULE_SAME)
-		stop = apply_rule(state, &row->fp, next->sp, &next->fp);
+	if (rule->fp.base != UNWIND_RULE_SAME)
+		stop = apply_rule(state, &rule->fp, next->sp, &next->fp);
 	return stop;
 }
 
 /*
- * A function saves its return address in its own frame, below the CFA.  If a row places
- * it above, the row counts from the function's entry, and ignores words that were pushed
- * before.  glibc's _dl_runtime_resolve() on arm64 has such rows: the PLT pushes two
+ * A function saves its return address in its own frame, below the CFA.  If a rule places
+ * it above, the rule counts from the function's entry, and ignores words that were pushed
+ * before.  glibc's _dl_runtime_resolve() on arm64 has such rules: the PLT pushes two
  * registers and jumps there when a function is called for the first time.  The caller's
- * stack is above these.  A signal's row describes no call, so it is left alone.
+ * stack is above these.  A signal's rule describes no call, so it is left alone.
  */
-static void correct_cfa(struct unwind_row *row)
+static void correct_cfa(struct unwind_frame_rule *rule)
 {
 	const s32 pushed = 2 * sizeof(u64);
 
-	if (row->outermost || row->signal)
+	if (rule->outermost || rule->signal)
 		return;
-	if (row->ra.base != UNWIND_RULE_CFA || !row->ra.deref ||
-	    row->ra.offset < 0 || row->ra.offset >= pushed)
+	if (rule->ra.base != UNWIND_RULE_CFA || !rule->ra.deref ||
+	    rule->ra.offset < 0 || rule->ra.offset >= pushed)
 		return;
-	if (row->cfa.deref || row->cfa.offset > S32_MAX - pushed ||
-	    row->fp.offset < S32_MIN + pushed)
+	if (rule->cfa.deref || rule->cfa.offset > S32_MAX - pushed ||
+	    rule->fp.offset < S32_MIN + pushed)
 		return;
 
-	row->cfa.offset += pushed;
-	row->ra.offset -= pushed;
-	if (row->fp.base == UNWIND_RULE_CFA)
-		row->fp.offset -= pushed;
+	rule->cfa.offset += pushed;
+	rule->ra.offset -= pushed;
+	if (rule->fp.base == UNWIND_RULE_CFA)
+		rule->fp.offset -= pushed;
 }
 
 /*
- * The row from the table of the address; @row->at_end is set if it may end there.  -ENXIO:
+ * The rule from the table of the address; @rule->at_end is set if it may end there.  -ENXIO:
  * the table has none; -ENOENT: there is no table.
  */
-static int lookup_row(struct unwind_walk_state *state, struct unwind_row *row)
+static int lookup_rule(struct unwind_walk_state *state, struct unwind_frame_rule *rule)
 {
 	const unsigned long ip = unwind_walk_lookup_ip(state);
 	const struct unwind_mapping *map;
 	bool edge;
-	u64 rule;
+	u64 packed;
 	int ret;
 
 	/* SFrame describes 64-bit programs only */
@@ -473,34 +474,34 @@ static int lookup_row(struct unwind_walk_state *state, struct unwind_row *row)
 		unwind_walk_need(state, UNWIND_NEED_LOCK, ip);
 		return ret;
 	case -EREMOTE:
-		if (!state->has_row)
-			unwind_walk_need(state, UNWIND_NEED_ROW, ip);
-		*row = state->row;
-		return state->has_row ? state->row_error : ret;
+		if (!state->has_rule)
+			unwind_walk_need(state, UNWIND_NEED_RULE, ip);
+		*rule = state->rule;
+		return state->has_rule ? state->rule_error : ret;
 	default:
 		return -ENOENT;
 	}
 	if (!map->table)
 		return map->pending ? -EINPROGRESS : -ENOENT;
-	rule = sframe_table_find_edge(map->table, ip - map->origin, &edge);
-	ret = sframe_table_row(map->table, rule, row);
-	row->at_end = edge;
+	packed = sframe_table_find_edge(map->table, ip - map->origin, &edge);
+	ret = sframe_table_rule(map->table, packed, rule);
+	rule->at_end = edge;
 	return ret == -ENOENT ? -ENXIO : ret;
 }
 
-static enum unwind_stop_reason find_row(struct unwind_walk_state *state,
-					struct unwind_row *row)
+static enum unwind_stop_reason find_rule(struct unwind_walk_state *state,
+					 struct unwind_frame_rule *rule)
 {
 	int ret;
 
 	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME))
 		return UNWIND_STOP_NO_FRAME;
 
-	ret = lookup_row(state, row);
+	ret = lookup_rule(state, rule);
 	switch (ret) {
 	case 0:
 		if (UNWIND_ARCH_LINK_REG >= 0)
-			correct_cfa(row);
+			correct_cfa(rule);
 		return UNWIND_STOP_NONE;
 	case -ENOENT:
 		return UNWIND_STOP_NO_FRAME;
@@ -515,8 +516,8 @@ static enum unwind_stop_reason find_row(struct unwind_walk_state *state,
 	}
 }
 
-static enum unwind_stop_reason next_by_row(struct unwind_walk_state *state,
-					   const struct unwind_row *row,
+static enum unwind_stop_reason next_by_rule(struct unwind_walk_state *state,
+					    const struct unwind_frame_rule *rule,
 					 struct unwind_walk_frame *next)
 {
 	enum unwind_stop_reason stop;
@@ -524,18 +525,18 @@ static enum unwind_stop_reason next_by_row(struct unwind_walk_state *state,
 	*next = (struct unwind_walk_frame){
 		.word_size = state->word_size,
 		.method = UNWIND_METHOD_SFRAME,
-		.interrupted = row->signal,
+		.interrupted = rule->signal,
 	};
-	stop = apply_row(state, row, next);
+	stop = apply_frame_rule(state, rule, next);
 	/* Memory further in that cannot be read is no stack */
 	if (stop == UNWIND_STOP_UNREADABLE && next->sp && next->sp < state->sp)
 		return UNWIND_STOP_BAD_FRAME;
 	if (stop)
 		return stop;
-	if (row->signal)
+	if (rule->signal)
 		return check_interrupted(state, next);
 	stop = check_frame(state, next);
-	if (!stop && cfa_kept(state, row) && call_before(state, next->ip) <= 0)
+	if (!stop && cfa_kept(state, rule) && call_before(state, next->ip) <= 0)
 		return UNWIND_STOP_NO_REGISTER;
 	return stop;
 }
@@ -663,7 +664,7 @@ static bool on_other_stack(struct unwind_walk_state *state, unsigned long *end)
 {
 	int ret;
 
-	if (state->exact_ip)
+	if (state->interrupted)
 		return false;
 	/* The stack pointer may be the end of its mapping; the byte below is on the stack */
 	ret = unwind_other_stack(state->fp, state->sp - 1, end, state->locked);
@@ -686,7 +687,7 @@ static enum unwind_stop_reason next_by_fp(struct unwind_walk_state *state,
 	};
 	if (!fp)
 		return UNWIND_STOP_END_FP;
-	if (!state->exact_ip && !follows_call(state, state->ip))
+	if (!state->interrupted && !follows_call(state, state->ip))
 		return UNWIND_STOP_NO_CALL;
 	if (!IS_ALIGNED(fp, word) || (fp < state->sp && !on_other_stack(state, &end)))
 		return UNWIND_STOP_NO_FRAME;
@@ -712,14 +713,14 @@ static enum unwind_stop_reason next_by_fp(struct unwind_walk_state *state,
 
 /*
  * Does the function return to code that begins like a signal's trampoline?  A trampoline
- * right after a function gets the function's last row, because the lookup takes ip - 1.
+ * right after a function gets the function's last rule, because the lookup takes ip - 1.
  */
 static bool may_be_trampoline(struct unwind_walk_state *state,
-			      const struct unwind_row *row)
+			      const struct unwind_frame_rule *rule)
 {
 	u32 insns;
 
-	if (!row->at_end || state->exact_ip)
+	if (!rule->at_end || state->interrupted)
 		return false;
 	if (unwind_read_code(insns, (const u32 __user *)state->ip, state->code))
 		return unwind_arch_maybe_trampoline(insns);
@@ -729,16 +730,16 @@ static bool may_be_trampoline(struct unwind_walk_state *state,
 
 /* Try a signal's frame if there can be one; UNWIND_STOP_NO_FRAME if there is none */
 static enum unwind_stop_reason try_signal(struct unwind_walk_state *state,
-					  const struct unwind_row *row,
+					  const struct unwind_frame_rule *rule,
 					struct unwind_walk_frame *next)
 {
 	enum unwind_stop_reason stop;
 
-	if (row && !row->signal && !may_be_trampoline(state, row))
+	if (rule && !rule->signal && !may_be_trampoline(state, rule))
 		return UNWIND_STOP_NO_FRAME;
 	stop = next_by_signal(state, next);
-	/* The row's function may have made the call that returns there */
-	if (row && !row->signal)
+	/* The rule's function may have made the call that returns there */
+	if (rule && !rule->signal)
 		return stop == UNWIND_STOP_UNREADABLE ? UNWIND_STOP_NO_FRAME : stop;
 	/* If a signal frame has a frame record, that record skips the interrupted frame */
 	return UNWIND_ARCH_SIGNAL_RECORD || !stop ? stop : UNWIND_STOP_NO_FRAME;
@@ -748,25 +749,25 @@ static enum unwind_stop_reason next_frame(struct unwind_walk_state *state,
 					  struct unwind_walk_frame *next)
 {
 	enum unwind_stop_reason stop, other;
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 	bool described;
 
 	/* Frames of this kind of program cannot be found */
 	if (!state->word_size)
 		return UNWIND_STOP_NO_FRAME;
-	stop = find_row(state, &row);
+	stop = find_rule(state, &rule);
 	if (state->need)
 		return stop;
 	described = stop == UNWIND_STOP_NO_RULE;
 	if (described)
 		stop = UNWIND_STOP_NO_FRAME;
 	if (!stop || stop == UNWIND_STOP_NO_FRAME || stop == UNWIND_STOP_NOT_LOADED) {
-		other = try_signal(state, stop ? NULL : &row, next);
+		other = try_signal(state, stop ? NULL : &rule, next);
 		if (other != UNWIND_STOP_NO_FRAME)
 			return other;
 	}
 	if (!stop) {
-		stop = next_by_row(state, &row, next);
+		stop = next_by_rule(state, &rule, next);
 		/*
 		 * A function whose frame is found by another register aligns
 		 * its stack.  Its frame pointer leads to a copy of the return
@@ -783,7 +784,7 @@ static enum unwind_stop_reason next_frame(struct unwind_walk_state *state,
 	}
 	/* Before its function has a frame record, the frame pointer would skip the caller */
 	other = UNWIND_STOP_NO_FRAME;
-	if (state->exact_ip)
+	if (state->interrupted)
 		other = next_by_insns(state, described, next);
 	if (other == UNWIND_STOP_NO_FRAME)
 		other = next_by_fp(state, next);
@@ -823,8 +824,8 @@ int unwind_walk_next(struct unwind_walk_state *state)
 	state->method = next.method;
 	state->by_table |= next.method == UNWIND_METHOD_SFRAME;
 	state->topmost = false;
-	state->exact_ip = next.interrupted;
-	state->has_row = false;
+	state->interrupted = next.interrupted;
+	state->has_rule = false;
 	state->no_pages = false;
 	if (!UNWIND_ARCH_FP_CFA_EXACT)
 		state->sp_is_bound = next.sp_is_bound;

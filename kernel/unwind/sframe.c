@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The SFrame decoder: checks the header of a section, and looks up the row of an address.
+ * The SFrame decoder: checks the header of a section, and looks up the rule of an address.
  *
  * The kernel looks addresses up only in sections that may change (UNWIND_TABLE_JIT), in
  * the memory of their process: tables.c calls this for each frame.  sframe_table.c makes
@@ -8,7 +8,7 @@
  *
  * A lookup is a pure function of (section, address, memory): it allocates nothing, takes
  * no lock, keeps no state, and works in whatever context its reads of memory work (see
- * unwind_mem.h).  The file follows it: find the function (FDE), find the row (FRE);
+ * unwind_mem.h).  The file follows it: find the function (FDE), find its FRE;
  * sframe_decode.h turns its data words into rules.
  *
  * User memory is opened once per lookup.  While it is, no function may be called,
@@ -21,11 +21,11 @@
  *   most 32 bits, so that nothing wraps, and compared before it is read.
  *   Those of a section that changes are checked anew by each lookup.
  * - It reads each value that it uses once.  A section that changes between two
- *   reads yields a wrong row at worst; the frame loop trusts no row.
+ *   reads yields a wrong rule at worst; the frame loop trusts no rule.
  * - It ends.  A lookup makes at most 163,892 reads of at most 8 bytes.  That is
  *   2 * (scan + fres) + 52: start and size of "scan" index entries (all that are visited
  *   of an unsorted section, the empty functions that are stepped over in a sorted one),
- *   start and info byte of "fres" rows (see MAX_SCAN, MAX_FRES), 32 more to search an
+ *   start and info byte of "fres" FREs (see MAX_SCAN, MAX_FRES), 32 more to search an
  *   index of up to 2^32 - 1 entries, 5 about the function, and 15 data words.  A section
  *   that changes takes 5 more: its counts, and values to compare its entry with.
  *
@@ -33,7 +33,7 @@
  * and up to 64 bits wide, and anything can stand there.  They are added modulo
  * 2^64, and serve only to be compared with the address.
  *
- * Errors: -ENOENT no function or row describes the address; -EFAULT memory
+ * Errors: -ENOENT no function or FRE describes the address; -EFAULT memory
  * could not be read; -EINVAL an entry makes no sense; -E2BIG the lookup would
  * exceed its bound; -EAGAIN the entry of a section that changes did so meanwhile.
  */
@@ -54,12 +54,12 @@
 #define sframe_get_u64	unwind_unsafe_read_u64
 #include "sframe_decode.h"
 
-/* Limits of one lookup: index entries besides a binary search's, and rows of a function */
+/* Limits of one lookup: index entries besides a binary search's, and FREs of a function */
 #define MAX_SCAN	16384
 #define MAX_FRES	65536
 
 /*
- * s390x is not among them.  It scales and shifts offsets of the CFA, pads rows with
+ * s390x is not among them.  It scales and shifts offsets of the CFA, pads FREs with
  * an invalid RA, and in version 2 has numbers of registers among the offsets; its
  * caller's SP is the CFA - 160, where the iterator takes SP and CFA for the same.
  * Rows decoded without all of that are wrong without looking wrong.
@@ -136,7 +136,7 @@ static int set_section(struct sframe_section *sec, const struct sframe_header *h
 	sec->fixed_fp = hdr->cfa_fixed_fp_offset;
 	sec->fixed_ra = hdr->cfa_fixed_ra_offset;
 	sec->aarch64 = abi_is_aarch64(abi);
-	sec->fixed = (struct unwind_row){};	/* SAME, unless: */
+	sec->fixed = (struct unwind_frame_rule){};	/* SAME, unless: */
 	if (sec->fixed_ra)
 		sec->fixed.ra = saved_at(sec->fixed_ra);
 	if (sec->fixed_fp)
@@ -379,15 +379,15 @@ static __always_inline int find_func(const struct sframe_section *sec,
 }
 
 /*
- * The row
+ * The FRE
  */
 
 /*
- * Walk the function's rows to the last one that starts at or before @offset.
+ * Walk the function's FREs to the last one that starts at or before @offset.
  * Rows differ in size, so there is no other way than one after another.
  * There is one at least.  @fre_type is a constant: there is a loop for each.
  */
-static __always_inline int walk_rows(const struct sframe_section *sec,
+static __always_inline int walk_fres(const struct sframe_section *sec,
 				     const struct sframe_func *func,
 				     u8 fre_type, u32 offset,
 				     struct sframe_fre *fre)
@@ -426,27 +426,27 @@ static __always_inline int find_fre(const struct sframe_section *sec,
 			return ret;
 		if (!rep_size)
 			return -EINVAL;
-		/* "PC % REP_BLOCK_SIZE", as the rows: from the function's start */
+		/* "PC % REP_BLOCK_SIZE", as the FREs: from the function's start */
 		offset %= rep_size;
 	}
 
 	fre_type = FIELD_GET(SFRAME_FDE_FRE_TYPE, func->info);
 	if (fre_type == SFRAME_FRE_TYPE_ADDR1)
-		return walk_rows(sec, func, SFRAME_FRE_TYPE_ADDR1, offset,
+		return walk_fres(sec, func, SFRAME_FRE_TYPE_ADDR1, offset,
 				 found);
 	if (fre_type == SFRAME_FRE_TYPE_ADDR2)
-		return walk_rows(sec, func, SFRAME_FRE_TYPE_ADDR2, offset,
+		return walk_fres(sec, func, SFRAME_FRE_TYPE_ADDR2, offset,
 				 found);
 	if (fre_type == SFRAME_FRE_TYPE_ADDR4)
-		return walk_rows(sec, func, SFRAME_FRE_TYPE_ADDR4, offset,
+		return walk_fres(sec, func, SFRAME_FRE_TYPE_ADDR4, offset,
 				 found);
 	return -EINVAL;
 }
 
-static __always_inline int find_row(const struct sframe_section *sec,
-				    const struct sframe_index *idx,
-				    unsigned long ip, struct sframe_func *func,
-				    struct unwind_row *row)
+static __always_inline int find_rule(const struct sframe_section *sec,
+				     const struct sframe_index *idx,
+				     unsigned long ip, struct sframe_func *func,
+				     struct unwind_frame_rule *rule)
 {
 	struct sframe_fre fre;
 	int ret;
@@ -454,12 +454,12 @@ static __always_inline int find_row(const struct sframe_section *sec,
 	ret = find_func(sec, idx, ip, func);
 	if (ret)
 		return ret;
-	row->at_end = func->offset == func->size - 1;
-	set_func_flags(sec, func, row);
+	rule->at_end = func->offset == func->size - 1;
+	set_func_flags(sec, func, rule);
 	if (!func->num_fres)
-		return set_outermost(idx, func, row);
+		return set_outermost(idx, func, rule);
 	ret = find_fre(sec, func, &fre);
-	return ret ?: read_row(sec, func, &fre, row);
+	return ret ?: read_rule(sec, func, &fre, rule);
 }
 
 /*
@@ -495,7 +495,7 @@ static __always_inline int refresh_counts(struct sframe_section *sec)
 }
 
 /*
- * Does the entry still say where the function and its rows are?  If so, then what
+ * Does the entry still say where the function and its FREs are?  If so, then what
  * else was read of it belongs to the same function.
  */
 static __always_inline int entry_unchanged(const struct sframe_index *idx,
@@ -518,9 +518,9 @@ static __always_inline int entry_unchanged(const struct sframe_index *idx,
 	       fre_off == func->fre_off ? 0 : -EAGAIN;
 }
 
-static __always_inline int find_row_changing(struct sframe_section *sec,
-					     unsigned long ip,
-					     struct unwind_row *row)
+static __always_inline int find_rule_changing(struct sframe_section *sec,
+					      unsigned long ip,
+					      struct unwind_frame_rule *rule)
 {
 	struct sframe_index idx;
 	struct sframe_func func;
@@ -530,7 +530,7 @@ static __always_inline int find_row_changing(struct sframe_section *sec,
 	if (ret)
 		return ret;
 	idx = index_of(sec, true);
-	ret = find_row(sec, &idx, ip, &func, row);
+	ret = find_rule(sec, &idx, ip, &func, rule);
 	return ret ?: entry_unchanged(&idx, &func);
 }
 
@@ -540,21 +540,21 @@ static __always_inline int find_row_changing(struct sframe_section *sec,
  */
 static noinline int lookup_changing(const struct sframe_section *sec,
 				    unsigned long ip,
-				    struct unwind_row *row)
+				    struct unwind_frame_rule *rule)
 {
 	struct sframe_section now = *sec;
 	int ret;
 
 	if (!unwind_read_begin(sec->start, sec->end - sec->start))
 		return -EFAULT;
-	ret = find_row_changing(&now, ip, row);
+	ret = find_rule_changing(&now, ip, rule);
 	unwind_read_end();
 	return ret;
 }
 
 static __always_inline int lookup(const struct sframe_section *sec,
 				  unsigned long ip,
-				  struct unwind_row *row)
+				  struct unwind_frame_rule *rule)
 {
 	struct sframe_index idx = index_of(sec, false);
 	struct sframe_func func;
@@ -563,16 +563,16 @@ static __always_inline int lookup(const struct sframe_section *sec,
 	if (!unwind_read_begin(sec->start,
 			       sec->fres + sec->fre_len - sec->start))
 		return -EFAULT;
-	ret = find_row(sec, &idx, ip, &func, row);
+	ret = find_rule(sec, &idx, ip, &func, rule);
 	unwind_read_end();
 	return ret;
 }
 
 /**
- * sframe_find_row - look up an address
+ * sframe_find_rule - look up an address
  * @sec: a section that sframe_read_header() accepted
  * @ip: address of an instruction (for a return address: one less than it)
- * @row: filled in on success
+ * @rule: filled in on success
  *
  * Implements "SFrame FDE", "SFrame FRE" and "Interpretation of SFrame FREs" of
  * the specification.
@@ -580,9 +580,9 @@ static __always_inline int lookup(const struct sframe_section *sec,
  * Context: any in which the section may be read.
  * Return: 0, or one of the errors in this file's opening comment.
  */
-int sframe_find_row(const struct sframe_section *sec, unsigned long ip,
-		    struct unwind_row *row)
+int sframe_find_rule(const struct sframe_section *sec, unsigned long ip,
+		     struct unwind_frame_rule *rule)
 {
-	*row = sec->fixed;
-	return sec->changes ? lookup_changing(sec, ip, row) : lookup(sec, ip, row);
+	*rule = sec->fixed;
+	return sec->changes ? lookup_changing(sec, ip, rule) : lookup(sec, ip, rule);
 }

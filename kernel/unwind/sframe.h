@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#include "row.h"
+#include "rule.h"
 
 /**
  * struct sframe_section - an SFrame section whose header was checked
@@ -27,7 +27,7 @@
  * @changes: the section may grow and change while it is used; set by the caller,
  *	after the header was read, if the process registered it as such
  * @aarch64: its ABI is one of AArch64: registers' numbers, pointer authentication
- * @fixed: every row starts as this: RA and FP by their fixed offsets,
+ * @fixed: every rule starts as this: RA and FP by their fixed offsets,
  *	UNWIND_RULE_SAME if they have none
  *
  * The header is read once.  Lookups use the values read then, so a section that
@@ -48,14 +48,14 @@ struct sframe_section {
 	s8		fixed_ra;
 	bool		changes;
 	bool		aarch64;
-	struct unwind_row fixed;
+	struct unwind_frame_rule fixed;
 };
 
 int sframe_read_header(struct sframe_section *sec, unsigned long start,
 		       unsigned long size, u8 abi);
 int sframe_check_header(struct sframe_section *sec, const void *copy,
 			size_t size, u8 abi);
-int sframe_find_row(const struct sframe_section *sec, unsigned long ip,
-		    struct unwind_row *row);
+int sframe_find_rule(const struct sframe_section *sec, unsigned long ip,
+		     struct unwind_frame_rule *rule);
 
 #endif /* _KERNEL_UNWIND_SFRAME_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The parts of the SFrame decoder that read a section: functions, rows and rules.
+ * The parts of the SFrame decoder that read a section: functions, FREs and rules.
  *
  * Two files decode sections, and read them differently.  sframe.c looks up one
  * address in a section in user memory, where each read may fail.  sframe_table.c
@@ -36,13 +36,13 @@ struct sframe_func {
 	u32		size;		/* of its code */
 	u32		fre_off;	/* as its entry has it */
 	unsigned long	rep_size;	/* where that is, if it is needed */
-	u64		fre_pos;	/* of its rows in the FRE sub-section */
+	u64		fre_pos;	/* of its FREs in the FRE sub-section */
 	u32		num_fres;
 	u32		type;
 	u8		info;
 };
 
-/* A row: what follows its start */
+/* An FRE: what follows its start */
 struct sframe_fre {
 	u64	words;		/* in the FRE sub-section; never 0 */
 	u64	end;		/* of its words */
@@ -60,9 +60,9 @@ static __always_inline size_t fde_size(bool v2)
 	return v2 ? sizeof(struct sframe_fde_v2) : sizeof(struct sframe_fde_v3);
 }
 
-static __always_inline struct unwind_rule saved_at(s32 offset)
+static __always_inline struct unwind_reg_rule saved_at(s32 offset)
 {
-	return (struct unwind_rule){
+	return (struct unwind_reg_rule){
 		.base = UNWIND_RULE_CFA, .deref = true, .offset = offset,
 	};
 }
@@ -199,34 +199,34 @@ static __always_inline int read_func_attr_v3(const struct sframe_section *sec,
 	return ret;
 }
 
-/* The attributes that every row of the function has */
+/* The attributes that every FRE of the function has */
 static __always_inline void set_func_flags(const struct sframe_section *sec,
 					   const struct sframe_func *func,
-					   struct unwind_row *row)
+					   struct unwind_frame_rule *rule)
 {
 	if (!(func->info & (SFRAME_FDE_SIGNAL | SFRAME_FDE_PAUTH_KEY_B)))
 		return;
-	row->signal = func->info & SFRAME_FDE_SIGNAL;
-	row->pauth_key_b = sec->aarch64 && func->info & SFRAME_FDE_PAUTH_KEY_B;
+	rule->signal = func->info & SFRAME_FDE_SIGNAL;
+	rule->pauth_key_b = sec->aarch64 && func->info & SFRAME_FDE_PAUTH_KEY_B;
 }
 
 /* The SFrame FDE Types: a default FDE without FREs is an outermost frame */
 static __always_inline int set_outermost(const struct sframe_index *idx,
 					 const struct sframe_func *func,
-					 struct unwind_row *row)
+					 struct unwind_frame_rule *rule)
 {
 	if (idx->v2 || func->type != SFRAME_FDE_TYPE_DEFAULT)
 		return -ENOENT;
-	row->outermost = true;
+	rule->outermost = true;
 	return 0;
 }
 
 /*
- * The row
+ * The FRE
  */
 
 /*
- * Where the row at @pos starts, from its function's start.  Bounds are checked in 64
+ * Where the FRE at @pos starts, from its function's start.  Bounds are checked in 64
  * bits, and @pos is no more than 65 beyond fre_len: nothing wraps.
  */
 static __always_inline int read_fre_start(const struct sframe_section *sec,
@@ -253,7 +253,7 @@ static __always_inline int read_fre_start(const struct sframe_section *sec,
 	}
 }
 
-/* The rest of the row that begins where @fre ends; its start was read */
+/* The rest of the FRE that begins where @fre ends; its start was read */
 static __always_inline int read_fre_info(const struct sframe_section *sec,
 					 u8 fre_type, struct sframe_fre *fre)
 {
@@ -274,8 +274,8 @@ static __always_inline int read_fre_info(const struct sframe_section *sec,
 }
 
 /*
- * The next data word of a row, at @pos; the caller has checked that it is one.
- * @word_size is the row's, or a constant where that is known.
+ * The next data word of an FRE, at @pos; the caller has checked that it is one.
+ * @word_size is the FRE's, or a constant where that is known.
  */
 static __always_inline int read_word(const struct sframe_section *sec,
 				     u8 word_size, u64 *pos, s32 *word)
@@ -307,7 +307,7 @@ static __always_inline int read_word(const struct sframe_section *sec,
 /* Default FDE Type Interpretation: CFA, then RA where it is not fixed, then FP */
 static __always_inline int default_rules(const struct sframe_section *sec,
 					 const struct sframe_fre *fre,
-					 u8 word_size, struct unwind_row *row)
+					 u8 word_size, struct unwind_frame_rule *rule)
 {
 	u64 pos = fre->words;
 	s32 offset;
@@ -316,20 +316,20 @@ static __always_inline int default_rules(const struct sframe_section *sec,
 	ret = read_word(sec, word_size, &pos, &offset);
 	if (ret)
 		return ret;
-	row->cfa.base = fre->info & SFRAME_FRE_BASE_SP ? UNWIND_RULE_SP :
+	rule->cfa.base = fre->info & SFRAME_FRE_BASE_SP ? UNWIND_RULE_SP :
 							 UNWIND_RULE_FP;
-	row->cfa.offset = offset;
+	rule->cfa.offset = offset;
 	if (pos < fre->end && !sec->fixed_ra) {
 		ret = read_word(sec, word_size, &pos, &offset);
 		if (ret)
 			return ret;
-		row->ra = saved_at(offset);
+		rule->ra = saved_at(offset);
 	}
 	if (pos < fre->end && !sec->fixed_fp) {
 		ret = read_word(sec, word_size, &pos, &offset);
 		if (ret)
 			return ret;
-		row->fp = saved_at(offset);
+		rule->fp = saved_at(offset);
 	}
 	return pos == fre->end ? 0 : -EINVAL;
 }
@@ -348,7 +348,7 @@ static __always_inline u8 rule_base_of_reg(const struct sframe_section *sec,
 
 static __always_inline int flex_rule(const struct sframe_section *sec,
 				     u32 control, s32 offset,
-				     struct unwind_rule *rule)
+				     struct unwind_reg_rule *rule)
 {
 	u32 reg = control >> SFRAME_FLEX_REGNUM_SHIFT;
 
@@ -371,7 +371,7 @@ static __always_inline int flex_rule(const struct sframe_section *sec,
  */
 static __always_inline int flex_sum(const struct sframe_section *sec,
 				    const struct sframe_fre *fre, u32 control_mask,
-				    u64 *pos, struct unwind_row *row)
+				    u64 *pos, struct unwind_frame_rule *rule)
 {
 	u8 word_size = fre_word_size(fre->info);
 	s32 word;
@@ -380,7 +380,7 @@ static __always_inline int flex_sum(const struct sframe_section *sec,
 
 	if (*pos + (2U << word_size) > fre->end)
 		return -EINVAL;
-	ret = read_word(sec, word_size, pos, &row->cfa_addend);
+	ret = read_word(sec, word_size, pos, &rule->cfa_addend);
 	if (!ret)
 		ret = read_word(sec, word_size, pos, &word);
 	if (ret)
@@ -390,8 +390,8 @@ static __always_inline int flex_sum(const struct sframe_section *sec,
 		return 0;
 	if (!(index & SFRAME_FLEX_REG) || index >> SFRAME_FLEX_REGNUM_SHIFT > U8_MAX)
 		return -EINVAL;
-	row->cfa_scale = 1U << FIELD_GET(SFRAME_INDEX_SCALE, index);
-	row->cfa_index = index >> SFRAME_FLEX_REGNUM_SHIFT;
+	rule->cfa_scale = 1U << FIELD_GET(SFRAME_INDEX_SCALE, index);
+	rule->cfa_index = index >> SFRAME_FLEX_REGNUM_SHIFT;
 	return 0;
 }
 
@@ -402,17 +402,17 @@ static __always_inline bool may_be_sum(const struct sframe_section *sec, unsigne
 	return !i && control & SFRAME_FLEX_DEREF && sec->flags & SFRAME_F_CFA_SUM;
 }
 
-/* The rules to which the data words of a flexible row belong, in turn */
-static __always_inline struct unwind_rule *
-flex_entity(struct unwind_row *row, unsigned int i)
+/* The rules to which the data words of a flexible FRE belong, in turn */
+static __always_inline struct unwind_reg_rule *
+flex_entity(struct unwind_frame_rule *rule, unsigned int i)
 {
 	switch (i) {
 	case 0:
-		return &row->cfa;
+		return &rule->cfa;
 	case 1:
-		return &row->ra;
+		return &rule->ra;
 	case 2:
-		return &row->fp;
+		return &rule->fp;
 	default:
 		return NULL;
 	}
@@ -421,11 +421,11 @@ flex_entity(struct unwind_row *row, unsigned int i)
 /*
  * Flexible FDE Type Interpretation: for CFA, RA and FP in turn either a pair of
  * control and offset words, or one padding word (0) where the fixed rule holds.
- * Words that pad the row to its end say nothing.
+ * Words that pad the FRE to its end say nothing.
  */
 static __always_inline int flex_rules(const struct sframe_section *sec,
 				      const struct sframe_fre *fre,
-				      struct unwind_row *row)
+				      struct unwind_frame_rule *rule)
 {
 	u32 control_mask = GENMASK((8 << fre_word_size(fre->info)) - 1, 0);
 	u64 pos = fre->words;
@@ -434,51 +434,51 @@ static __always_inline int flex_rules(const struct sframe_section *sec,
 	int ret;
 
 	for (i = 0; pos < fre->end; i++) {
-		struct unwind_rule *rule = flex_entity(row, i);
+		struct unwind_reg_rule *reg_rule = flex_entity(rule, i);
 
 		ret = read_word(sec, fre_word_size(fre->info), &pos, &control);
 		if (ret)
 			return ret;
 		if (!control)
 			continue;
-		if (!rule || pos == fre->end ||
+		if (!reg_rule || pos == fre->end ||
 		    (control & SFRAME_FLEX_SUM && !may_be_sum(sec, i, control)))
 			return -EINVAL;
 		ret = read_word(sec, fre_word_size(fre->info), &pos, &offset);
 		if (!ret)
 			ret = flex_rule(sec, control & control_mask, offset,
-					rule);
+					reg_rule);
 		if (!ret && control & SFRAME_FLEX_SUM)
-			ret = flex_sum(sec, fre, control_mask, &pos, row);
+			ret = flex_sum(sec, fre, control_mask, &pos, rule);
 		if (ret)
 			return ret;
 	}
 	/* A CFA relative to the CFA, or none at all */
-	return row->cfa.base == UNWIND_RULE_CFA ||
-	       row->cfa.base == UNWIND_RULE_SAME ? -EINVAL : 0;
+	return rule->cfa.base == UNWIND_RULE_CFA ||
+	       rule->cfa.base == UNWIND_RULE_SAME ? -EINVAL : 0;
 }
 
-static __always_inline int read_row(const struct sframe_section *sec,
-				    const struct sframe_func *func,
-				    const struct sframe_fre *fre,
-				    struct unwind_row *row)
+static __always_inline int read_rule(const struct sframe_section *sec,
+				     const struct sframe_func *func,
+				     const struct sframe_fre *fre,
+				     struct unwind_frame_rule *rule)
 {
 	/* Errata 2 of version 2, and version 3: no data words, RA undefined */
 	if (fre->words == fre->end) {
-		row->outermost = true;
+		rule->outermost = true;
 		return 0;
 	}
 	if (fre->end > sec->fre_len)
 		return -EINVAL;
 	if (fre->info & SFRAME_FRE_MANGLED_RA)
-		row->mangled_ra = sec->aarch64;
+		rule->mangled_ra = sec->aarch64;
 
 	if (func->type != SFRAME_FDE_TYPE_DEFAULT)
 		return func->type == SFRAME_FDE_TYPE_FLEX ?
-		       flex_rules(sec, fre, row) : -EINVAL;
+		       flex_rules(sec, fre, rule) : -EINVAL;
 	if (fre_word_size(fre->info) == SFRAME_FRE_DATAWORD_1B)
-		return default_rules(sec, fre, SFRAME_FRE_DATAWORD_1B, row);
-	return default_rules(sec, fre, fre_word_size(fre->info), row);
+		return default_rules(sec, fre, SFRAME_FRE_DATAWORD_1B, rule);
+	return default_rules(sec, fre, fre_word_size(fre->info), rule);
 }
 
 #endif /* _KERNEL_UNWIND_SFRAME_DECODE_H */

@@ -3,20 +3,20 @@
  * Building a table from an SFrame section that was copied into the kernel.
  *
  * The file follows a build: collect the functions and sort them by offset, turn each
- * function's rows into entries, number the different rules, then lay the arrays out as
+ * function's FREs into entries, number the different rules, then lay the arrays out as
  * struct sframe_table has them.
  *
- * A bad row costs its own addresses, a bad function its own, and both get
+ * A bad FRE costs its own addresses, a bad function its own, and both get
  * SFRAME_RULE_BAD.  Where functions overlap, the first one wins, and the rest of the
  * other one is bad.  Addresses between functions get SFRAME_RULE_NONE.  So a table says
- * for each address what sframe_find_row() says, apart from overlaps, rows that do not
+ * for each address what sframe_find_rule() says, apart from overlaps, FREs that do not
  * ascend, and what exceeds a bound.
  *
- * The section is hostile.  Functions may share rows, repeat them in small blocks, and
+ * The section is hostile.  Functions may share FREs, repeat them in small blocks, and
  * lie gigabytes apart.  The following bounds hold all the same: entries are at most
  * half as many as the section has bytes, plus MAX_REPEATED and two per function; there
  * are at most MAX_RULES rules, and at most 16 blocks per entry, plus MIN_BLOCKS.  Work
- * is bounded likewise: each row that is decoded makes an entry, or was counted as one.
+ * is bounded likewise: each FRE that is decoded makes an entry, or was counted as one.
  */
 
 #include <linux/align.h>
@@ -47,12 +47,12 @@
 #define sframe_get_u64(val, addr)	SFRAME_GET(u64, val, addr)
 #include "sframe_decode.h"
 
-/* Distributions' files have some hundreds of rules, and fewer than ten rows */
+/* Distributions' files have some hundreds of rules, fewer than ten of them complex */
 #define MAX_RULES	4096
-#define MAX_ROWS	1024
+#define MAX_COMPLEX	1024
 #define HASH_BITS	13
 
-/* Entries of functions that repeat their rows, such as a PLT */
+/* Entries of functions that repeat their FREs, such as a PLT */
 #define MAX_REPEATED	65536
 
 /* Blocks that a table of few entries may have: 512 KiB of text */
@@ -61,10 +61,10 @@
 /* A table can do without, so nobody is killed for it */
 #define TABLE_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 
-/* A function of more rows than a table may have */
+/* A function of more FREs than a table may have */
 #define INDEX_BAD	U32_MAX
 
-/* A function, before its rows are read */
+/* A function, before its FREs are read */
 struct func_ref {
 	u64	offset;
 	u32	size;
@@ -74,10 +74,10 @@ struct func_ref {
 /* The different rules; slots has their numbers plus one, by hash */
 struct dictionary {
 	u64			rules[MAX_RULES];
-	struct unwind_row	rows[MAX_ROWS];
+	struct unwind_frame_rule	complex[MAX_COMPLEX];
 	u16			slots[BIT(HASH_BITS)];
 	u32			nr_rules;
-	u32			nr_rows;
+	u32			nr_complex;
 	u32			seed;	/* or a process could have them collide */
 	bool			pushed;	/* calls push the return address */
 };
@@ -184,7 +184,7 @@ static int read_func(const struct builder *b, const struct func_ref *ref,
 	return b->idx.v2 ? read_func_v2(func) : read_func_attr_v3(&b->sec, func);
 }
 
-/* How often a function's rows are repeated, and in blocks of how many bytes */
+/* How often a function's FREs are repeated, and in blocks of how many bytes */
 static bool read_repeats(const struct sframe_func *func, u32 *block, u32 *repeats)
 {
 	u8 rep_size = 0;
@@ -202,8 +202,8 @@ static bool read_repeats(const struct sframe_func *func, u32 *block, u32 *repeat
 }
 
 /*
- * Count entries: at most one per row, one more where each block begins, and one where
- * the function ends.  A function whose rows would exceed the bound is bad.
+ * Count entries: at most one per FRE, one more where each block begins, and one where
+ * the function ends.  A function whose FREs would exceed the bound is bad.
  */
 static int count_entries(struct builder *b)
 {
@@ -212,7 +212,7 @@ static int count_entries(struct builder *b)
 
 	for (i = 0; i < b->nr_funcs; i++) {
 		struct sframe_func func;
-		u64 rows;
+		u64 fres;
 
 		cond_resched();
 		nr += 2;
@@ -220,13 +220,13 @@ static int count_entries(struct builder *b)
 		    !read_repeats(&func, &block, &repeats))
 			continue;
 		/* The start of the first block is among the two */
-		rows = (func.num_fres + 1ULL) * repeats - 1;
-		if (rows > left) {
+		fres = (func.num_fres + 1ULL) * repeats - 1;
+		if (fres > left) {
 			b->funcs[i].index = INDEX_BAD;
 			continue;
 		}
-		left -= rows;
-		nr += rows;
+		left -= fres;
+		nr += fres;
 	}
 	b->offsets = kvmalloc_array(nr, sizeof(*b->offsets), TABLE_GFP);
 	b->numbers = kvmalloc_array(nr, sizeof(*b->numbers), TABLE_GFP);
@@ -252,7 +252,7 @@ static u64 pack_offset(s32 offset, unsigned int shift)
 	return (u64)(u16)(offset / 8) << shift;
 }
 
-static bool saved_in_frame(const struct unwind_rule *rule)
+static bool saved_in_frame(const struct unwind_reg_rule *rule)
 {
 	return rule->base == UNWIND_RULE_CFA && rule->deref && fits(rule->offset);
 }
@@ -261,37 +261,38 @@ static bool saved_in_frame(const struct unwind_rule *rule)
  * The rule of an ordinary frame, or of a function without a frame; else 0.  @pushed: calls
  * push the return address.
  */
-static u64 pack_row(const struct unwind_row *row, bool pushed)
+static u64 pack_rule(const struct unwind_frame_rule *rule, bool pushed)
 {
-	u64 rule;
+	u64 packed;
 
-	if (row->outermost || row->signal || row->cfa.deref || !fits(row->cfa.offset))
+	if (rule->outermost || rule->signal || rule->cfa.deref || !fits(rule->cfa.offset))
 		return 0;
 	/* Elsewhere, it is not where a call puts it */
-	if (saved_in_frame(&row->ra) && (pushed ? row->ra.offset == -8 : row->ra.offset < 0))
-		rule = SFRAME_RULE_ORDINARY | pack_offset(row->ra.offset, 32);
-	else if (row->ra.base == UNWIND_RULE_SAME)
-		rule = SFRAME_RULE_LINK;
+	if (saved_in_frame(&rule->ra) && (pushed ? rule->ra.offset == -8 : rule->ra.offset < 0))
+		packed = SFRAME_RULE_ORDINARY | pack_offset(rule->ra.offset, 32);
+	else if (rule->ra.base == UNWIND_RULE_SAME)
+		packed = SFRAME_RULE_LINK;
 	else
 		return 0;
-	if (row->cfa.base == UNWIND_RULE_FP)
-		rule |= SFRAME_RULE_CFA_FP;
-	else if (row->cfa.base != UNWIND_RULE_SP)
+	if (rule->cfa.base == UNWIND_RULE_FP)
+		packed |= SFRAME_RULE_CFA_FP;
+	else if (rule->cfa.base != UNWIND_RULE_SP)
 		return 0;
-	if (saved_in_frame(&row->fp))
-		rule |= SFRAME_RULE_FP_SAVED | pack_offset(row->fp.offset, 48);
-	else if (row->fp.base != UNWIND_RULE_SAME)
+	if (saved_in_frame(&rule->fp))
+		packed |= SFRAME_RULE_FP_SAVED | pack_offset(rule->fp.offset, 48);
+	else if (rule->fp.base != UNWIND_RULE_SAME)
 		return 0;
-	return rule | pack_offset(row->cfa.offset, 16);
+	return packed | pack_offset(rule->cfa.offset, 16);
 }
 
-static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
+static bool same_rule(const struct unwind_reg_rule *a, const struct unwind_reg_rule *b)
 {
 	return a->base == b->base && a->reg == b->reg && a->deref == b->deref &&
 	       a->offset == b->offset;
 }
 
-static bool same_row(const struct unwind_row *a, const struct unwind_row *b)
+static bool same_frame_rule(const struct unwind_frame_rule *a,
+			    const struct unwind_frame_rule *b)
 {
 	return a->outermost == b->outermost && a->signal == b->signal &&
 	       a->cfa_scale == b->cfa_scale && a->cfa_index == b->cfa_index &&
@@ -300,43 +301,43 @@ static bool same_row(const struct unwind_row *a, const struct unwind_row *b)
 	       same_rule(&a->fp, &b->fp);
 }
 
-static u32 hash_row(const struct dictionary *dict, const struct unwind_row *row)
+static u32 hash_rule(const struct dictionary *dict, const struct unwind_frame_rule *rule)
 {
-	u32 offsets = jhash_3words(row->cfa.offset, row->ra.offset, row->fp.offset,
+	u32 offsets = jhash_3words(rule->cfa.offset, rule->ra.offset, rule->fp.offset,
 				   dict->seed);
-	u32 bases = row->cfa.base | row->ra.base << 4 | row->fp.base << 8 |
-		    row->cfa.deref << 12 | row->ra.deref << 13 | row->fp.deref << 14 |
-		    row->outermost << 15 | row->signal << 16;
-	u32 regs = row->cfa.reg | row->ra.reg << 8 | row->fp.reg << 16;
-	u32 sum = jhash_3words(row->cfa_addend, row->cfa_scale, row->cfa_index, dict->seed);
+	u32 bases = rule->cfa.base | rule->ra.base << 4 | rule->fp.base << 8 |
+		    rule->cfa.deref << 12 | rule->ra.deref << 13 | rule->fp.deref << 14 |
+		    rule->outermost << 15 | rule->signal << 16;
+	u32 regs = rule->cfa.reg | rule->ra.reg << 8 | rule->fp.reg << 16;
+	u32 sum = jhash_3words(rule->cfa_addend, rule->cfa_scale, rule->cfa_index, dict->seed);
 
 	return jhash_3words(offsets, bases, regs, sum);
 }
 
-/* The row's number, which it gets if it is new.  How addresses are signed is left out. */
-static u16 number_of(struct dictionary *dict, const struct unwind_row *row)
+/* The rule's number, which it gets if it is new.  How addresses are signed is left out. */
+static u16 number_of(struct dictionary *dict, const struct unwind_frame_rule *rule)
 {
-	u64 rule = pack_row(row, dict->pushed);
-	u32 slot = hash_row(dict, row) % ARRAY_SIZE(dict->slots);
+	u64 packed = pack_rule(rule, dict->pushed);
+	u32 slot = hash_rule(dict, rule) % ARRAY_SIZE(dict->slots);
 	u16 number;
 
 	for (; dict->slots[slot]; slot = (slot + 1) % ARRAY_SIZE(dict->slots)) {
 		number = dict->slots[slot] - 1;
-		if (rule ? dict->rules[number] == rule :
-			   dict->rules[number] & SFRAME_RULE_ROW &&
-			   same_row(&dict->rows[dict->rules[number] >> 16], row))
+		if (packed ? dict->rules[number] == packed :
+			   dict->rules[number] & SFRAME_RULE_COMPLEX &&
+			   same_frame_rule(&dict->complex[dict->rules[number] >> 16], rule))
 			return number;
 	}
-	if (dict->nr_rules == MAX_RULES || (!rule && dict->nr_rows == MAX_ROWS))
+	if (dict->nr_rules == MAX_RULES || (!packed && dict->nr_complex == MAX_COMPLEX))
 		return NUMBER_BAD;
-	if (!rule) {
-		rule = SFRAME_RULE_ROW | (u64)dict->nr_rows << 16;
-		dict->rows[dict->nr_rows] = *row;
-		dict->rows[dict->nr_rows].mangled_ra = false;
-		dict->rows[dict->nr_rows++].pauth_key_b = false;
+	if (!packed) {
+		packed = SFRAME_RULE_COMPLEX | (u64)dict->nr_complex << 16;
+		dict->complex[dict->nr_complex] = *rule;
+		dict->complex[dict->nr_complex].mangled_ra = false;
+		dict->complex[dict->nr_complex++].pauth_key_b = false;
 	}
 	number = dict->nr_rules++;
-	dict->rules[number] = rule;
+	dict->rules[number] = packed;
 	dict->slots[slot] = number + 1;
 	return number;
 }
@@ -359,20 +360,20 @@ static void add_entry(struct builder *b, u64 offset, u16 number)
 	b->numbers[b->nr++] = number;
 }
 
-/* One row's rule */
-static u16 decode_row(struct builder *b, const struct sframe_func *func,
-		      const struct sframe_fre *fre)
+/* The rule of an FRE */
+static u16 decode_rule(struct builder *b, const struct sframe_func *func,
+		       const struct sframe_fre *fre)
 {
-	struct unwind_row row = b->sec.fixed;
+	struct unwind_frame_rule rule = b->sec.fixed;
 
-	set_func_flags(&b->sec, func, &row);
-	return read_row(&b->sec, func, fre, &row) ? NUMBER_BAD :
-						    number_of(b->dict, &row);
+	set_func_flags(&b->sec, func, &rule);
+	return read_rule(&b->sec, func, fre, &rule) ? NUMBER_BAD :
+						      number_of(b->dict, &rule);
 }
 
 /*
- * The rows of one block of code, from @offset on for @size bytes.  As in a lookup, a
- * row whose start cannot be read spoils the one before it, which may end anywhere.
+ * The FREs of one block of code, from @offset on for @size bytes.  As in a lookup, a
+ * FRE whose start cannot be read spoils the one before it, which may end anywhere.
  */
 static void add_block(struct builder *b, const struct sframe_func *func,
 		      u8 fre_type, u64 offset, u32 size)
@@ -394,12 +395,12 @@ static void add_block(struct builder *b, const struct sframe_func *func,
 			add_entry(b, offset + max(start, last), NUMBER_BAD);
 			return;
 		}
-		add_entry(b, offset + start, decode_row(b, func, &fre));
+		add_entry(b, offset + start, decode_rule(b, func, &fre));
 		last = start;
 	}
 }
 
-static void add_rows(struct builder *b, const struct sframe_func *func, u64 offset)
+static void add_fres(struct builder *b, const struct sframe_func *func, u64 offset)
 {
 	u8 fre_type = FIELD_GET(SFRAME_FDE_FRE_TYPE, func->info);
 	u32 i, block, repeats;
@@ -417,17 +418,17 @@ static void add_rows(struct builder *b, const struct sframe_func *func, u64 offs
 
 static void add_func(struct builder *b, const struct func_ref *ref)
 {
-	struct unwind_row row = b->sec.fixed;
+	struct unwind_frame_rule rule = b->sec.fixed;
 	struct sframe_func func;
 
 	if (ref->index == INDEX_BAD || read_func(b, ref, &func)) {
 		add_entry(b, ref->offset, NUMBER_BAD);
 	} else if (func.num_fres) {
-		add_rows(b, &func, ref->offset);
+		add_fres(b, &func, ref->offset);
 	} else {
-		set_func_flags(&b->sec, &func, &row);
-		add_entry(b, ref->offset, set_outermost(&b->idx, &func, &row) ?
-			  NUMBER_NONE : number_of(b->dict, &row));
+		set_func_flags(&b->sec, &func, &rule);
+		add_entry(b, ref->offset, set_outermost(&b->idx, &func, &rule) ?
+			  NUMBER_NONE : number_of(b->dict, &rule));
 	}
 }
 
@@ -467,7 +468,7 @@ static struct sframe_table *alloc_table(const struct builder *b, u32 blocks, u32
 	size_t bytes;
 
 	bytes = sizeof(*table) + dict->nr_rules * sizeof(*table->rules) +
-		dict->nr_rows * sizeof(*table->rows) + pages * sizeof(*table->page) +
+		dict->nr_complex * sizeof(*table->complex) + pages * sizeof(*table->page) +
 		(blocks + 1) * sizeof(*table->block) +
 		b->nr * (sizeof(*table->rule) + sizeof(*table->low)) + SFRAME_PADDING;
 	table = kvmalloc(bytes, TABLE_GFP);
@@ -478,12 +479,12 @@ static struct sframe_table *alloc_table(const struct builder *b, u32 blocks, u32
 		.span = b->end - b->start,
 		.nr = b->nr,
 		.nr_rules = dict->nr_rules,
-		.nr_rows = dict->nr_rows,
+		.nr_complex = dict->nr_complex,
 		.bytes = bytes,
 		.rules = (u64 *)(table + 1),
 	};
-	table->rows = (struct unwind_row *)(table->rules + dict->nr_rules);
-	table->page = (u32 *)(table->rows + dict->nr_rows);
+	table->complex = (struct unwind_frame_rule *)(table->rules + dict->nr_rules);
+	table->page = (u32 *)(table->complex + dict->nr_complex);
 	table->block = (u16 *)(table->page + pages);
 	table->rule = table->block + blocks + 1;
 	table->low = (u8 *)(table->rule + b->nr);
@@ -520,7 +521,8 @@ static struct sframe_table *make_table(const struct builder *b)
 		return ERR_PTR(-ENOMEM);
 	memcpy((void *)table->rules, b->dict->rules,
 	       table->nr_rules * sizeof(*table->rules));
-	memcpy((void *)table->rows, b->dict->rows, table->nr_rows * sizeof(*table->rows));
+	memcpy((void *)table->complex, b->dict->complex,
+	       table->nr_complex * sizeof(*table->complex));
 	memcpy((void *)table->rule, b->numbers, b->nr * sizeof(*table->rule));
 	fill_index(b, (u16 *)table->block, blocks, (u32 *)table->page);
 	low = (u8 *)table->low;
@@ -597,29 +599,30 @@ void sframe_table_free(struct sframe_table *table)
 }
 
 /**
- * sframe_table_row - what a rule says, in full
+ * sframe_table_rule - what a rule says, in full
  * @table: the table
- * @rule: from sframe_table_find()
- * @row: filled in on success
+ * @packed: from sframe_table_find()
+ * @rule: filled in on success
  *
  * Context: any.
  * Return: 0; -ENOENT nothing describes the address; -EINVAL what does makes no sense.
  */
-int sframe_table_row(const struct sframe_table *table, u64 rule, struct unwind_row *row)
+int sframe_table_rule(const struct sframe_table *table, u64 packed,
+		      struct unwind_frame_rule *rule)
 {
-	if (rule & SFRAME_RULE_ROW) {
-		*row = table->rows[(u16)(rule >> 16)];
+	if (packed & SFRAME_RULE_COMPLEX) {
+		*rule = table->complex[(u16)(packed >> 16)];
 		return 0;
 	}
-	if (!(rule & (SFRAME_RULE_ORDINARY | SFRAME_RULE_LINK)))
-		return rule == SFRAME_RULE_NONE ? -ENOENT : -EINVAL;
-	*row = (struct unwind_row){
-		.cfa.base = rule & SFRAME_RULE_CFA_FP ? UNWIND_RULE_FP : UNWIND_RULE_SP,
-		.cfa.offset = sframe_rule_cfa(rule),
+	if (!(packed & (SFRAME_RULE_ORDINARY | SFRAME_RULE_LINK)))
+		return packed == SFRAME_RULE_NONE ? -ENOENT : -EINVAL;
+	*rule = (struct unwind_frame_rule){
+		.cfa.base = packed & SFRAME_RULE_CFA_FP ? UNWIND_RULE_FP : UNWIND_RULE_SP,
+		.cfa.offset = sframe_rule_cfa(packed),
 	};
-	if (rule & SFRAME_RULE_ORDINARY)
-		row->ra = saved_at(sframe_rule_ra(rule));
-	if (rule & SFRAME_RULE_FP_SAVED)
-		row->fp = saved_at(sframe_rule_fp(rule));
+	if (packed & SFRAME_RULE_ORDINARY)
+		rule->ra = saved_at(sframe_rule_ra(packed));
+	if (packed & SFRAME_RULE_FP_SAVED)
+		rule->fp = saved_at(sframe_rule_fp(packed));
 	return 0;
 }

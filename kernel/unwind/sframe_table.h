@@ -11,7 +11,7 @@
  *	low	per entry: offset in its block
  *	rule	per entry: index into rules
  *	rules	the different rules, see SFRAME_RULE_*
- *	rows	the rules that do not fit into 64 bits
+ *	complex	the rules that do not fit into 64 bits
  *
  *	offset ──┬─> page, block ──> first entry of the block
  *	         └─> low 7 bits  ──> the last entry that begins at or before it
@@ -32,7 +32,7 @@
 #include <linux/types.h>
 #include <linux/unaligned.h>
 
-#include "row.h"
+#include "rule.h"
 
 struct unwind_chain;
 
@@ -59,7 +59,7 @@ struct unwind_chain;
 #define SFRAME_RULE_CFA_FP	BIT(1)	/* the CFA counts from FP, not from SP */
 #define SFRAME_RULE_FP_SAVED	BIT(2)	/* FP is saved in the frame */
 #define SFRAME_RULE_LINK	BIT(3)
-#define SFRAME_RULE_ROW		BIT(4)	/* bits 16 to 31 are an index into rows */
+#define SFRAME_RULE_COMPLEX	BIT(4)	/* bits 16 to 31 are an index into complex */
 #define SFRAME_RULE_BAD		BIT(5)	/* what describes the address makes no sense */
 
 /**
@@ -68,11 +68,11 @@ struct unwind_chain;
  * @span: bytes from there to the end of what is described
  * @nr: number of entries
  * @nr_rules: number of rules
- * @nr_rows: number of rows
+ * @nr_complex: number of complex rules
  * @bytes: size of the table in memory
  * @chain: what the file's runtime has in addition, set by file.c; or NULL
  * @rules: different rules
- * @rows: rules that need more than 64 bits
+ * @complex: rules that need more than 64 bits
  * @page: one for each 64 KiB of text
  * @block: one for each 128 bytes of text, and one more
  * @rule: one for each entry
@@ -83,11 +83,11 @@ struct sframe_table {
 	u32			span;
 	u32			nr;
 	u32			nr_rules;
-	u32			nr_rows;
+	u32			nr_complex;
 	size_t			bytes;
 	struct unwind_chain	*chain;
 	const u64		*rules;
-	const struct unwind_row	*rows;
+	const struct unwind_frame_rule	*complex;
 	const u32		*page;
 	const u16		*block;
 	const u16		*rule;
@@ -124,8 +124,8 @@ struct sframe_image {
 
 struct sframe_table *sframe_table_build(const struct sframe_image *image, u8 abi);
 void sframe_table_free(struct sframe_table *table);
-int sframe_table_row(const struct sframe_table *table, u64 rule,
-		     struct unwind_row *row);
+int sframe_table_rule(const struct sframe_table *table, u64 packed,
+		      struct unwind_frame_rule *rule);
 
 /* The same byte eight times */
 #define SFRAME_BYTES(byte)	((byte) * 0x0101010101010101ULL)

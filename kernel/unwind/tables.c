@@ -492,7 +492,7 @@ static struct unwind_range *find_range(struct mm_struct *mm, unsigned long addr,
  *
  * Context: any, in an RCU read-side critical section.
  * Return: 0; -ENOENT there is none; -ENODATA unwind_tables_build() has to make it first;
- * -EREMOTE it changes, see unwind_tables_find_row().
+ * -EREMOTE it changes, see unwind_tables_find_rule().
  */
 int unwind_tables_find(struct mm_struct *mm, unsigned long addr,
 		       struct unwind_mapping *map, struct unwind_mapping *hole)
@@ -698,15 +698,16 @@ int unwind_tables_build(struct mm_struct *mm, unsigned long addr)
 }
 
 /**
- * unwind_tables_find_row - find the rule of an address in a section that changes
+ * unwind_tables_find_rule - find the rule of an address in a section that changes
  * @mm: the current task's address space
  * @addr: the address
- * @row: filled in as by sframe_find_row()
+ * @rule: filled in as by sframe_find_rule()
  *
  * Context: task; may sleep and fault; without the mmap lock.
- * Return: as sframe_find_row(); -ENOENT also if nothing is registered there.
+ * Return: as sframe_find_rule(); -ENOENT also if nothing is registered there.
  */
-int unwind_tables_find_row(struct mm_struct *mm, unsigned long addr, struct unwind_row *row)
+int unwind_tables_find_rule(struct mm_struct *mm, unsigned long addr,
+			    struct unwind_frame_rule *rule)
 {
 	struct unwind_range range;
 	int ret;
@@ -716,5 +717,5 @@ int unwind_tables_find_row(struct mm_struct *mm, unsigned long addr, struct unwi
 		return ret;
 	if (!unwind_may_read(range.section.start, range.section.end - range.section.start))
 		return -EFAULT;
-	return sframe_find_row(&range.section, addr, row);
+	return sframe_find_rule(&range.section, addr, rule);
 }

@@ -6,7 +6,7 @@
 #include <linux/types.h>
 
 #include "mapping.h"
-#include "row.h"
+#include "rule.h"
 
 struct mm_struct;
 struct unwind_chain;
@@ -29,8 +29,8 @@ int unwind_tables_find(struct mm_struct *mm, unsigned long addr,
 		       struct unwind_mapping *map, struct unwind_mapping *hole);
 unsigned int unwind_tables_nr(struct mm_struct *mm);
 int unwind_tables_build(struct mm_struct *mm, unsigned long addr);
-int unwind_tables_find_row(struct mm_struct *mm, unsigned long addr,
-			   struct unwind_row *row);
+int unwind_tables_find_rule(struct mm_struct *mm, unsigned long addr,
+			    struct unwind_frame_rule *rule);
 enum unwind_range_kind unwind_tables_kind(struct mm_struct *mm, unsigned long addr);
 
 int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,

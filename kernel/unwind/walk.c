@@ -94,7 +94,7 @@
  * @fp: as in &struct unwind_walk_state
  * @rule: of the frame, with RULE_EDGE instead of SFRAME_RULE_ORDINARY if that applies;
  *	SFRAME_RULE_NONE if there is none
- * @exact_ip: as in &struct unwind_walk_state
+ * @interrupted: as in &struct unwind_walk_state
  * @sp_is_bound: as in &struct unwind_walk_state
  */
 struct ordinary {
@@ -102,14 +102,14 @@ struct ordinary {
 	unsigned long	sp;
 	unsigned long	fp;
 	u64		rule;
-	bool		exact_ip;
+	bool		interrupted;
 	bool		sp_is_bound;
 };
 
 /* Look up the rule; whether the address is in @map */
 static __always_inline bool find_rule(struct ordinary *at, const struct unwind_mapping *map)
 {
-	const unsigned long ip = at->ip - !at->exact_ip;
+	const unsigned long ip = at->ip - !at->interrupted;
 	bool edge;
 
 	if (ip - map->start >= map->size)
@@ -119,7 +119,7 @@ static __always_inline bool find_rule(struct ordinary *at, const struct unwind_m
 		return true;
 	at->rule = sframe_table_find_inside(map->inside, ip - map->origin, &edge);
 	/* An interrupted function did not call what comes after it */
-	if (unlikely(edge) && !at->exact_ip && at->rule & SFRAME_RULE_ORDINARY)
+	if (unlikely(edge) && !at->interrupted && at->rule & SFRAME_RULE_ORDINARY)
 		at->rule ^= SFRAME_RULE_ORDINARY | RULE_EDGE;
 	return true;
 }
@@ -137,7 +137,7 @@ static __always_inline u64 other_rule(const struct ordinary *at)
 	if (at->rule & RULE_EDGE) {
 		rule = at->rule ^ (SFRAME_RULE_ORDINARY | RULE_EDGE);
 	} else {
-		if (at->rule != SFRAME_RULE_NONE || at->exact_ip || at->fp < at->sp ||
+		if (at->rule != SFRAME_RULE_NONE || at->interrupted || at->fp < at->sp ||
 		    !read_word(at->ip - sizeof(code), &code) || !unwind_arch_follows_call(code))
 			return SFRAME_RULE_NONE;
 		rule = RULE_RECORD;
@@ -180,7 +180,7 @@ static __always_inline long rule_ra(u64 rule)
 /* Find the caller's frame, but not its rule */
 static __always_inline bool next_ordinary(const struct ordinary *at, struct ordinary *next)
 {
-	const unsigned int min = at->exact_ip ? UNWIND_ARCH_CFA_MIN_WORDS : 1;
+	const unsigned int min = at->interrupted ? UNWIND_ARCH_CFA_MIN_WORDS : 1;
 	const unsigned long word = sizeof(unsigned long);
 	unsigned long cfa;
 	u64 rule = at->rule;
@@ -198,7 +198,7 @@ static __always_inline bool next_ordinary(const struct ordinary *at, struct ordi
 
 	next->sp = cfa;
 	next->fp = at->fp;
-	next->exact_ip = false;
+	next->interrupted = false;
 	if (!UNWIND_ARCH_FP_CFA_EXACT)
 		next->sp_is_bound = !(rule & SFRAME_RULE_ORDINARY);
 	if (!read_word(cfa + rule_ra(rule), &next->ip))
@@ -315,7 +315,7 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 		.ip = state->ip,
 		.sp = state->sp,
 		.fp = state->fp,
-		.exact_ip = state->exact_ip,
+		.interrupted = state->interrupted,
 		.sp_is_bound = state->sp_is_bound,
 	}, next;
 	struct passed passed = {
@@ -330,7 +330,7 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 	if (!IS_ALIGNED(at.sp, sizeof(at.sp)) || at.sp >= TASK_SIZE_MAX)
 		return 0;
 	if (!find_rule(&at, passed.map)) {
-		passed.map = other_map(state, at.ip - !at.exact_ip);
+		passed.map = other_map(state, at.ip - !at.interrupted);
 		if (!passed.map || !find_rule(&at, passed.map))
 			return 0;
 	}
@@ -359,8 +359,8 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 	state->method = passed.rule & RULES_OF_TABLES ? UNWIND_METHOD_SFRAME : UNWIND_METHOD_FP;
 	state->by_table |= !!(passed.rules & RULES_OF_TABLES);
 	state->topmost = false;
-	state->exact_ip = false;
-	state->has_row = false;
+	state->interrupted = false;
+	state->has_rule = false;
 	state->no_pages = false;
 	if (!UNWIND_ARCH_FP_CFA_EXACT)
 		state->sp_is_bound = at.sp_is_bound;
@@ -484,7 +484,7 @@ int unwind_walk_start(struct unwind_walk_state *state, struct pt_regs *regs)
 		/* In other contexts, the list of uretprobes may be halfway changed */
 		.task = in_task(),
 		.topmost = true,
-		.exact_ip = true,
+		.interrupted = true,
 		.budget = MAX_BUDGET,
 	};
 	if (!user_mode(regs))
@@ -598,10 +598,10 @@ static void get_table(struct unwind_walk_state *state)
 		state->no_tables = true;
 }
 
-static void get_row(struct unwind_walk_state *state)
+static void get_rule(struct unwind_walk_state *state)
 {
-	state->row_error = unwind_tables_find_row(current->mm, state->need_addr, &state->row);
-	state->has_row = true;
+	state->rule_error = unwind_tables_find_rule(current->mm, state->need_addr, &state->rule);
+	state->has_rule = true;
 }
 
 static void get_page_at(struct unwind_walk_state *state)
@@ -630,8 +630,8 @@ static void get_need(struct unwind_walk_state *state)
 		return;
 	else if (state->need == UNWIND_NEED_TABLE)
 		get_table(state);
-	else if (state->need == UNWIND_NEED_ROW)
-		get_row(state);
+	else if (state->need == UNWIND_NEED_RULE)
+		get_rule(state);
 }
 
 /* Go on without what the next step needs */
@@ -645,9 +645,9 @@ static void do_without(struct unwind_walk_state *state)
 	case UNWIND_NEED_TABLE:
 		state->no_tables = true;
 		break;
-	case UNWIND_NEED_ROW:
-		state->row_error = -EFAULT;
-		state->has_row = true;
+	case UNWIND_NEED_RULE:
+		state->rule_error = -EFAULT;
+		state->has_rule = true;
 		break;
 	default:
 		state->stop = UNWIND_STOP_BUSY;
@@ -698,8 +698,8 @@ void unwind_walk_all_frames(struct unwind_walk_state *state,
 		if (state->stop)
 			break;
 		cond_resched();
-		/* One row for each frame in a table that changes: that is no wait */
-		needs += state->need != UNWIND_NEED_ROW;
+		/* One rule for each frame in a table that changes: that is no wait */
+		needs += state->need != UNWIND_NEED_RULE;
 		if (needs <= MAX_NEEDS && unwind_may_wait())
 			get_need(state);
 		else
@@ -715,7 +715,7 @@ static noinline void trace_stop(const struct unwind_walk_state *state,
 				unsigned int nr)
 {
 	/* A return address may lie after the end of its object: look up the call */
-	const unsigned int back = state->exact_ip ? 0 : 1;
+	const unsigned int back = state->interrupted ? 0 : 1;
 	char object[UNWIND_NAME_MAX];
 	u64 offset;
 

@@ -17,7 +17,7 @@
 
 #include "chain.h"
 #include "mapping.h"
-#include "row.h"
+#include "rule.h"
 
 /**
  * enum unwind_need - what the next step needs, and an unwind without faults does not have
@@ -25,7 +25,7 @@
  * @UNWIND_NEED_PAGE: memory at an address that is not resident
  * @UNWIND_NEED_CODE: the same, but instructions
  * @UNWIND_NEED_TABLE: the table for an address, which is not loaded
- * @UNWIND_NEED_ROW: the row of an address, from a table that changes
+ * @UNWIND_NEED_RULE: the rule of an address, from a table that changes
  * @UNWIND_NEED_LOCK: the mapping of an address, while a writer has the mmap lock
  */
 enum unwind_need {
@@ -33,7 +33,7 @@ enum unwind_need {
 	UNWIND_NEED_PAGE,
 	UNWIND_NEED_CODE,
 	UNWIND_NEED_TABLE,
-	UNWIND_NEED_ROW,
+	UNWIND_NEED_RULE,
 	UNWIND_NEED_LOCK,
 };
 
@@ -105,7 +105,7 @@ static __always_inline u16 unwind_walk_place(const unsigned long *sps, unsigned 
  * @map: index of the one that was used last
  * @notes: what is noted on the way; NULL if nothing is
  * @code: text that is not mapped; NULL if there is none
- * @row: the current frame's row, if @has_row
+ * @rule: the current frame's rule, if @has_rule
  * @need: what the next step needs
  * @need_addr: the address for @need
  * @need_beside: an address that has to be in the same mapping, or 0: if @need is a page
@@ -118,13 +118,13 @@ static __always_inline u16 unwind_walk_place(const unsigned long *sps, unsigned 
  * @locked: the mmap lock is held
  * @probed: uprobes may have changed the stack
  * @topmost: @ip, @sp and @fp are from @regs
- * @exact_ip: @ip is an interrupted instruction, not the one after a call
+ * @interrupted: @ip is an interrupted instruction, not the one after a call
  * @sp_is_bound: the stack pointer is not known; it is @sp or further out
  * @by_table: a table has described at least one frame
- * @has_row: @row is the current frame's, or there is none: see @row_error
+ * @has_rule: @rule is the current frame's, or there is none: see @rule_error
  * @no_pages: pages that are missing stay so, for the current frame
  * @no_tables: tables that are missing stay so, for the rest of the stack
- * @row_error: from the lookup of @row
+ * @rule_error: from the lookup of @rule
  */
 struct unwind_walk_state {
 	struct pt_regs			*regs;
@@ -136,11 +136,11 @@ struct unwind_walk_state {
 	struct unwind_mapping		maps[UNWIND_MAPPINGS];
 	struct unwind_walk_notes	*notes;
 	struct unwind_code		*code;
-	struct unwind_row		row;
+	struct unwind_frame_rule	rule;
 	unsigned long			need_addr;
 	unsigned long			need_beside;
 	u32				budget;
-	int				row_error;
+	int				rule_error;
 	enum unwind_need		need;
 	enum unwind_method		method;
 	enum unwind_stop_reason		stop;
@@ -151,10 +151,10 @@ struct unwind_walk_state {
 	bool				locked;
 	bool				probed;
 	bool				topmost;
-	bool				exact_ip;
+	bool				interrupted;
 	bool				sp_is_bound;
 	bool				by_table;
-	bool				has_row;
+	bool				has_rule;
 	bool				no_pages;
 	bool				no_tables;
 };
@@ -248,7 +248,7 @@ static inline void unwind_walk_need(struct unwind_walk_state *state,
 static inline unsigned long
 unwind_walk_lookup_ip(const struct unwind_walk_state *state)
 {
-	return state->exact_ip ? state->ip : state->ip - 1;
+	return state->interrupted ? state->ip : state->ip - 1;
 }
 
 #endif /* _KERNEL_UNWIND_WALK_H */

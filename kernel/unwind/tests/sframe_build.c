@@ -26,9 +26,9 @@ void sfb_put(struct sfb_image *img, u32 pos, unsigned int size, u64 val)
 		img->bytes[pos + (big ? size - 1 - i : i)] = val;
 }
 
-static u32 row_bytes(const struct sfb_func *func, const struct sfb_row *row)
+static u32 fre_bytes(const struct sfb_func *func, const struct sfb_fre *fre)
 {
-	return (1 << func->fre_type) + 1 + (row->num_words << row->word_size);
+	return (1 << func->fre_type) + 1 + (fre->num_words << fre->word_size);
 }
 
 static u32 func_bytes(const struct sfb_table *table,
@@ -36,13 +36,13 @@ static u32 func_bytes(const struct sfb_table *table,
 {
 	u32 bytes = table->version == 3 ? ATTR_SIZE : 0, i;
 
-	for (i = 0; i < func->num_rows; i++)
-		bytes += row_bytes(func, &func->rows[i]);
+	for (i = 0; i < func->num_fres; i++)
+		bytes += fre_bytes(func, &func->fres[i]);
 	return bytes;
 }
 
 static void put_header(struct sfb_image *img, const struct sfb_table *table,
-		       u32 num_rows)
+		       u32 num_fres)
 {
 	u32 header_end = SFB_HDR_SIZE + table->aux_len;
 
@@ -54,7 +54,7 @@ static void put_header(struct sfb_image *img, const struct sfb_table *table,
 	sfb_put(img, SFB_HDR_FIXED_RA, 1, table->fixed_ra);
 	sfb_put(img, SFB_HDR_AUX_LEN, 1, table->aux_len);
 	sfb_put(img, SFB_HDR_NUM_FDES, 4, table->num_funcs);
-	sfb_put(img, SFB_HDR_NUM_FRES, 4, num_rows);
+	sfb_put(img, SFB_HDR_NUM_FRES, 4, num_fres);
 	sfb_put(img, SFB_HDR_FRE_LEN, 4, img->size - img->fres);
 	sfb_put(img, SFB_HDR_FDEOFF, 4, img->fdes - header_end);
 	sfb_put(img, SFB_HDR_FREOFF, 4, img->fres - header_end);
@@ -74,7 +74,7 @@ static void put_fde(struct sfb_image *img, const struct sfb_table *table, u32 i)
 		sfb_put(img, pos + 8, 4, func->size);
 		sfb_put(img, pos + 12, 4, fres - img->fres);
 
-		sfb_put(img, fres, 2, func->num_rows);
+		sfb_put(img, fres, 2, func->num_fres);
 		sfb_put(img, fres + 2, 1, info);
 		sfb_put(img, fres + 3, 1, func->type);
 		sfb_put(img, fres + 4, 1, func->rep_size);
@@ -83,36 +83,36 @@ static void put_fde(struct sfb_image *img, const struct sfb_table *table, u32 i)
 	sfb_put(img, pos, 4, start);
 	sfb_put(img, pos + 4, 4, func->size);
 	sfb_put(img, pos + 8, 4, fres - img->fres);
-	sfb_put(img, pos + 12, 4, func->num_rows);
+	sfb_put(img, pos + 12, 4, func->num_fres);
 	sfb_put(img, pos + 16, 1, info);
 	sfb_put(img, pos + 17, 1, func->rep_size);
 	sfb_put(img, pos + 18, 2, 0);
 }
 
-static void put_rows(struct sfb_image *img, const struct sfb_table *table,
+static void put_fres(struct sfb_image *img, const struct sfb_table *table,
 		     u32 i)
 {
 	const struct sfb_func *func = &table->funcs[i];
 	u32 pos = img->func_fres[i] + (table->version == 3 ? ATTR_SIZE : 0);
 	u32 r, w;
 
-	for (r = 0; r < func->num_rows; r++) {
-		const struct sfb_row *row = &func->rows[r];
+	for (r = 0; r < func->num_fres; r++) {
+		const struct sfb_fre *fre = &func->fres[r];
 
-		sfb_put(img, pos, 1 << func->fre_type, row->start);
+		sfb_put(img, pos, 1 << func->fre_type, fre->start);
 		pos += 1 << func->fre_type;
-		sfb_put(img, pos++, 1, row->flags | row->num_words << 1 |
-			row->word_size << 5);
-		for (w = 0; w < row->num_words; w++) {
-			sfb_put(img, pos, 1 << row->word_size, row->words[w]);
-			pos += 1 << row->word_size;
+		sfb_put(img, pos++, 1, fre->flags | fre->num_words << 1 |
+			fre->word_size << 5);
+		for (w = 0; w < fre->num_words; w++) {
+			sfb_put(img, pos, 1 << fre->word_size, fre->words[w]);
+			pos += 1 << fre->word_size;
 		}
 	}
 }
 
 int sfb_build(struct sfb_image *img, const struct sfb_table *table)
 {
-	u32 num_rows = 0, i;
+	u32 num_fres = 0, i;
 
 	img->fde_size = table->version == 3 ? 16 : 20;
 	img->fdes = SFB_HDR_SIZE + table->aux_len + table->fde_gap;
@@ -125,7 +125,7 @@ int sfb_build(struct sfb_image *img, const struct sfb_table *table)
 	for (i = 0; i < table->num_funcs; i++) {
 		img->func_fres[i] = img->size;
 		img->size += func_bytes(table, &table->funcs[i]);
-		num_rows += table->funcs[i].num_rows;
+		num_fres += table->funcs[i].num_fres;
 	}
 
 	img->bytes = kvmalloc(img->size, GFP_KERNEL);
@@ -134,10 +134,10 @@ int sfb_build(struct sfb_image *img, const struct sfb_table *table)
 		return -ENOMEM;
 	}
 	memset(img->bytes, GAP_PATTERN, img->size);
-	put_header(img, table, num_rows);
+	put_header(img, table, num_fres);
 	for (i = 0; i < table->num_funcs; i++) {
 		put_fde(img, table, i);
-		put_rows(img, table, i);
+		put_fres(img, table, i);
 	}
 	return 0;
 }

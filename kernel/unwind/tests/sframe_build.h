@@ -23,12 +23,12 @@
 #define SFB_AARCH64		2
 #define SFB_AMD64		3
 
-/* Bits of a function's info byte besides the type of its rows */
+/* Bits of a function's info byte besides the type of its FREs */
 #define SFB_PCMASK		0x10
 #define SFB_KEY_B		0x20
 #define SFB_SIGNAL		0x80
 
-/* Bits of a row's info byte besides number and size of its words */
+/* Bits of an FRE's info byte besides number and size of its words */
 #define SFB_SP			0x01
 #define SFB_FP			0x00
 #define SFB_MANGLED		0x80
@@ -50,7 +50,7 @@
 #define SFB_HDR_FREOFF		24
 #define SFB_HDR_SIZE		28
 
-struct sfb_row {
+struct sfb_fre {
 	u32	start;
 	u8	flags;
 	u8	word_size;	/* as encoded: 0, 1, 2 for 1, 2, 4 bytes */
@@ -65,8 +65,8 @@ struct sfb_func {
 	u8	flags;
 	u8	type;		/* 0 default, 1 flexible; version 3 */
 	u8	rep_size;
-	u32	num_rows;
-	const struct sfb_row *rows;
+	u32	num_fres;
+	const struct sfb_fre *fres;
 };
 
 struct sfb_table {
@@ -91,15 +91,15 @@ struct sfb_image {
 	u32	*func_fres;	/* per function, position of its attributes/FREs */
 };
 
-/* A row with words of @size_ (as encoded); an outermost one with none */
-#define SFB_ROW(start_, flags_, size_, ...) {				\
+/* An FRE with words of @size_ (as encoded); an outermost one with none */
+#define SFB_FRE(start_, flags_, size_, ...) {				\
 	.start = (start_), .flags = (flags_), .word_size = (size_),	\
 	.num_words = sizeof((s32[]){ __VA_ARGS__ }) / sizeof(s32),	\
 	.words = { __VA_ARGS__ } }
-#define SFB_ROW_OUTERMOST(start_) { .start = (start_) }
+#define SFB_FRE_OUTERMOST(start_) { .start = (start_) }
 
-#define SFB_ROWS(rows_) \
-	.rows = (rows_), .num_rows = sizeof(rows_) / sizeof((rows_)[0])
+#define SFB_FRES(fres_) \
+	.fres = (fres_), .num_fres = sizeof(fres_) / sizeof((fres_)[0])
 #define SFB_FUNCS(funcs_) \
 	.funcs = (funcs_), .num_funcs = sizeof(funcs_) / sizeof((funcs_)[0])
 

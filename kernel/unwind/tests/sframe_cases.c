@@ -16,8 +16,8 @@
 #define BEFORE_CFA	72
 #define AFTER_CFA	720
 
-static const struct sfb_row before_row = SFB_ROW(0, SFB_SP, 0, BEFORE_CFA);
-static const struct sfb_row after_row = SFB_ROW(0, SFB_SP, 1, AFTER_CFA);
+static const struct sfb_fre before_fre = SFB_FRE(0, SFB_SP, 0, BEFORE_CFA);
+static const struct sfb_fre after_fre = SFB_FRE(0, SFB_SP, 1, AFTER_CFA);
 
 static u32 case_size(const struct sframe_case *c)
 {
@@ -58,31 +58,31 @@ unsigned int sframe_case_variants(const struct sframe_case *c,
  * The functions
  */
 
-static struct sfb_func good_func(s64 start, const struct sfb_row *row)
+static struct sfb_func good_func(s64 start, const struct sfb_fre *fre)
 {
 	return (struct sfb_func){
-		.start = start, .size = FUNC_SIZE, .rows = row, .num_rows = 1,
+		.start = start, .size = FUNC_SIZE, .fres = fre, .num_fres = 1,
 	};
 }
 
 static struct sfb_func case_func(const struct sframe_case *c,
-				 const struct sfb_row *many)
+				 const struct sfb_fre *many)
 {
 	struct sfb_func func = {
 		.start = CASE_START, .size = case_size(c),
 		.fre_type = c->fre_type, .flags = c->func_flags,
 		.type = c->type, .rep_size = c->rep_size,
-		.rows = &c->row, .num_rows = 1,
+		.fres = &c->fre, .num_fres = 1,
 	};
 
-	if (c->no_rows) {
-		func.num_rows = 0;
-	} else if (c->rows) {
-		func.rows = c->rows;
-		func.num_rows = c->num_rows;
+	if (c->no_fres) {
+		func.num_fres = 0;
+	} else if (c->fres) {
+		func.fres = c->fres;
+		func.num_fres = c->num_fres;
 	} else if (many) {
-		func.rows = many;
-		func.num_rows = c->many_rows;
+		func.fres = many;
+		func.num_fres = c->many_fres;
 	}
 	return func;
 }
@@ -98,22 +98,22 @@ static u32 num_funcs(const struct sframe_case *c)
 }
 
 static void fill_funcs(const struct sframe_case *c, struct sfb_func *func,
-		       const struct sfb_row *many)
+		       const struct sfb_fre *many)
 {
 	s64 start = before_start(c);
 	u32 i;
 
 	for (i = 0; i < 1 + c->fill_before; i++, start += FUNC_SIZE)
-		*func++ = good_func(start, &before_row);
+		*func++ = good_func(start, &before_fre);
 	*func++ = case_func(c, many);
 	for (i = 0; i < c->empties; i++)
 		*func++ = (struct sfb_func){ .start = start };
 	start += case_size(c);
 	if (!c->last)
-		*func++ = good_func(start, &after_row);
+		*func++ = good_func(start, &after_fre);
 	for (i = 0; i < c->fill_after; i++) {
 		start += FUNC_SIZE;
-		*func++ = good_func(start, &after_row);
+		*func++ = good_func(start, &after_fre);
 	}
 }
 
@@ -126,7 +126,7 @@ static int build_table(const struct sframe_case *c,
 		.fixed_ra = c->ra, .fixed_fp = c->fp, .aux_len = c->aux_len,
 		.fde_gap = c->gap, .fre_gap = c->gap, .num_funcs = num_funcs(c),
 	};
-	struct sfb_row *many = NULL;
+	struct sfb_fre *many = NULL;
 	struct sfb_func *funcs;
 	int ret = -ENOMEM;
 	u32 i;
@@ -136,11 +136,11 @@ static int build_table(const struct sframe_case *c,
 		table.fre_gap += CASE_HOLE;
 
 	funcs = kvcalloc(table.num_funcs, sizeof(*funcs), GFP_KERNEL);
-	if (c->many_rows)
-		many = kvcalloc(c->many_rows, sizeof(*many), GFP_KERNEL);
-	if (funcs && (many || !c->many_rows)) {
-		for (i = 0; i < c->many_rows; i++)
-			many[i] = (struct sfb_row)SFB_ROW(i, SFB_SP, 2, i);
+	if (c->many_fres)
+		many = kvcalloc(c->many_fres, sizeof(*many), GFP_KERNEL);
+	if (funcs && (many || !c->many_fres)) {
+		for (i = 0; i < c->many_fres; i++)
+			many[i] = (struct sfb_fre)SFB_FRE(i, SFB_SP, 2, i);
 		fill_funcs(c, funcs, many);
 		table.funcs = funcs;
 		ret = sfb_build(img, &table);
@@ -238,15 +238,15 @@ int sframe_case_build(const struct sframe_case *c,
  * What is looked up
  */
 
-static struct unwind_row good_row(const struct sframe_case *c, s32 cfa)
+static struct unwind_frame_rule good_rule(const struct sframe_case *c, s32 cfa)
 {
-	struct unwind_row row = { .cfa = SP(cfa), .ra = SAME, .fp = SAME };
+	struct unwind_frame_rule rule = { .cfa = SP(cfa), .ra = SAME, .fp = SAME };
 
 	if (c->ra)
-		row.ra = (struct unwind_rule)AT_CFA(c->ra);
+		rule.ra = (struct unwind_reg_rule)AT_CFA(c->ra);
 	if (c->fp)
-		row.fp = (struct unwind_rule)AT_CFA(c->fp);
-	return row;
+		rule.fp = (struct unwind_reg_rule)AT_CFA(c->fp);
+	return rule;
 }
 
 /* The case's own first, then its neighbours, each where it ends at the case */
@@ -264,13 +264,13 @@ unsigned int sframe_case_lookups(const struct sframe_case *c,
 	if (c->neighbours == CASE_AROUND || c->neighbours == CASE_BEFORE)
 		*l++ = (struct sframe_case_lookup){
 			.offset = before_start(c) + FUNC_SIZE - 1,
-			.want = good_row(c, BEFORE_CFA),
+			.want = good_rule(c, BEFORE_CFA),
 		};
 	if (!c->last &&
 	    (c->neighbours == CASE_AROUND || c->neighbours == CASE_AFTER))
 		*l++ = (struct sframe_case_lookup){
 			.offset = CASE_START + (s64)case_size(c),
-			.want = good_row(c, AFTER_CFA),
+			.want = good_rule(c, AFTER_CFA),
 		};
 	return l - lookups;
 }

@@ -4,7 +4,7 @@
  *
  * KUnit runs them on user memory, tools/testing/unwind on the host under
  * sanitizers. A case describes one function; around it stand two good ones,
- * whose rows must be found whatever is wrong with the one between them:
+ * whose FREs must be found whatever is wrong with the one between them:
  *
  *	before      at CASE_START - 16, unless fillers push it further down
  *	fillers     @fill_before good functions of 16 bytes
@@ -70,24 +70,24 @@ enum sframe_case_neighbours {
  * @fp: fixed offset of FP, 0: none
  * @func_flags: flags of the function
  * @type: type of the function
- * @row: the function's only row, unless @rows or @no_rows
- * @error: 0, or what sframe_find_row() (for a @header case:
+ * @fre: the function's only FRE, unless @fres or @no_fres
+ * @error: 0, or what sframe_find_rule() (for a @header case:
  *	sframe_read_header()) returns
- * @want: the row, if @error is 0
+ * @want: the rule, if @error is 0
  * @flags: section flags, with CASE_ONLY
  * @neighbours: an enum sframe_case_neighbours
  * @sums: the header allows CFAs that are sums
  * @header: it is reading the header that is tested; nothing is looked up
  * @last: there is no good function after
- * @no_rows: the function has none
- * @fre_type: size of row starts, as encoded
+ * @no_fres: the function has none
+ * @fre_type: size of FRE starts, as encoded
  * @rep_size: repetition size of the function
  * @aux_len: bytes of auxiliary header
  * @gap: bytes before the FDEs, and again before the FREs
  * @size: of the function, 0 for 16 bytes
- * @num_rows: of @rows
- * @rows: the function's rows
- * @many_rows: that many rows, one for each byte, with the CFA at SP + start
+ * @num_fres: of @fres
+ * @fres: the function's FREs
+ * @many_fres: that many FREs, one for each byte, with the CFA at SP + start
  * @fill_before: good functions before it
  * @fill_after: good functions after it
  * @empties: functions of size 0 at the same start
@@ -108,23 +108,23 @@ struct sframe_case {
 	s8				fp;
 	u8				func_flags;
 	u8				type;
-	struct sfb_row			row;
+	struct sfb_fre			fre;
 	int				error;
-	struct unwind_row		want;
+	struct unwind_frame_rule	want;
 	u16				flags;
 	u8				neighbours;
 	bool				sums;
 	bool				header;
 	bool				last;
-	bool				no_rows;
+	bool				no_fres;
 	u8				fre_type;
 	u8				rep_size;
 	u8				aux_len;
 	u32				gap;
 	u32				size;
-	u32				num_rows;
-	const struct sfb_row		*rows;
-	u32				many_rows;
+	u32				num_fres;
+	const struct sfb_fre		*fres;
+	u32				many_fres;
 	u32				fill_before;
 	u32				fill_after;
 	u32				empties;
@@ -176,7 +176,7 @@ struct sframe_case_image {
 struct sframe_case_lookup {
 	s64				offset;
 	int				error;
-	struct unwind_row		want;
+	struct unwind_frame_rule	want;
 };
 
 /* A way to make a case's section */
@@ -219,9 +219,9 @@ const char *sframe_case_table(const struct sframe_case *c,
 #define CASE_PUT(base_, pos_, size_, val_) \
 	{ .at = CASE_AT(base_, pos_), .size = (size_), .val = (val_) }
 
-#define CASE_ROWS(...)							\
-	.rows = (const struct sfb_row[]){ __VA_ARGS__ },		\
-	.num_rows = ARRAY_SIZE(((const struct sfb_row[]){ __VA_ARGS__ }))
+#define CASE_FRES(...)							\
+	.fres = (const struct sfb_fre[]){ __VA_ARGS__ },		\
+	.num_fres = ARRAY_SIZE(((const struct sfb_fre[]){ __VA_ARGS__ }))
 
 /* Rules, in the words of enum unwind_rule_base */
 #define AT_CFA(offset_)	{ .base = UNWIND_RULE_CFA, .deref = true, \

@@ -14,7 +14,7 @@
 #define GOOD(version_)							\
 	.version = (version_), .abi = SFB_AMD64, .ra = -8, .last = true, \
 	.flags = CASE_ONLY | SFB_SORTED | SFB_PCREL, .header = true,	\
-	.row = SFB_ROW(0, SFB_SP, 0, 8)
+	.fre = SFB_FRE(0, SFB_SP, 0, 8)
 
 #define HEADER(name_, error_, version_, ...)				\
 	{ .name = (name_), .error = (error_), GOOD(version_),		\
@@ -59,9 +59,9 @@ static const struct sframe_case header[] = {
 	HEADER("ABI s390x", -ENOEXEC, 3, PUT(SFB_HDR_ABI, 1, 4)),
 	HEADER("ABI 255", -ENOEXEC, 2, PUT(SFB_HDR_ABI, 1, 255)),
 	HEADER("no functions", 0, 3, PUT(SFB_HDR_NUM_FDES, 4, 0)),
-	HEADER("no functions, no rows", 0, 3, PUT(SFB_HDR_NUM_FDES, 4, 0),
+	HEADER("no functions, no FREs", 0, 3, PUT(SFB_HDR_NUM_FDES, 4, 0),
 	       PUT(SFB_HDR_FRE_LEN, 4, 0)),
-	HEADER("number of rows is not used", 0, 3,
+	HEADER("number of FREs is not used", 0, 3,
 	       PUT(SFB_HDR_NUM_FRES, 4, 0xffffffff)),
 	HEADER("v2 FDEs one past FREs", -ENOEXEC, 2,
 	       PUT(SFB_HDR_NUM_FDES, 4, 3)),
@@ -130,7 +130,7 @@ static const struct sframe_case header[] = {
 	UNREADABLE("magic, version, flags unreadable", 0),
 	UNREADABLE("ABI, fixed offsets, aux length unreadable", 4),
 	UNREADABLE("number of functions unreadable", 8),
-	UNREADABLE("number of rows unreadable", 12),
+	UNREADABLE("number of FREs unreadable", 12),
 	UNREADABLE("length of FREs unreadable", 16),
 	UNREADABLE("offset of FDEs unreadable", 20),
 	UNREADABLE("offset of FREs unreadable", 24),

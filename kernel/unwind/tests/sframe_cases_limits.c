@@ -15,7 +15,7 @@
 #define MAX_FRES	65536
 
 #define AMD64	.abi = SFB_AMD64, .ra = -8
-#define ONE	.row = SFB_ROW(0, SFB_SP, 0, 8)
+#define ONE	.fre = SFB_FRE(0, SFB_SP, 0, 8)
 #define IS(cfa_)	{ .cfa = SP(cfa_), .ra = AT_CFA(-8), .fp = SAME }
 
 /*
@@ -31,10 +31,10 @@
 	.name = (name_), AMD64, ONE, .flags = CASE_ONLY | SFB_SORTED,	\
 	.empties = (num_)
 
-/* The @num_ rows of one function. The lookup is for the one at @offset_. */
+/* The @num_ FREs of one function. The lookup is for the one at @offset_. */
 #define MANY(name_, num_, offset_)					\
 	.name = (name_), AMD64, .fre_type = 2, .size = 0x20000,		\
-	.many_rows = (num_), .offset = (offset_)
+	.many_fres = (num_), .offset = (offset_)
 
 static const struct sframe_case limit[] = {
 	{ SCAN("unsorted, as many as allowed", MAX_SCAN, 0), .want = IS(8) },
@@ -44,19 +44,19 @@ static const struct sframe_case limit[] = {
 	{ EMPTY("empty functions, as many as allowed", MAX_SCAN - 1),
 	  .want = IS(8) },
 	{ EMPTY("empty functions, one too many", MAX_SCAN), .error = -E2BIG },
-	{ MANY("rows, as many as allowed", MAX_FRES, MAX_FRES - 1),
+	{ MANY("FREs, as many as allowed", MAX_FRES, MAX_FRES - 1),
 	  .version = 2, .want = IS(MAX_FRES - 1) },
-	{ MANY("rows, and addresses after the last", MAX_FRES, MAX_FRES + 99),
+	{ MANY("FREs, and addresses after the last", MAX_FRES, MAX_FRES + 99),
 	  .version = 2, .want = IS(MAX_FRES - 1) },
-	{ MANY("rows, the last but one allowed", MAX_FRES + 1, MAX_FRES - 2),
+	{ MANY("FREs, the last but one allowed", MAX_FRES + 1, MAX_FRES - 2),
 	  .version = 2, .want = IS(MAX_FRES - 2) },
-	/* That the last row allowed is the right one, the next would say */
-	{ MANY("rows, one too many", MAX_FRES + 1, MAX_FRES - 1),
+	/* That the last FRE allowed is the right one, the next would say */
+	{ MANY("FREs, one too many", MAX_FRES + 1, MAX_FRES - 1),
 	  .version = 2, .error = -E2BIG },
 	/* Version 3 counts in 16 bits: the largest function there can be */
-	{ MANY("rows, 65535 of them", 65535, 65534), .version = 3,
+	{ MANY("FREs, 65535 of them", 65535, 65534), .version = 3,
 	  .want = IS(65534) },
-	{ MANY("rows, addresses after 65535 of them", 65535, 65535 + 99),
+	{ MANY("FREs, addresses after 65535 of them", 65535, 65535 + 99),
 	  .version = 3, .want = IS(65534) },
 };
 
@@ -74,10 +74,10 @@ const struct sframe_case_set sframe_limit_set = CASE_SET("limit", limit);
 /* Found in the middle of an index, before it a hole of so many entries */
 #define HOLE_ENTRIES	(CASE_HOLE / 16)
 
-#define WORDS(size_)	.row = SFB_ROW(0, SFB_SP, size_, 8, -16)
+#define WORDS(size_)	.fre = SFB_FRE(0, SFB_SP, size_, 8, -16)
 
-/* A flexible row of CFA = *(SP + 40) + 8 */
-#define SUM_WORDS	.type = 1, .sums = true, .row = SFB_ROW(0, SFB_SP, 0, 63, 40, 8, 0)
+/* A flexible FRE of CFA = *(SP + 40) + 8 */
+#define SUM_WORDS	.type = 1, .sums = true, .fre = SFB_FRE(0, SFB_SP, 0, 63, 40, 8, 0)
 
 static const struct sframe_case unreadable[] = {
 	HOLE("start", 2, CASE_FDE, 0, ONE, .fill_before = 1),
@@ -86,24 +86,24 @@ static const struct sframe_case unreadable[] = {
 	HOLE("size", 3, CASE_FDE, 8, ONE),
 	HOLE("offset of FREs", 2, CASE_FDE, 8, ONE),
 	HOLE("offset of FREs", 3, CASE_FDE, 12, ONE),
-	HOLE("number of rows", 2, CASE_FDE, 12, ONE),
+	HOLE("number of FREs", 2, CASE_FDE, 12, ONE),
 	HOLE("info", 2, CASE_FDE, 16, ONE),
 	HOLE("repetition size", 2, CASE_FDE, 17, ONE,
 	     .func_flags = SFB_PCMASK, .rep_size = 16),
-	HOLE("number of rows", 3, CASE_FRES, 0, ONE),
-	HOLE("half the number of rows", 3, CASE_FRES, 1, ONE),
+	HOLE("number of FREs", 3, CASE_FRES, 0, ONE),
+	HOLE("half the number of FREs", 3, CASE_FRES, 1, ONE),
 	HOLE("info", 3, CASE_FRES, 2, ONE),
 	HOLE("second info", 3, CASE_FRES, 3, ONE),
 	HOLE("repetition size", 3, CASE_FRES, 4, ONE,
 	     .func_flags = SFB_PCMASK, .rep_size = 16),
-	HOLE("row's 1-byte start", 2, CASE_FRES, 0, ONE),
-	HOLE("row's 1-byte start", 3, CASE_FRES, 5, ONE),
-	HOLE("half a row's 2-byte start", 2, CASE_FRES, 1, ONE, .fre_type = 1),
-	HOLE("half a row's 2-byte start", 3, CASE_FRES, 6, ONE, .fre_type = 1),
-	HOLE("half a row's 4-byte start", 2, CASE_FRES, 2, ONE, .fre_type = 2),
-	HOLE("half a row's 4-byte start", 3, CASE_FRES, 7, ONE, .fre_type = 2),
-	HOLE("row's info", 2, CASE_FRES, 1, ONE),
-	HOLE("row's info", 3, CASE_FRES, 6, ONE),
+	HOLE("FRE's 1-byte start", 2, CASE_FRES, 0, ONE),
+	HOLE("FRE's 1-byte start", 3, CASE_FRES, 5, ONE),
+	HOLE("half an FRE's 2-byte start", 2, CASE_FRES, 1, ONE, .fre_type = 1),
+	HOLE("half an FRE's 2-byte start", 3, CASE_FRES, 6, ONE, .fre_type = 1),
+	HOLE("half an FRE's 4-byte start", 2, CASE_FRES, 2, ONE, .fre_type = 2),
+	HOLE("half an FRE's 4-byte start", 3, CASE_FRES, 7, ONE, .fre_type = 2),
+	HOLE("FRE's info", 2, CASE_FRES, 1, ONE),
+	HOLE("FRE's info", 3, CASE_FRES, 6, ONE),
 	HOLE("1-byte word", 2, CASE_FRES, 2, WORDS(0)),
 	HOLE("1-byte word", 3, CASE_FRES, 7, WORDS(0)),
 	HOLE("second 1-byte word", 3, CASE_FRES, 8, WORDS(0)),
@@ -117,8 +117,8 @@ static const struct sframe_case unreadable[] = {
 	HOLE("offset of a sum", 3, CASE_FRES, 8, SUM_WORDS),
 	HOLE("addend of a sum", 3, CASE_FRES, 9, SUM_WORDS),
 	HOLE("index of a sum", 3, CASE_FRES, 10, SUM_WORDS),
-	HOLE("second row", 3, CASE_FRES, 8, .offset = 8,
-	     CASE_ROWS(SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(8, SFB_SP, 0, 16))),
+	HOLE("second FRE", 3, CASE_FRES, 8, .offset = 8,
+	     CASE_FRES(SFB_FRE(0, SFB_SP, 0, 8), SFB_FRE(8, SFB_SP, 0, 16))),
 	/*
 	 * The search of a sorted index begins at an empty function; whether one
 	 * with code precedes it, an entry says that is not there

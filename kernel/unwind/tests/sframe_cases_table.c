@@ -7,7 +7,7 @@
 #include <linux/kernel.h>
 
 #include "../sframe_table.h"
-#include "row_compare.h"
+#include "rule_compare.h"
 #include "sframe_cases.h"
 
 /* Where the section is linked, amid text that has all functions but huge ones */
@@ -32,19 +32,19 @@ static const char *lookup_differs(const struct sframe_table *table,
 				  const struct sframe_case_lookup *l)
 {
 	const u64 offset = REACH + l->offset;
-	struct unwind_row want = l->want, row;
+	struct unwind_frame_rule want = l->want, rule;
 	bool edge;
-	u64 rule = sframe_table_find_edge(table, offset - table->start, &edge);
-	int ret = sframe_table_row(table, rule, &row);
+	u64 packed = sframe_table_find_edge(table, offset - table->start, &edge);
+	int ret = sframe_table_rule(table, packed, &rule);
 
-	if (!edge && sframe_table_find(table, offset + 1) != rule)
+	if (!edge && sframe_table_find(table, offset + 1) != packed)
 		return "the table has another rule at the next address, without an edge";
 	if (ret != l->error)
 		return "a lookup in the table returns another error";
 	/* Signatures are not in a table */
 	want.mangled_ra = false;
 	want.pauth_key_b = false;
-	return ret || row_equal(&row, &want) ? NULL : "the table has another rule";
+	return ret || frame_rule_equal(&rule, &want) ? NULL : "the table has another packed";
 }
 
 static const char *table_differs_from_case(const struct sframe_case *c,

@@ -7,49 +7,49 @@
 
 #include "sframe_data.h"
 
-/* A row's info byte: base register, number of 1-byte data words */
-#define ROW_SP(num)	(SFRAME_FRE_BASE_SP | FIELD_PREP_CONST(SFRAME_FRE_DATAWORD_COUNT, num))
-#define ROW_FP(num)	FIELD_PREP_CONST(SFRAME_FRE_DATAWORD_COUNT, num)
+/* An FRE's info byte: base register, number of 1-byte data words */
+#define FRE_SP(num)	(SFRAME_FRE_BASE_SP | FIELD_PREP_CONST(SFRAME_FRE_DATAWORD_COUNT, num))
+#define FRE_FP(num)	FIELD_PREP_CONST(SFRAME_FRE_DATAWORD_COUNT, num)
 
 #define CFA_REG_DEREF(reg)	\
 	((reg) << SFRAME_FLEX_REGNUM_SHIFT | SFRAME_FLEX_DEREF | SFRAME_FLEX_REG)
 
 #define IN_REG(reg)	((reg) << SFRAME_FLEX_REGNUM_SHIFT | SFRAME_FLEX_REG)
 
-static const u8 sp_rows[] = { 0, ROW_SP(1), 8, 4, ROW_SP(1), 24, 8, ROW_SP(2), 24, -16 };
-static const u8 fp_rows[] = { 0, ROW_FP(2), 16, -16 };
-static const u8 sig_rows[] = { 0, ROW_SP(1), 8 };
-static const u8 flex_rows[] = { 0, ROW_SP(2), CFA_REG_DEREF(10), -8 };
+static const u8 sp_fres[] = { 0, FRE_SP(1), 8, 4, FRE_SP(1), 24, 8, FRE_SP(2), 24, -16 };
+static const u8 fp_fres[] = { 0, FRE_FP(2), 16, -16 };
+static const u8 sig_fres[] = { 0, FRE_SP(1), 8 };
+static const u8 flex_fres[] = { 0, FRE_SP(2), CFA_REG_DEREF(10), -8 };
 /* The CFA is the stack pointer, and the return address is in register 10 */
-static const u8 reg_rows[] = { 0, ROW_SP(4), IN_REG(7), 0, IN_REG(10), 0 };
+static const u8 reg_fres[] = { 0, FRE_SP(4), IN_REG(7), 0, IN_REG(10), 0 };
 /* The CFA was saved on the stack: at an offset, and after an array */
-static const u8 sum_rows[] = { 0, ROW_SP(4), CFA_REG_DEREF(7) | SFRAME_FLEX_SUM, 16, 8, 0 };
-static const u8 array_rows[] = {
-	0, ROW_SP(4), CFA_REG_DEREF(7) | SFRAME_FLEX_SUM, 8, 8,
+static const u8 sum_fres[] = { 0, FRE_SP(4), CFA_REG_DEREF(7) | SFRAME_FLEX_SUM, 16, 8, 0 };
+static const u8 array_fres[] = {
+	0, FRE_SP(4), CFA_REG_DEREF(7) | SFRAME_FLEX_SUM, 8, 8,
 	IN_REG(10) | FIELD_PREP_CONST(SFRAME_INDEX_SCALE, 3),
 };
 
 /* The CFA is in a register, whatever is called */
-static const u8 kept_rows[] = { 0, ROW_SP(2), IN_REG(10), 8 };
+static const u8 kept_fres[] = { 0, FRE_SP(2), IN_REG(10), 8 };
 
 static const struct {
 	u8		start;
 	u8		info;
 	u8		info2;
-	u8		num_rows;
-	const u8	*rows;
+	u8		num_fres;
+	const u8	*fres;
 	size_t		len;
 } funcs[TEST_NUM_FUNCS] = {
-	{ TEST_SP_FUNC, 0, 0, 3, sp_rows, sizeof(sp_rows) },
+	{ TEST_SP_FUNC, 0, 0, 3, sp_fres, sizeof(sp_fres) },
 	{ TEST_END_FUNC, 0, 0, 0, NULL, 0 },
 	{ TEST_BAD_FUNC, 0, 0, 1, NULL, 0 },
-	{ TEST_FP_FUNC, 0, 0, 1, fp_rows, sizeof(fp_rows) },
-	{ TEST_SIG_FUNC, SFRAME_FDE_SIGNAL, 0, 1, sig_rows, sizeof(sig_rows) },
-	{ TEST_FLEX_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, flex_rows, sizeof(flex_rows) },
-	{ TEST_REG_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, reg_rows, sizeof(reg_rows) },
-	{ TEST_SUM_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, sum_rows, sizeof(sum_rows) },
-	{ TEST_ARRAY_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, array_rows, sizeof(array_rows) },
-	{ TEST_KEPT_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, kept_rows, sizeof(kept_rows) },
+	{ TEST_FP_FUNC, 0, 0, 1, fp_fres, sizeof(fp_fres) },
+	{ TEST_SIG_FUNC, SFRAME_FDE_SIGNAL, 0, 1, sig_fres, sizeof(sig_fres) },
+	{ TEST_FLEX_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, flex_fres, sizeof(flex_fres) },
+	{ TEST_REG_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, reg_fres, sizeof(reg_fres) },
+	{ TEST_SUM_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, sum_fres, sizeof(sum_fres) },
+	{ TEST_ARRAY_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, array_fres, sizeof(array_fres) },
+	{ TEST_KEPT_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, kept_fres, sizeof(kept_fres) },
 };
 
 /* @text_offset: where the text is, relative to the section */
@@ -73,7 +73,7 @@ void test_sframe_init(struct test_sframe *sframe, s64 text_offset)
 	};
 	for (i = 0; i < TEST_NUM_FUNCS; i++) {
 		struct sframe_fde_attr_v3 attr = {
-			.num_fres = funcs[i].num_rows,
+			.num_fres = funcs[i].num_fres,
 			.info = funcs[i].info,
 			.info2 = funcs[i].info2,
 		};
@@ -85,7 +85,7 @@ void test_sframe_init(struct test_sframe *sframe, s64 text_offset)
 		};
 		memcpy(&sframe->fres[pos], &attr, sizeof(attr));
 		pos += sizeof(attr);
-		memcpy(&sframe->fres[pos], funcs[i].rows, funcs[i].len);
+		memcpy(&sframe->fres[pos], funcs[i].fres, funcs[i].len);
 		pos += funcs[i].len;
 	}
 }

@@ -4,8 +4,8 @@
  *
  *	text +  0  sp_func    16 bytes: entry (CFA = SP+8), then SP+24 from +4,
  *	                      and from +8 with FP saved at CFA-16
- *	text + 16  end_func   16 bytes: outermost frame (no rows)
- *	text + 32  bad_func   16 bytes: its rows lie outside the section
+ *	text + 16  end_func   16 bytes: outermost frame (no FREs)
+ *	text + 32  bad_func   16 bytes: its FREs lie outside the section
  *	text + 48  fp_func    16 bytes: CFA = FP+16, FP saved at CFA-16
  *	text + 64  sig_func   16 bytes: a signal frame, CFA = SP+8
  *	text + 80  flex_func  16 bytes: CFA = *(R10 - 8), DWARF register 10

@@ -12,7 +12,7 @@
 #include <linux/mman.h>
 #include <linux/unwind_base.h>
 
-#include "row_compare.h"
+#include "rule_compare.h"
 #include "sframe_cases.h"
 #include "sframe_user.h"
 
@@ -57,18 +57,18 @@ static unsigned long put_section(struct kunit *test,
 static void run_lookup(struct kunit *test, const struct sframe_section *sec,
 		       const struct sframe_case_lookup *l, enum user_faults faults)
 {
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 	int ret;
 
-	ret = user_find_row(sec, l->offset, faults, &row);
+	ret = user_find_rule(sec, l->offset, faults, &rule);
 	if (ret != l->error)
 		KUNIT_FAIL(test, "v%u, flags %u, at %#llx, faults %d: %d, not %d",
 			   sec->version, sec->flags, l->offset, faults, ret,
 			   l->error);
-	else if (!ret && !row_equal(&row, &l->want))
+	else if (!ret && !frame_rule_equal(&rule, &l->want))
 		KUNIT_FAIL(test, "v%u, flags %u, at %#llx, faults %d: %s, not %s",
 			   sec->version, sec->flags, l->offset, faults,
-			   row_string(&row), row_string(&l->want));
+			   frame_rule_string(&rule), frame_rule_string(&l->want));
 }
 
 static void free_image(void *image)

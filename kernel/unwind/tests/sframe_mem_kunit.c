@@ -98,20 +98,20 @@ static struct sfb_image *build(struct kunit *test, struct mem_test *m,
 	};
 	struct sfb_image *img;
 	struct sfb_func *funcs;
-	struct sfb_row *rows;
+	struct sfb_fre *fres;
 	u32 i;
 
 	img = kunit_kzalloc(test, sizeof(*img), GFP_KERNEL);
 	funcs = kunit_kcalloc(test, num_funcs, sizeof(*funcs), GFP_KERNEL);
-	rows = kunit_kcalloc(test, num_funcs, sizeof(*rows), GFP_KERNEL);
+	fres = kunit_kcalloc(test, num_funcs, sizeof(*fres), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, img);
 	KUNIT_ASSERT_NOT_NULL(test, funcs);
-	KUNIT_ASSERT_NOT_NULL(test, rows);
+	KUNIT_ASSERT_NOT_NULL(test, fres);
 	for (i = 0; i < num_funcs; i++) {
-		rows[i] = (struct sfb_row)SFB_ROW(0, SFB_SP, 1, i + 1);
+		fres[i] = (struct sfb_fre)SFB_FRE(0, SFB_SP, 1, i + 1);
 		funcs[i] = (struct sfb_func){
 			.start = TEXT + i * FUNC_SIZE, .size = FUNC_SIZE,
-			.num_rows = 1, .rows = &rows[i],
+			.num_fres = 1, .fres = &fres[i],
 		};
 	}
 	m->num_funcs = num_funcs;
@@ -231,32 +231,33 @@ static void take_page(struct kunit *test, struct mem_test *m,
  * Looking up
  */
 
-static int find(struct mem_test *m, u32 func, enum user_faults faults, struct unwind_row *row)
+static int find(struct mem_test *m, u32 func, enum user_faults faults,
+		struct unwind_frame_rule *rule)
 {
-	return user_find_row(&m->sec, TEXT + func * FUNC_SIZE + 8, faults, row);
+	return user_find_rule(&m->sec, TEXT + func * FUNC_SIZE + 8, faults, rule);
 }
 
-static bool row_is(const struct unwind_row *row, u32 func)
+static bool rule_is(const struct unwind_frame_rule *rule, u32 func)
 {
-	return !row->outermost && row->cfa.base == UNWIND_RULE_SP &&
-	       !row->cfa.deref && row->cfa.offset == func + 1 &&
-	       row->ra.base == UNWIND_RULE_CFA && row->ra.deref &&
-	       row->ra.offset == -8 && row->fp.base == UNWIND_RULE_SAME;
+	return !rule->outermost && rule->cfa.base == UNWIND_RULE_SP &&
+	       !rule->cfa.deref && rule->cfa.offset == func + 1 &&
+	       rule->ra.base == UNWIND_RULE_CFA && rule->ra.deref &&
+	       rule->ra.offset == -8 && rule->fp.base == UNWIND_RULE_SAME;
 }
 
 static void expect(struct kunit *test, struct mem_test *m, u32 func,
 		   enum user_faults faults, int error)
 {
-	struct unwind_row row;
-	int ret = find(m, func, faults, &row);
+	struct unwind_frame_rule rule;
+	int ret = find(m, func, faults, &rule);
 
 	KUNIT_EXPECT_EQ_MSG(test, ret, error, "function %u, faults %d", func, faults);
 	if (!ret)
-		KUNIT_EXPECT_TRUE_MSG(test, row_is(&row, func),
+		KUNIT_EXPECT_TRUE_MSG(test, rule_is(&rule, func),
 				      "function %u, faults %d", func, faults);
 }
 
-/* With faults first: memory in which a row was found is resident then */
+/* With faults first: memory in which a rule was found is resident then */
 static void expect_both(struct kunit *test, struct mem_test *m, u32 func,
 			int error)
 {
@@ -375,7 +376,7 @@ static bool search_meets(const struct mem_test *m, u32 func, unsigned long page)
 static void mem_index_page_unmapped(struct kunit *test)
 {
 	struct mem_test *m = make_index(test);
-	u32 func, faults, rows = 0;
+	u32 func, faults, fres = 0;
 	unsigned long page;
 
 	for (page = 0; page < INDEX_PAGES; page++) {
@@ -387,14 +388,14 @@ static void mem_index_page_unmapped(struct kunit *test)
 				faults++;
 			} else if (!search_meets(m, func, page)) {
 				expect_both(test, m, func, 0);
-				rows++;
+				fres++;
 			}
 		}
 		KUNIT_EXPECT_GT(test, faults, 0);
 		remap_all(test, m);
 	}
 	/* There are pages that some searches do not come by */
-	KUNIT_EXPECT_GT(test, rows, 0);
+	KUNIT_EXPECT_GT(test, fres, 0);
 	for (func = 0; func < m->num_funcs; func++)
 		expect_both(test, m, func, 0);
 }
@@ -448,7 +449,7 @@ static void mem_not_resident(struct kunit *test)
 static void mem_header_changes(struct kunit *test)
 {
 	struct mem_test *m = make_spread(test);
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 	u8 ones[SFB_HDR_SIZE];
 	u32 func;
 
@@ -458,7 +459,7 @@ static void mem_header_changes(struct kunit *test)
 	expect_header(test, m, USER_FAULTS, -ENOEXEC);
 	for (func = 0; func < SPREAD_FUNCS; func++)
 		expect_both(test, m, func, 0);
-	KUNIT_EXPECT_EQ(test, find(m, SPREAD_FUNCS, USER_FAULTS, &row),
+	KUNIT_EXPECT_EQ(test, find(m, SPREAD_FUNCS, USER_FAULTS, &rule),
 			-ENOENT);
 }
 
@@ -608,7 +609,7 @@ static void mapper_init(struct kunit *test, struct mapper *p, struct mem_test *m
 
 /* Answers by kind, and how many of them came while the section went away */
 struct answers {
-	unsigned int	rows;
+	unsigned int	fres;
 	unsigned int	faults;
 	unsigned int	zeroes;
 	unsigned int	wrong;
@@ -617,31 +618,31 @@ struct answers {
 
 /*
  * Where zeroes may stand in for any part of what is read, there may be no
- * function, no row, an entry that makes no sense, or no caller; or the row's word
+ * function, no FRE, an entry that makes no sense, or no caller; or the FRE's word
  * may be zero.
  */
-static bool zeroes_say(int ret, const struct unwind_row *row)
+static bool zeroes_say(int ret, const struct unwind_frame_rule *rule)
 {
 	if (ret)
 		return ret == -ENOENT || ret == -EINVAL;
-	return row->outermost ||
-	       (row->cfa.base == UNWIND_RULE_SP && !row->cfa.deref &&
-		row->cfa.offset >= 0 && row->cfa.offset <= SPREAD_FUNCS);
+	return rule->outermost ||
+	       (rule->cfa.base == UNWIND_RULE_SP && !rule->cfa.deref &&
+		rule->cfa.offset >= 0 && rule->cfa.offset <= SPREAD_FUNCS);
 }
 
 static void race_lookup(struct mapper *p, u32 func, enum user_faults faults,
 			struct answers *a)
 {
 	unsigned int changes = READ_ONCE(p->changes);
-	struct unwind_row row;
-	int ret = find(p->m, func, faults, &row);
+	struct unwind_frame_rule rule;
+	int ret = find(p->m, func, faults, &rule);
 
 	a->amid += READ_ONCE(p->changes) != changes;
-	if (!ret && row_is(&row, func))
-		a->rows++;
+	if (!ret && rule_is(&rule, func))
+		a->fres++;
 	else if (ret == -EFAULT)
 		a->faults++;
-	else if (p->zeroes && zeroes_say(ret, &row))
+	else if (p->zeroes && zeroes_say(ret, &rule))
 		a->zeroes++;
 	else
 		a->wrong++;
@@ -666,8 +667,8 @@ static void quiet_lookups(struct kunit *test, struct mapper *p)
 
 static void show_answers(struct kunit *test, const char *faults, const struct answers *a)
 {
-	kunit_info(test, "%s: %u rows, %u faults, %u zeroes; %u amid a change\n",
-		   faults, a->rows, a->faults, a->zeroes, a->amid);
+	kunit_info(test, "%s: %u FREs, %u faults, %u zeroes; %u amid a change\n",
+		   faults, a->fres, a->faults, a->zeroes, a->amid);
 }
 
 static void race(struct kunit *test, bool zeroes)

@@ -52,7 +52,7 @@ static void table_lookup(struct kunit *test)
 	run_set(test, &sframe_invalid_set);
 }
 
-#define NUM_ROWS	60000
+#define NUM_FRES	60000
 #define FUNC_START	0x12340
 
 static void free_section(void *img)
@@ -60,13 +60,13 @@ static void free_section(void *img)
 	sfb_free(img);
 }
 
-/* One function of NUM_ROWS rows of @step bytes each, with two rules in turn */
+/* One function of NUM_FRES FREs of @step bytes each, with two rules in turn */
 static void make_section(struct kunit *test, struct sfb_image *img, u32 step)
 {
-	struct sfb_row *rows = kvcalloc(NUM_ROWS, sizeof(*rows), GFP_KERNEL);
+	struct sfb_fre *fres = kvcalloc(NUM_FRES, sizeof(*fres), GFP_KERNEL);
 	const struct sfb_func func = {
-		.start = FUNC_START, .size = NUM_ROWS * step, .fre_type = step > 1 ? 2 : 1,
-		.rows = rows, .num_rows = NUM_ROWS,
+		.start = FUNC_START, .size = NUM_FRES * step, .fre_type = step > 1 ? 2 : 1,
+		.fres = fres, .num_fres = NUM_FRES,
 	};
 	const struct sfb_table table = {
 		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64,
@@ -75,12 +75,12 @@ static void make_section(struct kunit *test, struct sfb_image *img, u32 step)
 	unsigned int i;
 	int ret;
 
-	KUNIT_ASSERT_NOT_NULL(test, rows);
-	for (i = 0; i < NUM_ROWS; i++)
-		rows[i] = (struct sfb_row)SFB_ROW(i * step, SFB_SP, 0,
+	KUNIT_ASSERT_NOT_NULL(test, fres);
+	for (i = 0; i < NUM_FRES; i++)
+		fres[i] = (struct sfb_fre)SFB_FRE(i * step, SFB_SP, 0,
 						  i % 2 ? 16 : 8);
 	ret = sfb_build(img, &table);
-	kvfree(rows);
+	kvfree(fres);
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	ret = kunit_add_action_or_reset(test, free_section, img);
 	KUNIT_ASSERT_EQ(test, ret, 0);
@@ -105,7 +105,7 @@ static void table_large(struct kunit *test)
 
 		table = sframe_table_build(&image, SFB_AMD64);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, table);
-		for (i = 0; i < NUM_ROWS; i++) {
+		for (i = 0; i < NUM_FRES; i++) {
 			u64 rule = sframe_table_find(table, FUNC_START + i);
 
 			wrong += sframe_rule_cfa(rule) != (i % 2 ? 16 : 8);
@@ -113,7 +113,7 @@ static void table_large(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, wrong, 0);
 		KUNIT_EXPECT_EQ(test, sframe_table_find(table, FUNC_START - 1),
 				SFRAME_RULE_NONE);
-		KUNIT_EXPECT_EQ(test, sframe_table_find(table, FUNC_START + NUM_ROWS),
+		KUNIT_EXPECT_EQ(test, sframe_table_find(table, FUNC_START + NUM_FRES),
 				SFRAME_RULE_NONE);
 		sframe_table_free(table);
 	}
@@ -122,7 +122,7 @@ static void table_large(struct kunit *test)
 
 #define STEP	3
 
-/* A rule ends where the next row begins, also if that is at the start of a block */
+/* A rule ends where the next FRE begins, also if that is at the start of a block */
 static void table_edge(struct kunit *test)
 {
 	const struct sframe_segment text = { .size = 0x100000 };
@@ -139,7 +139,7 @@ static void table_edge(struct kunit *test)
 	image.size = img->size;
 	table = sframe_table_build(&image, SFB_AMD64);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, table);
-	for (i = 0; i < NUM_ROWS * STEP; i++) {
+	for (i = 0; i < NUM_FRES * STEP; i++) {
 		u64 offset = FUNC_START + i;
 		u64 rule = sframe_table_find_edge(table, offset - table->start, &edge);
 

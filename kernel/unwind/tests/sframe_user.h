@@ -30,15 +30,15 @@ static inline int user_read_header(struct sframe_section *sec,
 }
 
 /* @offset counts from the section's start */
-static inline int user_find_row(const struct sframe_section *sec, s64 offset,
-				enum user_faults faults, struct unwind_row *row)
+static inline int user_find_rule(const struct sframe_section *sec, s64 offset,
+				 enum user_faults faults, struct unwind_frame_rule *rule)
 {
 	int ret;
 
 	if (faults == USER_FAULTS)
-		return sframe_find_row(sec, sec->start + offset, row);
+		return sframe_find_rule(sec, sec->start + offset, rule);
 	pagefault_disable();
-	ret = sframe_find_row(sec, sec->start + offset, row);
+	ret = sframe_find_rule(sec, sec->start + offset, rule);
 	pagefault_enable();
 	return ret;
 }

@@ -219,9 +219,9 @@ static void use_funcs(struct kunit *test, const struct sfb_func *funcs, unsigned
 /* All registers of the interrupted frame are known, the link register too */
 static void signal_leaf(struct kunit *test)
 {
-	static const struct sfb_row rows[] = { SFB_ROW(0, SFB_SP, 0, 0) };
+	static const struct sfb_fre fres[] = { SFB_FRE(0, SFB_SP, 0, 0) };
 	const struct sfb_func funcs[] = {
-		{ .start = PAGE_SIZE + INTERRUPTED, .size = INSN, SFB_ROWS(rows) },
+		{ .start = PAGE_SIZE + INTERRUPTED, .size = INSN, SFB_FRES(fres) },
 		{ .start = PAGE_SIZE + CALLER - INSN, .size = 2 * INSN },
 	};
 	struct sigcontext *sc = interrupted(test);
@@ -247,13 +247,13 @@ static void signal_leaf(struct kunit *test)
  */
 static void signal_behind_function(struct kunit *test)
 {
-	static const struct sfb_row returns[] = { SFB_ROW(0, SFB_SP, 0, 0) };
-	static const struct sfb_row calls[] = { SFB_ROW(0, SFB_SP, 0, 32, -24, -32) };
+	static const struct sfb_fre returns[] = { SFB_FRE(0, SFB_SP, 0, 0) };
+	static const struct sfb_fre calls[] = { SFB_FRE(0, SFB_SP, 0, 32, -24, -32) };
 	const struct sfb_func funcs[][1] = {
 		{ { .start = PAGE_SIZE + TRAMPOLINE - 2 * INSN, .size = 2 * INSN,
-		    SFB_ROWS(returns) } },
+		    SFB_FRES(returns) } },
 		{ { .start = PAGE_SIZE + TRAMPOLINE - 2 * INSN, .size = 2 * INSN,
-		    SFB_ROWS(calls) } },
+		    SFB_FRES(calls) } },
 	};
 	struct sigcontext *sc = interrupted(test);
 	struct user_test *t = test->priv;

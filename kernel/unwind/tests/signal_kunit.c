@@ -281,7 +281,7 @@ static void signal_table(struct kunit *test)
 }
 
 /* A table's own rule for a trampoline counts if the kernel's frame is not there */
-static void signal_marked_row(struct kunit *test)
+static void signal_marked_rule(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 	struct sigcontext_64 sc = {
@@ -310,9 +310,9 @@ static void signal_marked_row(struct kunit *test)
 /* Right after a function that has a table: the lookup gives that function's last rule */
 static void signal_behind_function(struct kunit *test)
 {
-	static const struct sfb_row rows[] = { SFB_ROW(0, SFB_SP, 0, 8) };
+	static const struct sfb_fre fres[] = { SFB_FRE(0, SFB_SP, 0, 8) };
 	const struct sfb_func funcs[] = {
-		{ .start = PAGE_SIZE + TRAMPOLINE - 8, .size = 8, SFB_ROWS(rows) },
+		{ .start = PAGE_SIZE + TRAMPOLINE - 8, .size = 8, SFB_FRES(fres) },
 	};
 	const struct sfb_table table = {
 		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64, .fixed_ra = -8,
@@ -516,7 +516,7 @@ static struct kunit_case signal_cases[] = {
 	KUNIT_CASE(signal_other_stack),
 	KUNIT_CASE(signal_nested),
 	KUNIT_CASE(signal_table),
-	KUNIT_CASE(signal_marked_row),
+	KUNIT_CASE(signal_marked_rule),
 	KUNIT_CASE(signal_behind_function),
 	KUNIT_CASE(signal_hostile),
 #ifdef CONFIG_IA32_EMULATION

@@ -42,22 +42,22 @@
 #define ABI		SFB_AARCH64
 #endif
 
-static const struct sfb_row leaf_rows[] = { SFB_ROW(0, SFB_SP, 0, 0) };
-static const struct sfb_row mid_rows[] = {
-	SFB_ROW(0, SFB_SP, 0, 0),
-	SFB_ROW(4, SFB_SP | SFB_MANGLED, 0, 0),
-	SFB_ROW(8, SFB_SP | SFB_MANGLED, 0, 32, -24, -32),
+static const struct sfb_fre leaf_fres[] = { SFB_FRE(0, SFB_SP, 0, 0) };
+static const struct sfb_fre mid_fres[] = {
+	SFB_FRE(0, SFB_SP, 0, 0),
+	SFB_FRE(4, SFB_SP | SFB_MANGLED, 0, 0),
+	SFB_FRE(8, SFB_SP | SFB_MANGLED, 0, 32, -24, -32),
 };
 
-static const struct sfb_row bare_rows[] = {
-	SFB_ROW(0, SFB_SP, 0, 16),
-	SFB_ROW(8, SFB_SP, 0, 16, -8),
+static const struct sfb_fre bare_fres[] = {
+	SFB_FRE(0, SFB_SP, 0, 16),
+	SFB_FRE(8, SFB_SP, 0, 16, -8),
 };
 
-static const struct sfb_row bind_rows[] = {
-	SFB_ROW(0, SFB_SP, 0, 0, 8),
-	SFB_ROW(8, SFB_SP, 0, 32, 8),
-	SFB_ROW(24, SFB_SP, 0, -16, 8),
+static const struct sfb_fre bind_fres[] = {
+	SFB_FRE(0, SFB_SP, 0, 0, 8),
+	SFB_FRE(8, SFB_SP, 0, 32, 8),
+	SFB_FRE(24, SFB_SP, 0, -16, 8),
 };
 
 static void free_image(void *img)
@@ -69,11 +69,11 @@ static void write_table(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 	const struct sfb_func funcs[] = {
-		{ .start = PAGE_SIZE + LEAF, .size = FUNC_SIZE, SFB_ROWS(leaf_rows) },
-		{ .start = PAGE_SIZE + MID, .size = FUNC_SIZE, SFB_ROWS(mid_rows) },
-		{ .start = PAGE_SIZE + BARE, .size = FUNC_SIZE, SFB_ROWS(bare_rows) },
+		{ .start = PAGE_SIZE + LEAF, .size = FUNC_SIZE, SFB_FRES(leaf_fres) },
+		{ .start = PAGE_SIZE + MID, .size = FUNC_SIZE, SFB_FRES(mid_fres) },
+		{ .start = PAGE_SIZE + BARE, .size = FUNC_SIZE, SFB_FRES(bare_fres) },
 		{ .start = PAGE_SIZE + OUTER, .size = FUNC_SIZE },
-		{ .start = PAGE_SIZE + BIND, .size = FUNC_SIZE, SFB_ROWS(bind_rows) },
+		{ .start = PAGE_SIZE + BIND, .size = FUNC_SIZE, SFB_FRES(bind_fres) },
 	};
 	const struct sfb_table table = {
 		.version = 3, .flags = SFB_SORTED, .abi = ABI, SFB_FUNCS(funcs),
@@ -520,14 +520,14 @@ static void arm64_insns_unknown(struct kunit *test)
 }
 
 /* A wrong rule costs no caller if the instructions show one */
-static void arm64_insns_bad_row(struct kunit *test)
+static void arm64_insns_bad_rule(struct kunit *test)
 {
-	static const struct sfb_row rows[] = { SFB_ROW(0, SFB_SP, 0, 4) };
+	static const struct sfb_fre fres[] = { SFB_FRE(0, SFB_SP, 0, 4) };
 	const struct sfb_func funcs[] = {
-		{ .start = PAGE_SIZE + MID, .size = FUNC_SIZE, SFB_ROWS(mid_rows) },
+		{ .start = PAGE_SIZE + MID, .size = FUNC_SIZE, SFB_FRES(mid_fres) },
 		{ .start = PAGE_SIZE + OUTER, .size = FUNC_SIZE },
-		{ .start = PAGE_SIZE + BIND, .size = FUNC_SIZE, SFB_ROWS(bind_rows) },
-		{ .start = PAGE_SIZE + NOWHERE, .size = FUNC_SIZE, SFB_ROWS(rows) },
+		{ .start = PAGE_SIZE + BIND, .size = FUNC_SIZE, SFB_FRES(bind_fres) },
+		{ .start = PAGE_SIZE + NOWHERE, .size = FUNC_SIZE, SFB_FRES(fres) },
 	};
 	const struct sfb_table table = {
 		.version = 3, .flags = SFB_SORTED, .abi = ABI, SFB_FUNCS(funcs),
@@ -599,7 +599,7 @@ static struct kunit_case user_arm64_cases[] = {
 	KUNIT_CASE(arm64_insns),
 	KUNIT_CASE(arm64_insns_record),
 	KUNIT_CASE(arm64_insns_unknown),
-	KUNIT_CASE(arm64_insns_bad_row),
+	KUNIT_CASE(arm64_insns_bad_rule),
 	KUNIT_CASE(arm64_insns_bad_link),
 	KUNIT_CASE(arm64_misaligned),
 	KUNIT_CASE(arm64_compat),

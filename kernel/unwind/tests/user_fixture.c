@@ -164,7 +164,7 @@ void expect_steps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, steps->sp, t->state.sp);
 	KUNIT_EXPECT_EQ(test, steps->fp, t->state.fp);
 	KUNIT_EXPECT_EQ(test, steps->method, t->state.method);
-	KUNIT_EXPECT_EQ(test, steps->exact_ip, t->state.exact_ip);
+	KUNIT_EXPECT_EQ(test, steps->interrupted, t->state.interrupted);
 	KUNIT_EXPECT_EQ(test, steps->sp_is_bound, t->state.sp_is_bound);
 	KUNIT_EXPECT_EQ(test, steps->by_table, t->state.by_table);
 }

@@ -4,13 +4,13 @@
  * compiled as the kernel compiles it, and of libsframe's, on the same sections and
  * addresses.
  *
- * Run it under callgrind, with counting limited to sframe_find_row() and
+ * Run it under callgrind, with counting limited to sframe_find_rule() and
  * sframe_find_fre(): the figures have no other parts, and nothing is deducted. Each
  * series of lookups ends with a dump of the counts, named
  *
  *	bench IMPLEMENTATION VERSION FDES FRES_PER_FDE LOOKUPS
  *
- * Without callgrind the program only checks that both find the same rows.
+ * Without callgrind the program only checks that both find the same FREs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 #include "sframe_gen.h"
 
 #define LOOKUPS		256
-#define BYTES_PER_ROW	4
+#define BYTES_PER_FRE	4
 #define FEW_FDES	10
 #define FEW_FRES	4
 
@@ -36,27 +36,27 @@ static void __noreturn die(const char *why)
 }
 
 /* Rows like a compiler's: the frame is set up, lives, and is torn down */
-static struct sfb_row *make_rows(u32 num)
+static struct sfb_fre *make_fres(u32 num)
 {
-	struct sfb_row *rows = calloc(num, sizeof(*rows));
+	struct sfb_fre *fres = calloc(num, sizeof(*fres));
 	u32 i;
 
 	for (i = 0; i < num; i++) {
-		struct sfb_row plain = SFB_ROW(i * BYTES_PER_ROW, SFB_SP, 0,
+		struct sfb_fre plain = SFB_FRE(i * BYTES_PER_FRE, SFB_SP, 0,
 					       8 + i % 15 * 8);
-		struct sfb_row saved = SFB_ROW(i * BYTES_PER_ROW, SFB_SP, 0,
+		struct sfb_fre saved = SFB_FRE(i * BYTES_PER_FRE, SFB_SP, 0,
 					       8 + i % 15 * 8, -16);
 
-		rows[i] = i % 4 ? saved : plain;
+		fres[i] = i % 4 ? saved : plain;
 	}
-	return rows;
+	return fres;
 }
 
-static void make_table(struct sfb_image *img, u8 version, u32 fdes, u32 fres)
+static void make_table(struct sfb_image *img, u8 version, u32 fdes, u32 num_fres)
 {
 	struct sfb_func *funcs = calloc(fdes, sizeof(*funcs));
-	struct sfb_row *rows = make_rows(fres);
-	const u32 size = fres * BYTES_PER_ROW;
+	struct sfb_fre *fres = make_fres(num_fres);
+	const u32 size = num_fres * BYTES_PER_FRE;
 	const struct sfb_table table = {
 		.version = version, .flags = SFB_SORTED | SFB_PCREL,
 		.abi = SFB_AMD64, .fixed_ra = -8, .num_funcs = fdes,
@@ -68,10 +68,10 @@ static void make_table(struct sfb_image *img, u8 version, u32 fdes, u32 fres)
 		funcs[i] = (struct sfb_func){
 			.start = 0x10000000 + (s64)i * size, .size = size,
 			.fre_type = size <= 0x100 ? 0 : size <= 0x10000 ? 1 : 2,
-			.rows = rows, .num_rows = fres,
+			.fres = fres, .num_fres = num_fres,
 		};
 	sfb_build(img, &table);
-	free(rows);
+	free(fres);
 	free(funcs);
 }
 
@@ -89,15 +89,15 @@ static void bench_kernel(const struct sfb_image *img, const s64 *addrs,
 {
 	unsigned long base = (unsigned long)img->bytes;
 	struct sframe_section sec;
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 	u32 i;
 
 	if (sframe_read_header(&sec, base, img->size, SFB_AMD64))
 		die("the kernel's decoder does not like the section");
 	for (i = 0; i < LOOKUPS; i++) {
-		if (sframe_find_row(&sec, base + addrs[i], &row))
-			die("the kernel's decoder does not find a row");
-		cfas[i] = row.cfa.offset;
+		if (sframe_find_rule(&sec, base + addrs[i], &rule))
+			die("the kernel's decoder does not find an FRE");
+		cfas[i] = rule.cfa.offset;
 	}
 }
 
@@ -116,20 +116,20 @@ static void bench(u8 version, u32 fdes, u32 fres)
 		die("libsframe does not like the section");
 	for (i = 0; i < LOOKUPS; i++)
 		addrs[i] = 0x10000000 + gen_random(&state) %
-			   ((u64)fdes * fres * BYTES_PER_ROW);
+			   ((u64)fdes * fres * BYTES_PER_FRE);
 
 	CALLGRIND_START_INSTRUMENTATION;
 	CALLGRIND_ZERO_STATS;
 	bench_kernel(&img, addrs, ours);
 	dump("kernel", version, fdes, fres);
 	if (libsframe_lookups(ctx, addrs, theirs, LOOKUPS))
-		die("libsframe does not find a row");
+		die("libsframe does not find an FRE");
 	dump("libsframe", version, fdes, fres);
 	CALLGRIND_STOP_INSTRUMENTATION;
 
 	for (i = 0; i < LOOKUPS; i++)
 		if (ours[i] != theirs[i])
-			die("the decoders do not find the same rows");
+			die("the decoders do not find the same FREs");
 	libsframe_close(ctx);
 	sfb_free(&img);
 }

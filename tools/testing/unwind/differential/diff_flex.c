@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What libsframe says about a row of a flexible FDE (version 3): it has offsets,
+ * What libsframe says about an FRE of a flexible FDE (version 3): it has offsets,
  * but leaves it to its callers to take control words apart.
  */
 #include "diff_libsframe.h"
@@ -14,11 +14,11 @@ static u32 control_word(const sframe_frame_row_entry *fre, int i)
 	return err ? 0 : word;
 }
 
-static struct unwind_rule flex_rule(sframe_decoder_ctx *ctx, u32 control,
-				    s32 offset)
+static struct unwind_reg_rule flex_rule(sframe_decoder_ctx *ctx, u32 control,
+					s32 offset)
 {
 	u32 reg = SFRAME_V3_FLEX_FDE_CTRLWORD_REGNUM(control);
-	struct unwind_rule rule = {
+	struct unwind_reg_rule rule = {
 		.base = UNWIND_RULE_CFA,
 		.deref = SFRAME_V3_FLEX_FDE_CTRLWORD_DEREF_P(control),
 		.offset = offset,
@@ -35,8 +35,8 @@ static struct unwind_rule flex_rule(sframe_decoder_ctx *ctx, u32 control,
 	return rule;
 }
 
-void flex_row(sframe_decoder_ctx *ctx, const sframe_frame_row_entry *fre,
-	      struct unwind_row *row)
+void flex_fre(sframe_decoder_ctx *ctx, const sframe_frame_row_entry *fre,
+	      struct unwind_frame_rule *rule)
 {
 	s32 fixed_ra = sframe_decoder_get_fixed_ra_offset(ctx);
 	s32 fixed_fp = sframe_decoder_get_fixed_fp_offset(ctx);
@@ -47,21 +47,21 @@ void flex_row(sframe_decoder_ctx *ctx, const sframe_frame_row_entry *fre,
 	control = control_word(fre, 0);
 	offset = sframe_fre_get_cfa_offset(ctx, fre, SFRAME_FDE_TYPE_FLEX,
 					   &err);
-	row->cfa = flex_rule(ctx, control, offset);
+	rule->cfa = flex_rule(ctx, control, offset);
 
-	row->ra = saved_at(!fixed_ra, fixed_ra);
+	rule->ra = saved_at(!fixed_ra, fixed_ra);
 	control = control_word(fre, 2);
 	if (control) {
 		offset = sframe_fre_get_ra_offset(ctx, fre,
 						  SFRAME_FDE_TYPE_FLEX, &err);
-		row->ra = flex_rule(ctx, control, offset);
+		rule->ra = flex_rule(ctx, control, offset);
 	}
 
-	row->fp = saved_at(!fixed_fp, fixed_fp);
+	rule->fp = saved_at(!fixed_fp, fixed_fp);
 	control = control_word(fre, control ? 4 : 3);
 	if (control) {
 		offset = sframe_fre_get_fp_offset(ctx, fre,
 						  SFRAME_FDE_TYPE_FLEX, &err);
-		row->fp = flex_rule(ctx, control, offset);
+		rule->fp = flex_rule(ctx, control, offset);
 	}
 }

@@ -15,7 +15,7 @@
 
 #include <sframe-api.h>
 
-#include "row.h"
+#include "rule.h"
 
 #if SFRAME_VERSION > SFRAME_VERSION_2
 
@@ -24,7 +24,7 @@
 /* What sframe_find_fre() takes as given */
 #define LIBSFRAME_FIND_FLAGS	(SFRAME_F_FDE_SORTED | \
 				 SFRAME_F_FDE_FUNC_START_PCREL)
-/* Whether it finds rows of functions made of repeated blocks */
+/* Whether it finds FREs of functions made of repeated blocks */
 #define LIBSFRAME_FINDS_PCMASK	true
 
 /* Where in the section FDE @i has the start of its function */
@@ -35,8 +35,8 @@ static inline u32 libsframe_fde_offset(sframe_decoder_ctx *ctx, u32 i)
 	return sframe_decoder_get_offsetof_fde_start_addr(ctx, i, &err);
 }
 
-void flex_row(struct sframe_decoder_ctx *ctx,
-	      const struct sframe_frame_row_entry *fre, struct unwind_row *row);
+void flex_fre(struct sframe_decoder_ctx *ctx,
+	      const struct sframe_frame_row_entry *fre, struct unwind_frame_rule *rule);
 
 #else
 
@@ -79,9 +79,9 @@ static inline bool sframe_fre_get_ra_undefined_p(sframe_decoder_ctx *ctx,
 	return !SFRAME_V1_FRE_OFFSET_COUNT(fre->fre_info);
 }
 
-static inline void flex_row(sframe_decoder_ctx *ctx,
+static inline void flex_fre(sframe_decoder_ctx *ctx,
 			    const sframe_frame_row_entry *fre,
-			    struct unwind_row *row)
+			    struct unwind_frame_rule *rule)
 {
 	abort();
 }
@@ -106,11 +106,11 @@ static inline bool is_aarch64(sframe_decoder_ctx *ctx)
 }
 
 /* A rule for what is saved at an offset from the CFA; SAME if it is not */
-static inline struct unwind_rule saved_at(int err, s32 offset)
+static inline struct unwind_reg_rule saved_at(int err, s32 offset)
 {
 	if (err)
-		return (struct unwind_rule){ .base = UNWIND_RULE_SAME };
-	return (struct unwind_rule){
+		return (struct unwind_reg_rule){ .base = UNWIND_RULE_SAME };
+	return (struct unwind_reg_rule){
 		.base = UNWIND_RULE_CFA, .deref = true, .offset = offset,
 	};
 }

@@ -2,30 +2,30 @@
 /*
  * What libsframe says about an address.
  *
- * libsframe finds rows; what they mean it says only in part, and in a few
+ * libsframe finds FREs; what they mean it says only in part, and in a few
  * places what it says must be taken with care (as of binutils 2.47; diff_quirks3.c
  * has a case for each):
  *
  * - sframe_find_fre() refuses sections that are not sorted, and takes starts of
  *   functions as PC-relative even where the flag is not set.  The specification
  *   ("The SFrame FDE Index"): "Otherwise, it is the offset in bytes from the
- *   start of the SFrame section."  For both, its rows are walked one by one.
+ *   start of the SFrame section."  For both, its FREs are walked one by one.
  * - An empty function (its code was unreachable) is in the index with the address
  *   of the function after it, and misleads sframe_find_fre()'s binary search when
  *   it meets it.  The specification ("The SFrame FDE Index"): "specifying the
  *   size of the function in bytes"; no address lies within none.  Where it finds
- *   nothing, and there are such functions, rows are walked as well.
- * - A function without rows is an error to it.  The specification ("Changes from
+ *   nothing, and there are such functions, FREs are walked as well.
+ * - A function without FREs is an error to it.  The specification ("Changes from
  *   Version 2 to Version 3"): "An SFrame FDE of type SFRAME_FDE_TYPE_DEFAULT
  *   with no FREs is used to indicate an outermost frame."
- * - sframe_fre_get_ra_offset() of a flexible row whose RA is padded returns the
+ * - sframe_fre_get_ra_offset() of a flexible FRE whose RA is padded returns the
  *   FP's control word.  The specification ("Encoding of Data Word 1"): "A value
  *   of 0 [...] is used to indicate that no further data words follow for the
  *   tracked entity."  So the control word is looked at first.
  * - sframe_fre_get_fp_offset() likewise when the FP is padded.
  *
  * The libsframe that knows version 2 only (binutils 2.44; diff_quirks2.c) finds no
- * rows of functions made of repeated blocks, that is PLTs: these are walked too.
+ * FREs of functions made of repeated blocks, that is PLTs: these are walked too.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -133,7 +133,7 @@ const struct oracle_func *oracle_func(const struct oracle *oracle, u32 i)
 	return &oracle->funcs[i];
 }
 
-s64 oracle_row_start(const struct oracle *oracle,
+s64 oracle_fre_start(const struct oracle *oracle,
 		     const struct oracle_func *func, u32 i)
 {
 	sframe_frame_row_entry fre;
@@ -174,7 +174,7 @@ static bool can_find(const struct oracle *oracle,
 	       SFRAME_V3_FDE_PC_TYPE(func->info) != SFRAME_V3_FDE_PCTYPE_MASK;
 }
 
-static int walk_rows(const struct oracle *oracle,
+static int walk_fres(const struct oracle *oracle,
 		     const struct oracle_func *func, s64 offset,
 		     sframe_frame_row_entry *found)
 {
@@ -195,28 +195,28 @@ static int walk_rows(const struct oracle *oracle,
 	return ret;
 }
 
-static void default_row(const struct oracle *oracle,
+static void default_fre(const struct oracle *oracle,
 			const sframe_frame_row_entry *fre,
-			struct unwind_row *row)
+			struct unwind_frame_rule *rule)
 {
 	s32 offset;
 	int err;
 
-	row->cfa.base = sframe_fre_get_base_reg_id(fre, &err) ==
+	rule->cfa.base = sframe_fre_get_base_reg_id(fre, &err) ==
 			SFRAME_BASE_REG_SP ? UNWIND_RULE_SP : UNWIND_RULE_FP;
-	row->cfa.offset = sframe_fre_get_cfa_offset(oracle->ctx, fre,
-						    SFRAME_FDE_TYPE_DEFAULT,
-						    &err);
+	rule->cfa.offset = sframe_fre_get_cfa_offset(oracle->ctx, fre,
+						     SFRAME_FDE_TYPE_DEFAULT,
+						     &err);
 	offset = sframe_fre_get_ra_offset(oracle->ctx, fre,
 					  SFRAME_FDE_TYPE_DEFAULT, &err);
-	row->ra = saved_at(err, offset);
+	rule->ra = saved_at(err, offset);
 	offset = sframe_fre_get_fp_offset(oracle->ctx, fre,
 					  SFRAME_FDE_TYPE_DEFAULT, &err);
-	row->fp = saved_at(err, offset);
+	rule->fp = saved_at(err, offset);
 }
 
-int oracle_find_row(const struct oracle *oracle, s64 offset,
-		    struct unwind_row *row)
+int oracle_find_rule(const struct oracle *oracle, s64 offset,
+		     struct unwind_frame_rule *rule)
 {
 	const struct oracle_func *func = func_of(oracle, offset);
 	sframe_frame_row_entry fre;
@@ -224,17 +224,17 @@ int oracle_find_row(const struct oracle *oracle, s64 offset,
 	bool find;
 	u8 type;
 
-	*row = (struct unwind_row){};
+	*rule = (struct unwind_frame_rule){};
 	if (!func)
 		return -ENOENT;
 	type = SFRAME_V3_FDE_TYPE(func->info2);
-	row->at_end = offset - func->start == (s64)func->size - 1;
-	row->signal = SFRAME_V3_FDE_SIGNAL_P(func->info);
-	row->pauth_key_b = is_aarch64(oracle->ctx) &&
+	rule->at_end = offset - func->start == (s64)func->size - 1;
+	rule->signal = SFRAME_V3_FDE_SIGNAL_P(func->info);
+	rule->pauth_key_b = is_aarch64(oracle->ctx) &&
 			   SFRAME_V3_AARCH64_FDE_PAUTH_KEY(func->info);
 	if (!func->num_fres && type == SFRAME_FDE_TYPE_DEFAULT &&
 	    sframe_decoder_get_version(oracle->ctx) == SFRAME_VERSION_3) {
-		row->outermost = true;
+		rule->outermost = true;
 		return 0;
 	}
 
@@ -242,18 +242,18 @@ int oracle_find_row(const struct oracle *oracle, s64 offset,
 	if (find)
 		err = sframe_find_fre(oracle->ctx, offset, &fre);
 	if (!find || (err && oracle->has_empty))
-		err = walk_rows(oracle, func, offset, &fre);
+		err = walk_fres(oracle, func, offset, &fre);
 	if (err)
 		return -ENOENT;
 	if (sframe_fre_get_ra_undefined_p(oracle->ctx, &fre, &err)) {
-		row->outermost = true;
+		rule->outermost = true;
 		return 0;
 	}
-	row->mangled_ra = is_aarch64(oracle->ctx) &&
+	rule->mangled_ra = is_aarch64(oracle->ctx) &&
 			  sframe_fre_get_ra_mangled_p(oracle->ctx, &fre, &err);
 	if (type == SFRAME_FDE_TYPE_FLEX)
-		flex_row(oracle->ctx, &fre, row);
+		flex_fre(oracle->ctx, &fre, rule);
 	else
-		default_row(oracle, &fre, row);
+		default_fre(oracle, &fre, rule);
 	return 0;
 }

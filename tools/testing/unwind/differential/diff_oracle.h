@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A second opinion: what libsframe says about an address, as one of our rows.
+ * A second opinion: what libsframe says about an address, as one of our rules.
  *
  * Apart from sframe_diff.c, since libsframe's header and the kernel's give the
  * same names to the same things.
@@ -10,7 +10,7 @@
 
 #include <linux/types.h>
 
-#include "row.h"
+#include "rule.h"
 
 struct oracle;
 
@@ -43,12 +43,12 @@ u32 oracle_num_funcs(const struct oracle *oracle);
 /* By rising address */
 const struct oracle_func *oracle_func(const struct oracle *oracle, u32 i);
 
-/* Start of row @i of @func, relative to the function; -1: there is none */
-s64 oracle_row_start(const struct oracle *oracle,
+/* Start of FRE @i of @func, relative to the function; -1: there is none */
+s64 oracle_fre_start(const struct oracle *oracle,
 		     const struct oracle_func *func, u32 i);
 
-/* 0 and a row, or -ENOENT */
-int oracle_find_row(const struct oracle *oracle, s64 offset,
-		    struct unwind_row *row);
+/* 0 and a rule, or -ENOENT */
+int oracle_find_rule(const struct oracle *oracle, s64 offset,
+		     struct unwind_frame_rule *rule);
 
 #endif /* _UNWIND_TEST_DIFF_ORACLE_H */

@@ -21,20 +21,20 @@
 
 #define BASE	0x7f1234567000UL
 
-static void check_row(const char *who, int ret, const struct unwind_row *row,
-		      const struct unwind_row *want)
+static void check_rule(const char *who, int ret, const struct unwind_frame_rule *rule,
+		       const struct unwind_frame_rule *want)
 {
 	if (ret)
-		tap_fail("%s: %d, not %s", who, ret, row_string(want));
-	else if (!row_equal(row, want))
-		tap_fail("%s: %s, not %s", who, row_string(row),
-			 row_string(want));
+		tap_fail("%s: %d, not %s", who, ret, frame_rule_string(want));
+	else if (!frame_rule_equal(rule, want))
+		tap_fail("%s: %s, not %s", who, frame_rule_string(rule),
+			 frame_rule_string(want));
 }
 
 static void run_quirk(const struct quirk *quirk)
 {
 	struct sframe_section sec;
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 	struct oracle *oracle;
 	struct sfb_image img;
 	const char *broken;
@@ -46,13 +46,13 @@ static void run_quirk(const struct quirk *quirk)
 
 	umem_map(BASE, img.bytes, img.size);
 	CHECK_EQ(sframe_read_header(&sec, BASE, img.size, SFB_AMD64), 0);
-	ret = lookup_row(&sec, BASE + quirk->offset, &row, &broken);
-	check_row("the kernel", ret, &row, &quirk->want);
+	ret = lookup_rule(&sec, BASE + quirk->offset, &rule, &broken);
+	check_rule("the kernel", ret, &rule, &quirk->want);
 	umem_unmap_all();
 
 	oracle = oracle_open(img.bytes, img.size);
-	ret = oracle_find_row(oracle, quirk->offset, &row);
-	check_row("the differ", ret, &row, &quirk->want);
+	ret = oracle_find_rule(oracle, quirk->offset, &rule);
+	check_rule("the differ", ret, &rule, &quirk->want);
 	oracle_close(oracle);
 
 	ctx = sframe_decode((const char *)img.bytes, img.size, &err);

@@ -12,7 +12,7 @@ struct quirk {
 	const char		*name;
 	struct sfb_table	table;
 	s64			offset;	/* that is looked up */
-	struct unwind_row	want;
+	struct unwind_frame_rule	want;
 	/* Whether libsframe, asked without precaution, has another answer */
 	bool (*errs)(sframe_decoder_ctx *ctx, s64 offset);
 };
@@ -20,7 +20,7 @@ struct quirk {
 extern const struct quirk quirks[];
 extern const size_t num_quirks;
 
-/* It finds no row, where there is an answer */
+/* It finds no FRE, where there is an answer */
 static inline bool quirk_finds_none(sframe_decoder_ctx *ctx, s64 offset)
 {
 	sframe_frame_row_entry fre;
@@ -33,7 +33,7 @@ static inline bool quirk_finds_none(sframe_decoder_ctx *ctx, s64 offset)
 	.fixed_ra = -8, SFB_FUNCS(funcs_) }
 #define QUIRK_SAVED(offset_) { .base = UNWIND_RULE_CFA, .deref = true,	\
 			       .offset = (offset_) }
-#define QUIRK_PLAIN_ROW(cfa_) {						\
+#define QUIRK_PLAIN_FRE(cfa_) {						\
 	.cfa = { .base = UNWIND_RULE_SP, .offset = (cfa_) },		\
 	.ra = QUIRK_SAVED(-8) }
 

@@ -4,15 +4,15 @@
  */
 #include "diff_quirks.h"
 
-static const struct sfb_row rows_plt[] = {
-	SFB_ROW(0, SFB_SP, 0, 8),
-	SFB_ROW(11, SFB_SP, 0, 16),
+static const struct sfb_fre fres_plt[] = {
+	SFB_FRE(0, SFB_SP, 0, 8),
+	SFB_FRE(11, SFB_SP, 0, 16),
 };
 
 static const struct sfb_func func_plt[] = {
 	{
 		.start = -0x40, .size = 0x30, .flags = SFB_PCMASK,
-		.rep_size = 16, SFB_ROWS(rows_plt),
+		.rep_size = 16, SFB_FRES(fres_plt),
 	},
 };
 
@@ -29,7 +29,7 @@ const struct quirk quirks[] = {
 		.name = "repeated blocks of code before the section",
 		.table = QUIRK_TABLE(2, SFB_SORTED, func_plt),
 		.offset = -0x40 + 16 + 1,
-		.want = QUIRK_PLAIN_ROW(8),
+		.want = QUIRK_PLAIN_FRE(8),
 		.errs = quirk_finds_none,
 	},
 };

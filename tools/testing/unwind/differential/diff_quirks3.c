@@ -4,38 +4,38 @@
  */
 #include "diff_quirks.h"
 
-static const struct sfb_row rows_sp[] = { SFB_ROW(0, SFB_SP, 0, 16) };
+static const struct sfb_fre fres_sp[] = { SFB_FRE(0, SFB_SP, 0, 16) };
 
 /* CFA = SP + 16, padding for the RA, FP = *(CFA - 16) */
-static const struct sfb_row rows_ra_padded[] = {
-	SFB_ROW(0, SFB_SP, 0, 7 << 3 | 1, 16, 0, 2, -16),
+static const struct sfb_fre fres_ra_padded[] = {
+	SFB_FRE(0, SFB_SP, 0, 7 << 3 | 1, 16, 0, 2, -16),
 };
 
 /* CFA = SP + 16, RA = *(CFA - 24), padding for the FP */
-static const struct sfb_row rows_fp_padded[] = {
-	SFB_ROW(0, SFB_SP, 0, 7 << 3 | 1, 16, 2, -24, 0, 0),
+static const struct sfb_fre fres_fp_padded[] = {
+	SFB_FRE(0, SFB_SP, 0, 7 << 3 | 1, 16, 2, -24, 0, 0),
 };
 
 static const struct sfb_func func_plain[] = {
-	{ .start = 0x1000, .size = 16, SFB_ROWS(rows_sp) },
+	{ .start = 0x1000, .size = 16, SFB_FRES(fres_sp) },
 };
 
 static const struct sfb_func func_after_empty[] = {
-	{ .start = 0x1000, .size = 16, SFB_ROWS(rows_sp) },
-	{ .start = 0x1010, .size = 0, SFB_ROWS(rows_sp) },
-	{ .start = 0x1010, .size = 16, SFB_ROWS(rows_sp) },
+	{ .start = 0x1000, .size = 16, SFB_FRES(fres_sp) },
+	{ .start = 0x1010, .size = 0, SFB_FRES(fres_sp) },
+	{ .start = 0x1010, .size = 16, SFB_FRES(fres_sp) },
 };
 
-static const struct sfb_func func_no_rows[] = {
+static const struct sfb_func func_no_fres[] = {
 	{ .start = 0x1000, .size = 16 },
 };
 
 static const struct sfb_func func_ra_padded[] = {
-	{ .start = 0x1000, .size = 16, .type = 1, SFB_ROWS(rows_ra_padded) },
+	{ .start = 0x1000, .size = 16, .type = 1, SFB_FRES(fres_ra_padded) },
 };
 
 static const struct sfb_func func_fp_padded[] = {
-	{ .start = 0x1000, .size = 16, .type = 1, SFB_ROWS(rows_fp_padded) },
+	{ .start = 0x1000, .size = 16, .type = 1, SFB_FRES(fres_fp_padded) },
 };
 
 /* The RA is at CFA - 8, which is the fixed offset */
@@ -71,7 +71,7 @@ const struct quirk quirks[] = {
 		.name = "section-relative starts",
 		.table = QUIRK_TABLE(3, SFB_SORTED, func_plain),
 		.offset = 0x1000,
-		.want = QUIRK_PLAIN_ROW(16),
+		.want = QUIRK_PLAIN_FRE(16),
 		.errs = quirk_finds_none,
 	}, {
 		/*
@@ -83,17 +83,17 @@ const struct quirk quirks[] = {
 		.name = "a function after an empty one",
 		.table = QUIRK_TABLE(3, SFB_SORTED | SFB_PCREL, func_after_empty),
 		.offset = 0x1010,
-		.want = QUIRK_PLAIN_ROW(16),
+		.want = QUIRK_PLAIN_FRE(16),
 		.errs = quirk_finds_none,
 	}, {
 		/*
-		 * No row is to be found, but there is an answer.  "Changes from
+		 * No FRE is to be found, but there is an answer.  "Changes from
 		 * Version 2 to Version 3": "An SFrame FDE of type
 		 * SFRAME_FDE_TYPE_DEFAULT with no FREs is used to indicate an
 		 * outermost frame."
 		 */
-		.name = "a function without rows",
-		.table = QUIRK_TABLE(3, SFB_SORTED | SFB_PCREL, func_no_rows),
+		.name = "a function without FREs",
+		.table = QUIRK_TABLE(3, SFB_SORTED | SFB_PCREL, func_no_fres),
 		.offset = 0x1000,
 		.want = { .outermost = true },
 		.errs = quirk_finds_none,

@@ -22,7 +22,7 @@ static void count_add(struct diff_count *to, const struct diff_count *count)
 {
 	to->files += count->files;
 	to->functions += count->functions;
-	to->rows += count->rows;
+	to->fres += count->fres;
 	to->addresses += count->addresses;
 	to->found += count->found;
 	to->differences += count->differences;
@@ -45,7 +45,7 @@ static void print_count(const char *version, const char *abi,
 			const struct diff_count *count)
 {
 	printf("# %-7s %-20s %7lu %9lu %9lu %10lu %11lu %10lu %10lu\n", version, abi,
-	       count->files, count->functions, count->rows, count->addresses,
+	       count->files, count->functions, count->fres, count->addresses,
 	       count->differences, count->section_bytes, count->table_bytes);
 }
 
@@ -58,7 +58,7 @@ unsigned long report_print(u8 max_version)
 	printf("# by libsframe that reads version %u and earlier:\n",
 	       max_version);
 	printf("# %-7s %-20s %7s %9s %9s %10s %11s %10s %10s\n", "version",
-	       "architecture", "files", "functions", "rows", "addresses",
+	       "architecture", "files", "functions", "FREs", "addresses",
 	       "differences", "sections", "tables");
 	for (version = SFRAME_VERSION_2; version <= max_version; version++) {
 		for (abi = 0; abi < ARRAY_SIZE(abis); abi++) {

@@ -8,9 +8,9 @@
 struct diff_count {
 	unsigned long	files;
 	unsigned long	functions;
-	unsigned long	rows;		/* as the tables have them */
+	unsigned long	fres;		/* as the tables have them */
 	unsigned long	addresses;	/* that both were asked about */
-	unsigned long	found;		/* where libsframe had a row */
+	unsigned long	found;		/* where libsframe had an FRE */
 	unsigned long	differences;
 	unsigned long	section_bytes;	/* of sections that have a table */
 	unsigned long	table_bytes;
@@ -24,7 +24,7 @@ void report_add(u8 version, u8 abi, const struct diff_count *count);
 
 /*
  * Print the table; a kind that should be there but is not becomes a skipped test.
- * Returns how many addresses had a row.
+ * Returns how many addresses had an FRE.
  */
 unsigned long report_print(u8 max_version);
 

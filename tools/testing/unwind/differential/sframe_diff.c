@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Differential test: the kernel's decoder against libsframe, row by row.
+ * Differential test: the kernel's decoder against libsframe, FRE by FRE.
  *
  * For each file given, and for generated tables (-g N), both are asked about
  * every address at which something can change: around each function's ends and
- * each row's start; and about others in between, also where no function is.
+ * each FRE's start; and about others in between, also where no function is.
  *
  * There are two such programs, sframe_diff with the present libsframe and
  * sframe_diff2 with one that knows version 2 only.  What a libsframe does not
@@ -45,31 +45,31 @@ static s64 last_around;
 static void compare(const struct sframe_section *sec,
 		    const struct oracle *oracle, s64 offset)
 {
-	struct unwind_row ours, theirs;
+	struct unwind_frame_rule ours, theirs;
 	const char *broken;
 	int ret, want;
 
-	ret = lookup_row(sec, BASE + offset, &ours, &broken);
+	ret = lookup_rule(sec, BASE + offset, &ours, &broken);
 	if (!broken && table)
 		broken = table_differs(table, BASE, BASE + offset, ret, &ours);
-	want = oracle_find_row(oracle, offset, &theirs);
+	want = oracle_find_rule(oracle, offset, &theirs);
 	count.addresses++;
 	count.found += !want;
 	if (ret == want && !broken &&
-	    (ret || (row_equal(&ours, &theirs) && ours.at_end == theirs.at_end)))
+	    (ret || (frame_rule_equal(&ours, &theirs) && ours.at_end == theirs.at_end)))
 		return;
 	count.differences++;
 	if (broken)
 		tap_fail("%#llx: %s", (long long)offset, broken);
 	else
 		tap_fail("%#llx: we: %d %s%s; libsframe: %d %s%s",
-			 (long long)offset, ret, ret ? "" : row_string(&ours),
+			 (long long)offset, ret, ret ? "" : frame_rule_string(&ours),
 			 !ret && ours.at_end ? " at end" : "",
-			 want, want ? "" : row_string(&theirs),
+			 want, want ? "" : frame_rule_string(&theirs),
 			 !want && theirs.at_end ? " at end" : "");
 }
 
-/* What was compared last is not again: rows often start close to each other */
+/* What was compared last is not again: FREs often start close to each other */
 static void compare_around(const struct sframe_section *sec,
 			   const struct oracle *oracle, s64 offset)
 {
@@ -81,10 +81,10 @@ static void compare_around(const struct sframe_section *sec,
 	last_around = offset;
 }
 
-/* A row's first address and the ones beside it, and one amid the row */
-static void compare_row(const struct sframe_section *sec,
-			const struct oracle *oracle,
-			const struct oracle_func *func, s64 start, s64 end)
+/* An FRE's first address and the ones beside it, and one amid the FRE */
+static void compare_rule(const struct sframe_section *sec,
+			 const struct oracle *oracle,
+			 const struct oracle_func *func, s64 start, s64 end)
 {
 	u32 repeat;
 
@@ -110,18 +110,18 @@ static void compare_func(const struct sframe_section *sec,
 	count.functions++;
 	compare_around(sec, oracle, func->start);
 	for (i = 0; i < func->num_fres; i++) {
-		start = oracle_row_start(oracle, func, i);
+		start = oracle_fre_start(oracle, func, i);
 		if (start < 0) {
 			count.differences++;
-			tap_fail("function %u has no row %u in libsframe",
+			tap_fail("function %u has no FRE %u in libsframe",
 				 func->index, i);
 			break;
 		}
-		count.rows++;
+		count.fres++;
 		end = i + 1 < func->num_fres ?
-		      oracle_row_start(oracle, func, i + 1) :
+		      oracle_fre_start(oracle, func, i + 1) :
 		      func->rep_size ?: func->size;
-		compare_row(sec, oracle, func, start, end);
+		compare_rule(sec, oracle, func, start, end);
 	}
 	compare_around(sec, oracle, func->start + func->size);
 }
@@ -272,7 +272,7 @@ int main(int argc, char **argv)
 		diff_file(argv[optind]);
 
 	found = report_print(oracle_max_version());
-	tap_begin("diff: libsframe found rows");
+	tap_begin("diff: libsframe found FREs");
 	if (!found)
 		tap_fail("none");
 	tap_end();

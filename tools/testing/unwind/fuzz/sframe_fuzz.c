@@ -32,7 +32,7 @@
 struct answer {
 	int			ret;
 	unsigned long		reads;
-	struct unwind_row	row;
+	struct unwind_frame_rule	rule;
 };
 
 unsigned long fuzz_outcomes[FUZZ_OUTCOMES];
@@ -102,8 +102,8 @@ static void check_failure(int ret)
 }
 
 /*
- * Per entry its start and its size, per row its start and its info; then what is
- * found is read on: up to four fields, the start of the next row, the words.
+ * Per entry its start and its size, per FRE its start and its info; then what is
+ * found is read on: up to four fields, the start of the next FRE, the words.
  */
 static void set_bounds(const struct sframe_section *sec)
 {
@@ -118,7 +118,7 @@ static void look_up(const struct sframe_section *sec, unsigned long ip,
 	const char *broken;
 
 	set_bounds(sec);
-	answer->ret = lookup_row(sec, ip, &answer->row, &broken);
+	answer->ret = lookup_rule(sec, ip, &answer->rule, &broken);
 	if (broken)
 		fuzz_die(broken);
 	check_failure(answer->ret);
@@ -126,20 +126,20 @@ static void look_up(const struct sframe_section *sec, unsigned long ip,
 }
 
 int fuzz_look_up(const struct sframe_section *sec, unsigned long ip,
-		 struct unwind_row *row)
+		 struct unwind_frame_rule *rule)
 {
 	struct answer answer;
 
 	look_up(sec, ip, &answer);
-	*row = answer.row;
+	*rule = answer.rule;
 	return answer.ret;
 }
 
-static bool same_row(const struct answer *a, const struct answer *b)
+static bool same_frame_rule(const struct answer *a, const struct answer *b)
 {
 	return a->ret == b->ret &&
-	       (a->ret || (row_equal(&a->row, &b->row) &&
-			   a->row.at_end == b->row.at_end));
+	       (a->ret || (frame_rule_equal(&a->rule, &b->rule) &&
+			   a->rule.at_end == b->rule.at_end));
 }
 
 static void note(const struct answer *answer)
@@ -148,7 +148,7 @@ static void note(const struct answer *answer)
 
 	switch (answer->ret) {
 	case 0:
-		outcome = answer->row.outermost ? FUZZ_OUTERMOST : FUZZ_ROW;
+		outcome = answer->rule.outermost ? FUZZ_OUTERMOST : FUZZ_FRE;
 		break;
 	case -ENOENT:
 		outcome = FUZZ_NONE;
@@ -173,7 +173,7 @@ static void repeat(const struct sframe_section *sec, unsigned long ip,
 
 	reset_memory();
 	look_up(sec, ip, &again);
-	if (!same_row(answer, &again) || answer->reads != again.reads)
+	if (!same_frame_rule(answer, &again) || answer->reads != again.reads)
 		fuzz_die("the same lookup gives another answer");
 }
 
@@ -187,7 +187,7 @@ static void compare_whole(const struct sframe_section *sec, unsigned long ip,
 	umem_set_fault(NULL);
 	look_up(sec, ip, &whole);
 	if (answer->ret == -EFAULT ? answer->reads > whole.reads :
-				     !same_row(answer, &whole))
+				     !same_frame_rule(answer, &whole))
 		fuzz_die("a missing page changes an answer");
 }
 
@@ -202,7 +202,7 @@ static void find(const struct sframe_section *sec, unsigned long ip)
 	if (target == FUZZ_MISSING)
 		compare_whole(sec, ip, &answer);
 	if (target == FUZZ_PLAIN)
-		fuzz_table_compare(ip, answer.ret, &answer.row);
+		fuzz_table_compare(ip, answer.ret, &answer.rule);
 }
 
 /* Where function @i says it is; the caller knows that the entry lies inside */

@@ -28,7 +28,7 @@ enum fuzz_target {
 
 enum fuzz_outcome {
 	FUZZ_REFUSED,		/* header */
-	FUZZ_ROW,
+	FUZZ_FRE,
 	FUZZ_OUTERMOST,
 	FUZZ_NONE,		/* -ENOENT */
 	FUZZ_INVALID,		/* -EINVAL */

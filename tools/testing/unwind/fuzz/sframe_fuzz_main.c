@@ -88,12 +88,12 @@ static void add_amd64(const struct sfb_image *img)
 	seeds[num_seeds - 1].bytes[0] = SFB_AMD64;
 }
 
-/* More functions than a lookup visits in an unsorted index, and more rows */
+/* More functions than a lookup visits in an unsorted index, and more FREs */
 static void add_too_large(void)
 {
-	const u32 num = MAX_SCAN + 2, num_rows = MAX_FRES + 2;
+	const u32 num = MAX_SCAN + 2, num_fres = MAX_FRES + 2;
 	struct sfb_func *funcs = calloc(num, sizeof(*funcs));
-	struct sfb_row *rows = calloc(num_rows, sizeof(*rows));
+	struct sfb_fre *fres = calloc(num_fres, sizeof(*fres));
 	struct sfb_table table = {
 		.version = 2, .abi = SFB_AMD64, .fixed_ra = -8,
 		.num_funcs = num, .funcs = funcs,
@@ -107,16 +107,16 @@ static void add_too_large(void)
 	add_amd64(&img);
 	sfb_free(&img);
 
-	for (i = 0; i < num_rows; i++)
-		rows[i] = (struct sfb_row)SFB_ROW(i / 512, SFB_SP, 0, 8 + i % 4 * 8);
+	for (i = 0; i < num_fres; i++)
+		fres[i] = (struct sfb_fre)SFB_FRE(i / 512, SFB_SP, 0, 8 + i % 4 * 8);
 	funcs[0] = (struct sfb_func){
-		.start = 0x1000, .size = 0x100, .rows = rows, .num_rows = num_rows,
+		.start = 0x1000, .size = 0x100, .fres = fres, .num_fres = num_fres,
 	};
 	table.num_funcs = 1;
 	sfb_build(&img, &table);
 	add_amd64(&img);
 	sfb_free(&img);
-	free(rows);
+	free(fres);
 	free(funcs);
 }
 
@@ -223,7 +223,7 @@ static double now(void)
 static int report(double seconds)
 {
 	static const char * const names[] = {
-		"headers refused", "rows", "outermost rows", "no rows",
+		"headers refused", "FREs", "outermost FREs", "no FREs",
 		"invalid entries", "bounds met", "unreadable",
 		"the same in a table", "right in a table", "sections without a table",
 	};

@@ -11,7 +11,7 @@
  * - Rows are bad from the first one on that does not ascend.
  * - Functions that exceed a bound are bad.
  *
- * A lookup that exceeds its bound on rows has no answer to compare.
+ * A lookup that exceeds its bound on FREs has no answer to compare.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,15 +28,15 @@
 #define MAX_REPEATED	65536
 #define MIN_SPAN	(4096 * 128)
 #define MAX_RULES	4096
-#define MAX_ROWS	1024
+#define MAX_COMPLEX	1024
 
 /* A function with code, as the section has it */
 struct func {
 	u64	start;		/* offset in the text */
 	u32	size;
 	u32	index;
-	u64	rows;		/* position in the section */
-	u32	num_rows;
+	u64	fres;		/* position in the section */
+	u32	num_fres;
 	u8	info;
 	u8	rep_size;
 	bool	there;		/* else what follows its size could not be read */
@@ -60,7 +60,7 @@ static u64 get(u64 pos, unsigned int bytes_of_it)
 	return val;
 }
 
-/* Where it is, and what is known of its rows */
+/* Where it is, and what is known of its FREs */
 static void read_func(struct func *func, u32 i)
 {
 	bool v2 = sec->version == 2;
@@ -72,19 +72,19 @@ static void read_func(struct func *func, u32 i)
 		.start = start + (sec->flags & SFB_PCREL ? pos : 0) + TABLE_REACH,
 		.size = get(pos + (v2 ? 4 : 8), 4),
 		.index = i,
-		.rows = get(pos + (v2 ? 8 : 12), 4),
+		.fres = get(pos + (v2 ? 8 : 12), 4),
 		.there = v2,
 	};
 	if (v2) {
-		func->num_rows = get(pos + 12, 4);
+		func->num_fres = get(pos + 12, 4);
 		func->info = get(pos + 16, 1);
 		func->rep_size = get(pos + 17, 1);
-	} else if (func->rows + 5 <= sec->fre_len) {
+	} else if (func->fres + 5 <= sec->fre_len) {
 		func->there = true;
-		func->num_rows = get(fres + func->rows, 2);
-		func->info = get(fres + func->rows + 2, 1);
-		func->rep_size = get(fres + func->rows + 4, 1);
-		func->rows += 5;
+		func->num_fres = get(fres + func->fres, 2);
+		func->info = get(fres + func->fres + 2, 1);
+		func->rep_size = get(fres + func->fres + 4, 1);
+		func->fres += 5;
 	}
 }
 
@@ -109,8 +109,8 @@ static void count_entries(const struct func *func)
 
 	if (func->info & SFB_PCMASK)
 		repeats = func->rep_size ? func->size / func->rep_size + 1 : 0;
-	/* One more per block, where its first row may come late; a bound, so not exact */
-	num_entries += (func->num_rows + 1ULL) * repeats;
+	/* One more per block, where its first FRE may come late; a bound, so not exact */
+	num_entries += (func->num_fres + 1ULL) * repeats;
 	if (num_entries > 1ULL << 40)
 		num_entries = 1ULL << 40;
 }
@@ -157,18 +157,18 @@ static const struct func *func_at(u64 offset, bool *rest)
 	return NULL;
 }
 
-/* Does a lookup meet a row that starts before the one before it? */
-static bool rows_descend(const struct func *func, u64 offset)
+/* Does a lookup meet an FRE that starts before the one before it? */
+static bool fres_descend(const struct func *func, u64 offset)
 {
 	u32 type = func->info & 15, last = 0, start, i;
-	u64 pos = func->rows, fres = sec->fres - sec->start;
+	u64 pos = func->fres, fres = sec->fres - sec->start;
 	u8 info;
 
 	if (type > 2)
 		return false;
 	if (func->info & SFB_PCMASK)
 		offset %= func->rep_size ?: 1;
-	for (i = 0; i < func->num_rows; i++, last = start) {
+	for (i = 0; i < func->num_fres; i++, last = start) {
 		if (pos + (1 << type) + 1 > sec->fre_len)
 			return false;
 		start = get(fres + pos, 1 << type);
@@ -183,7 +183,7 @@ static bool rows_descend(const struct func *func, u64 offset)
 }
 
 /* A lookup in a section that has this function alone */
-static int look_up_alone(const struct func *func, u64 ip, struct unwind_row *row)
+static int look_up_alone(const struct func *func, u64 ip, struct unwind_frame_rule *rule)
 {
 	u64 skip = (u64)func->index * (sec->version == 2 ? 20 : 16);
 	struct sframe_section alone = *sec;
@@ -193,12 +193,12 @@ static int look_up_alone(const struct func *func, u64 ip, struct unwind_row *row
 	alone.flags &= ~SFB_SORTED;
 	if (alone.flags & SFB_PCREL)
 		alone.origin += skip;
-	return fuzz_look_up(&alone, ip, row);
+	return fuzz_look_up(&alone, ip, rule);
 }
 
 static bool exceeds_bounds(void)
 {
-	return table->nr_rules == MAX_RULES || table->nr_rows == MAX_ROWS ||
+	return table->nr_rules == MAX_RULES || table->nr_complex == MAX_COMPLEX ||
 	       num_entries > size / 2 + MAX_REPEATED;
 }
 
@@ -207,7 +207,7 @@ static const char *table_wrong(u64 ip)
 {
 	const u64 offset = ip - (base - TABLE_REACH);
 	const struct func *func;
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 	bool rest;
 	int ret;
 
@@ -218,13 +218,13 @@ static const char *table_wrong(u64 ip)
 		return NULL;
 	if (!func)
 		ret = -ENOENT;
-	else if (rest || rows_descend(func, offset - func->start))
+	else if (rest || fres_descend(func, offset - func->start))
 		ret = -EINVAL;
 	else
-		ret = look_up_alone(func, ip, &row);
+		ret = look_up_alone(func, ip, &rule);
 	if (ret == -E2BIG)
 		return NULL;
-	return table_differs(table, base, ip, ret, &row);
+	return table_differs(table, base, ip, ret, &rule);
 }
 
 static void check_no_table(int ret)
@@ -268,13 +268,13 @@ void fuzz_table_open(const u8 *section, size_t section_size, u64 at, u8 abi,
 		fuzz_die(broken);
 }
 
-void fuzz_table_compare(u64 ip, int ret, const struct unwind_row *row)
+void fuzz_table_compare(u64 ip, int ret, const struct unwind_frame_rule *rule)
 {
 	const char *wrong;
 
 	if (!table)
 		return;
-	if (!table_differs(table, base, ip, ret, row)) {
+	if (!table_differs(table, base, ip, ret, rule)) {
 		fuzz_outcomes[FUZZ_TABLE]++;
 		return;
 	}

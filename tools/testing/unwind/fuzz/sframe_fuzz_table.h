@@ -8,13 +8,13 @@
 /* Build a table; @header is what reading the header returned, and @sec what it filled in */
 void fuzz_table_open(const u8 *bytes, size_t size, u64 base, u8 abi, int header,
 		     const struct sframe_section *sec);
-/* The decoder's answer to @ip is @ret and @row: is the table's the same? */
-void fuzz_table_compare(u64 ip, int ret, const struct unwind_row *row);
+/* The decoder's answer to @ip is @ret and @rule: is the table's the same? */
+void fuzz_table_compare(u64 ip, int ret, const struct unwind_frame_rule *rule);
 void fuzz_table_close(void);
 
 /* Of the fuzz targets: a lookup that keeps its promises, and the end if something fails */
 int fuzz_look_up(const struct sframe_section *sec, unsigned long ip,
-		 struct unwind_row *row);
+		 struct unwind_frame_rule *rule);
 void fuzz_die(const char *why);
 
 #endif /* _UNWIND_TEST_SFRAME_FUZZ_TABLE_H */

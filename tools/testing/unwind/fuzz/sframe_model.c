@@ -16,7 +16,7 @@
 
 /* More than a lookup that must not fault looks at */
 #define MANY_FUNCS	300
-#define MANY_ROWS	1100
+#define MANY_FRES	1100
 
 u64 hostile_number(u64 *state, u64 old)
 {
@@ -185,54 +185,54 @@ static void change_table(struct model *model, u64 *state)
 }
 
 /* Rows of @func that are its own, with room for @more; NULL: none left */
-static struct sfb_row *own_rows(struct model *model, struct sfb_func *func,
+static struct sfb_fre *own_fres(struct model *model, struct sfb_func *func,
 				u32 more)
 {
-	struct sfb_row *rows = &model->rows[model->num_rows];
+	struct sfb_fre *fres = &model->fres[model->num_fres];
 
-	if (MODEL_MAX_ROWS - model->num_rows < func->num_rows + more)
+	if (MODEL_MAX_FRES - model->num_fres < func->num_fres + more)
 		return NULL;
-	model->num_rows += func->num_rows + more;
-	memcpy(rows, func->rows, func->num_rows * sizeof(*rows));
-	func->rows = rows;
-	return rows;
+	model->num_fres += func->num_fres + more;
+	memcpy(fres, func->fres, func->num_fres * sizeof(*fres));
+	func->fres = fres;
+	return fres;
 }
 
-static void repeat_row(struct model *model, u64 *state)
+static void repeat_fre(struct model *model, u64 *state)
 {
 	struct sfb_func *func = any_func(model, state);
-	u32 num = gen_below(state, 8) ? 1 + gen_below(state, 3) : MANY_ROWS;
-	struct sfb_row *rows = own_rows(model, func, num);
+	u32 num = gen_below(state, 8) ? 1 + gen_below(state, 3) : MANY_FRES;
+	struct sfb_fre *fres = own_fres(model, func, num);
 	u32 step = gen_below(state, 2), at, i;
 
-	if (!rows)
+	if (!fres)
 		return;
-	if (!func->num_rows) {
-		rows[0] = (struct sfb_row)SFB_ROW(0, SFB_SP, 0, 8);
-		func->num_rows = 1;
+	if (!func->num_fres) {
+		fres[0] = (struct sfb_fre)SFB_FRE(0, SFB_SP, 0, 8);
+		func->num_fres = 1;
 		return;
 	}
-	at = gen_below(state, func->num_rows);
-	memmove(&rows[at + num], &rows[at],
-		(func->num_rows - at) * sizeof(*rows));
+	at = gen_below(state, func->num_fres);
+	memmove(&fres[at + num], &fres[at],
+		(func->num_fres - at) * sizeof(*fres));
 	for (i = 0; i < num; i++) {
-		rows[at + i] = rows[at + num];
-		rows[at + i].start -= step * (num - i);
+		fres[at + i] = fres[at + num];
+		fres[at + i].start -= step * (num - i);
 	}
-	func->num_rows += num;
+	func->num_fres += num;
 }
 
-static void delete_row(struct model *model, u64 *state)
+static void delete_fre(struct model *model, u64 *state)
 {
 	struct sfb_func *func = any_func(model, state);
-	struct sfb_row *rows = own_rows(model, func, 0);
+	struct sfb_fre *fres = own_fres(model, func, 0);
 	u32 at;
 
-	if (!rows || !func->num_rows)
+	if (!fres || !func->num_fres)
 		return;
-	at = gen_below(state, func->num_rows--);
-	memmove(&rows[at], &rows[at + 1],
-		(func->num_rows - at) * sizeof(*rows));
+	at = gen_below(state, func->num_fres--);
+	memmove(&fres[at], &fres[at + 1],
+		(func->num_fres - at) * sizeof(*fres));
 }
 
 /* Words as they come, or controls of a flexible FDE */
@@ -243,33 +243,33 @@ static s32 any_word(u64 *state, s32 old)
 	return gen_below(state, 40) << 3 | gen_below(state, 8);
 }
 
-static void change_row(struct model *model, u64 *state)
+static void change_fre(struct model *model, u64 *state)
 {
 	struct sfb_func *func = any_func(model, state);
-	struct sfb_row *rows = own_rows(model, func, 0), *row;
+	struct sfb_fre *fres = own_fres(model, func, 0), *fre;
 	u32 i;
 
-	if (!rows || !func->num_rows)
+	if (!fres || !func->num_fres)
 		return;
-	row = &rows[gen_below(state, func->num_rows)];
+	fre = &fres[gen_below(state, func->num_fres)];
 	switch (gen_below(state, 6)) {
 	case 0:
-		row->start = hostile_number(state, row->start);
+		fre->start = hostile_number(state, fre->start);
 		break;
 	case 1:
-		row->flags ^= gen_below(state, 2) ? SFB_SP : SFB_MANGLED;
+		fre->flags ^= gen_below(state, 2) ? SFB_SP : SFB_MANGLED;
 		break;
 	case 2:
-		row->word_size = gen_below(state, 3);
+		fre->word_size = gen_below(state, 3);
 		break;
 	case 3:
 		/* What is beyond the words it had is zero: padding */
-		row->num_words = gen_below(state, 4) ? gen_below(state, 7) :
+		fre->num_words = gen_below(state, 4) ? gen_below(state, 7) :
 					gen_below(state, SFB_MAX_WORDS + 1);
 		break;
 	default:
-		i = gen_below(state, row->num_words ? row->num_words : 1);
-		row->words[i] = any_word(state, row->words[i]);
+		i = gen_below(state, fre->num_words ? fre->num_words : 1);
+		fre->words[i] = any_word(state, fre->words[i]);
 		break;
 	}
 }
@@ -299,13 +299,13 @@ void model_change(struct model *model, u64 *state)
 		change_table(model, state);
 		break;
 	case 9 ... 10:
-		repeat_row(model, state);
+		repeat_fre(model, state);
 		break;
 	case 11:
-		delete_row(model, state);
+		delete_fre(model, state);
 		break;
 	default:
-		change_row(model, state);
+		change_fre(model, state);
 		break;
 	}
 }
@@ -322,7 +322,7 @@ void model_graft(struct model *model, const struct model *from, u64 *state)
 		struct sfb_func *func = &model->funcs[at + i];
 
 		*func = from->funcs[first + i];
-		if (!own_rows(model, func, 0))
-			func->num_rows = 0;
+		if (!own_fres(model, func, 0))
+			func->num_fres = 0;
 	}
 }

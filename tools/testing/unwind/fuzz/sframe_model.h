@@ -12,14 +12,14 @@
 #include "sframe_build.h"
 
 #define MODEL_MAX_FUNCS	1024
-#define MODEL_MAX_ROWS	8192
+#define MODEL_MAX_FRES	8192
 
-/* Functions may share rows; who changes rows takes a copy at the end first */
+/* Functions may share FREs; who changes FREs takes a copy at the end first */
 struct model {
 	struct sfb_table	table;
 	struct sfb_func		funcs[MODEL_MAX_FUNCS];
-	struct sfb_row		rows[MODEL_MAX_ROWS];
-	u32			num_rows;
+	struct sfb_fre		fres[MODEL_MAX_FRES];
+	u32			num_fres;
 };
 
 /*

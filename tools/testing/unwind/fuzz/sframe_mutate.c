@@ -80,7 +80,7 @@ static void spoil_func(struct section *sec, u64 *state)
 		{ 0, 4 }, { 4, 4 }, { 8, 4 }, { 12, 4 }, { 16, 1 }, { 17, 1 },
 	};
 	static const struct field v3[] = { { 0, 8 }, { 8, 4 }, { 12, 4 } };
-	/* Of the attributes, which precede the rows */
+	/* Of the attributes, which precede the FREs */
 	static const struct field attr[] = {
 		{ 0, 2 }, { 2, 1 }, { 3, 1 }, { 4, 1 },
 	};
@@ -100,7 +100,7 @@ static void spoil_func(struct section *sec, u64 *state)
 		      attr[gen_below(state, ARRAY_SIZE(attr))], state);
 }
 
-static void spoil_rows(struct section *sec, u64 *state)
+static void spoil_fres(struct section *sec, u64 *state)
 {
 	u64 fres = header_end(sec) + get32(sec, SFB_HDR_FREOFF);
 	struct field byte = { 0, 1 };
@@ -122,7 +122,7 @@ static void shorten(struct section *sec, u64 *state)
 		put32(sec, SFB_HDR_FRE_LEN, get32(sec, SFB_HDR_FRE_LEN) - len);
 }
 
-/* The rows are followed by what stands somewhere else */
+/* The FREs are followed by what stands somewhere else */
 static void lengthen(struct section *sec, u64 *state)
 {
 	u32 at = gen_below(state, sec->size);
@@ -144,7 +144,7 @@ static void spoil_one(struct section *sec, u64 *state)
 		spoil_func(sec, state);
 		break;
 	case 9 ... 13:
-		spoil_rows(sec, state);
+		spoil_fres(sec, state);
 		break;
 	case 14:
 		shorten(sec, state);

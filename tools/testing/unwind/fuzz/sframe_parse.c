@@ -11,8 +11,8 @@
 
 #include "sframe_model.h"
 
-/* One function does not take all rows of the model */
-#define MAX_ROWS_PER_FUNC	1200
+/* One function does not take all FREs of the model */
+#define MAX_FRES_PER_FUNC	1200
 
 struct input {
 	const u8	*bytes;
@@ -38,43 +38,43 @@ static s64 get_word(const struct input *in, u64 pos, unsigned int size)
 	return (s64)(get(in, pos, size) << shift) >> shift;
 }
 
-/* Returns the bytes of the row at @pos, or 0 if there is none */
-static u32 parse_row(const struct input *in, u64 pos, u8 fre_type,
-		     struct sfb_row *row)
+/* Returns the bytes of the FRE at @pos, or 0 if there is none */
+static u32 parse_fre(const struct input *in, u64 pos, u8 fre_type,
+		     struct sfb_fre *fre)
 {
 	u32 start_size = 1 << fre_type, bytes, i;
 	u8 info = get(in, pos + start_size, 1);
 
-	*row = (struct sfb_row){
+	*fre = (struct sfb_fre){
 		.start = get(in, pos, start_size),
 		.flags = info & (SFB_SP | SFB_MANGLED),
 		.word_size = info >> 5 & 3,
 		.num_words = info >> 1 & 15,
 	};
-	bytes = start_size + 1 + (row->num_words << row->word_size);
-	if (row->word_size > 2 || pos + bytes > in->end)
+	bytes = start_size + 1 + (fre->num_words << fre->word_size);
+	if (fre->word_size > 2 || pos + bytes > in->end)
 		return 0;
-	for (i = 0; i < row->num_words; i++)
-		row->words[i] = get_word(in, pos + start_size + 1 +
-					 (i << row->word_size),
-					 1 << row->word_size);
+	for (i = 0; i < fre->num_words; i++)
+		fre->words[i] = get_word(in, pos + start_size + 1 +
+					 (i << fre->word_size),
+					 1 << fre->word_size);
 	return bytes;
 }
 
-static void parse_rows(struct model *model, const struct input *in, u64 pos,
+static void parse_fres(struct model *model, const struct input *in, u64 pos,
 		       u32 num, struct sfb_func *func)
 {
-	func->rows = &model->rows[model->num_rows];
-	num = min_t(u32, num, MAX_ROWS_PER_FUNC);
-	while (func->num_rows < num && model->num_rows < MODEL_MAX_ROWS) {
-		u32 bytes = parse_row(in, pos, func->fre_type,
-				      &model->rows[model->num_rows]);
+	func->fres = &model->fres[model->num_fres];
+	num = min_t(u32, num, MAX_FRES_PER_FUNC);
+	while (func->num_fres < num && model->num_fres < MODEL_MAX_FRES) {
+		u32 bytes = parse_fre(in, pos, func->fre_type,
+				      &model->fres[model->num_fres]);
 
 		if (!bytes)
 			break;
 		pos += bytes;
-		func->num_rows++;
-		model->num_rows++;
+		func->num_fres++;
+		model->num_fres++;
 	}
 }
 
@@ -110,7 +110,7 @@ static void parse_func(struct model *model, const struct input *in, u64 pos)
 		func->start = (u64)func->start + pos;
 	func->flags = info & 0xf0;
 	func->fre_type = (info & 15) % 3;
-	parse_rows(model, in, fres, num, func);
+	parse_fres(model, in, fres, num, func);
 	model->table.num_funcs++;
 }
 
@@ -121,7 +121,7 @@ bool model_parse(struct model *model, const u8 *bytes, u32 size)
 	u64 header_end, fdes, fde_size;
 	u32 num, i;
 
-	model->num_rows = 0;
+	model->num_fres = 0;
 	*table = (struct sfb_table){
 		.version = get(&in, SFB_HDR_VERSION, 1) == 2 ? 2 : 3,
 		.flags = get(&in, SFB_HDR_FLAGS, 1),
@@ -152,13 +152,13 @@ bool model_parse(struct model *model, const u8 *bytes, u32 size)
 u32 model_build(const struct model *model, u8 *bytes, u32 max)
 {
 	struct sfb_image img;
-	u64 rows = 0;
+	u64 fres = 0;
 	u32 size, i;
 
-	/* Shared rows become many: not worth building what cannot fit */
+	/* Shared FREs become many: not worth building what cannot fit */
 	for (i = 0; i < model->table.num_funcs; i++)
-		rows += model->funcs[i].num_rows;
-	if (2 * rows > max)
+		fres += model->funcs[i].num_fres;
+	if (2 * fres > max)
 		return 0;
 	sfb_build(&img, &model->table);
 	size = img.size <= max ? img.size : 0;

@@ -9,38 +9,38 @@
 #include "sframe_build.h"
 #include "umem.h"
 
-static bool rule_sane(const struct unwind_rule *rule)
+static bool rule_sane(const struct unwind_reg_rule *rule)
 {
 	return rule->base <= UNWIND_RULE_REG &&
 	       (rule->base != UNWIND_RULE_SAME ||
 		(!rule->deref && !rule->offset));
 }
 
-static const char *row_broken(const struct unwind_row *row)
+static const char *rule_broken(const struct unwind_frame_rule *rule)
 {
-	if (row->outermost)
+	if (rule->outermost)
 		return NULL;
-	if (row->cfa.base == UNWIND_RULE_SAME ||
-	    row->cfa.base == UNWIND_RULE_CFA)
+	if (rule->cfa.base == UNWIND_RULE_SAME ||
+	    rule->cfa.base == UNWIND_RULE_CFA)
 		return "a CFA without a base";
-	if (!rule_sane(&row->cfa) || !rule_sane(&row->ra) ||
-	    !rule_sane(&row->fp))
+	if (!rule_sane(&rule->cfa) || !rule_sane(&rule->ra) ||
+	    !rule_sane(&rule->fp))
 		return "a rule that is none";
 	return NULL;
 }
 
-int lookup_row(const struct sframe_section *sec, unsigned long ip,
-	       struct unwind_row *row, const char **broken)
+int lookup_rule(const struct sframe_section *sec, unsigned long ip,
+		struct unwind_frame_rule *rule, const char **broken)
 {
 	unsigned char before[sizeof(*sec)];
 	unsigned long violations = umem_violations, rereads;
 	int ret;
 
 	/* Data of an earlier lookup must not become part of this one */
-	memset(row, 0xa5, sizeof(*row));
+	memset(rule, 0xa5, sizeof(*rule));
 	memcpy(before, sec, sizeof(before));
 	umem_start();
-	ret = sframe_find_row(sec, ip, row);
+	ret = sframe_find_rule(sec, ip, rule);
 
 	/*
 	 * To step over empty functions, a lookup compares starts that the search may have
@@ -61,7 +61,7 @@ int lookup_row(const struct sframe_section *sec, unsigned long ip,
 	else if (memcmp(before, sec, sizeof(before)))
 		*broken = "the section's description was written to";
 	else if (ret == 0)
-		*broken = row_broken(row);
+		*broken = rule_broken(rule);
 	else if (ret != -ENOENT && ret != -EFAULT && ret != -EINVAL &&
 		 ret != -E2BIG && !(ret == -EAGAIN && sec->changes))
 		*broken = "an error that is not documented";

@@ -3,12 +3,12 @@
  * Lookups under observation, shared by tests, differ and fuzzer.
  *
  * Each lookup has guarantees that do not depend on the contents of the section.
- * lookup_row() checks them each time, so every test of anything also tests them.
+ * lookup_rule() checks them each time, so every test of anything also tests them.
  */
 #ifndef _UNWIND_TEST_LOOKUP_H
 #define _UNWIND_TEST_LOOKUP_H
 
-#include "row_compare.h"
+#include "rule_compare.h"
 #include "sframe.h"
 
 /*
@@ -29,7 +29,7 @@ static inline u32 max_reads(const struct sframe_section *sec)
  * Look up @ip. @broken is set to the broken guarantee, or to NULL. The caller knows
  * whether reads were made to fail, so it judges -EFAULT.
  */
-int lookup_row(const struct sframe_section *sec, unsigned long ip,
-	       struct unwind_row *row, const char **broken);
+int lookup_rule(const struct sframe_section *sec, unsigned long ip,
+		struct unwind_frame_rule *rule, const char **broken);
 
 #endif /* _UNWIND_TEST_LOOKUP_H */

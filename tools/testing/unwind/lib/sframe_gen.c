@@ -2,14 +2,14 @@
 /*
  * Random well-formed tables.
  *
- * libsframe can decode them, to give a second opinion: no row has more words than its
+ * libsframe can decode them, to give a second opinion: no FRE has more words than its
  * rules need.
  */
 #include <stdlib.h>
 
 #include "sframe_gen.h"
 
-#define MAX_ROWS	12
+#define MAX_COMPLEX	12
 
 u64 gen_random(u64 *state)
 {
@@ -30,40 +30,40 @@ static s32 random_word(u64 *state, u8 word_size)
 }
 
 static void default_words(u64 *state, const struct sfb_table *table,
-			  struct sfb_row *row)
+			  struct sfb_fre *fre)
 {
 	u32 max = 1 + !table->fixed_ra + !table->fixed_fp;
 
-	row->num_words = 1 + gen_below(state, max);
-	for (max = 0; max < row->num_words; max++)
-		row->words[max] = random_word(state, row->word_size);
+	fre->num_words = 1 + gen_below(state, max);
+	for (max = 0; max < fre->num_words; max++)
+		fre->words[max] = random_word(state, fre->word_size);
 }
 
-static void flex_rule(u64 *state, struct sfb_row *row, bool cfa)
+static void flex_rule(u64 *state, struct sfb_fre *fre, bool cfa)
 {
-	u32 reg = gen_below(state, row->word_size ? 256 : 32);
+	u32 reg = gen_below(state, fre->word_size ? 256 : 32);
 	u32 control = gen_below(state, 3) ? reg << 3 | 1 : 2;
 
 	if (cfa || gen_below(state, 2))
 		control |= 1;
 	if (gen_below(state, 2))
 		control |= 2;
-	row->words[row->num_words++] = control;
-	row->words[row->num_words++] = random_word(state, row->word_size);
+	fre->words[fre->num_words++] = control;
+	fre->words[fre->num_words++] = random_word(state, fre->word_size);
 }
 
 /* CFA; perhaps RA; perhaps FP, before which a missing RA is padded */
-static void flex_words(u64 *state, struct sfb_row *row)
+static void flex_words(u64 *state, struct sfb_fre *fre)
 {
 	u32 which = gen_below(state, 4);
 
-	flex_rule(state, row, true);
+	flex_rule(state, fre, true);
 	if (which & 1)
-		flex_rule(state, row, false);
+		flex_rule(state, fre, false);
 	else if (which & 2)
-		row->words[row->num_words++] = 0;
+		fre->words[fre->num_words++] = 0;
 	if (which & 2)
-		flex_rule(state, row, false);
+		flex_rule(state, fre, false);
 }
 
 static u32 random_size(u64 *state, u8 fre_type)
@@ -74,14 +74,14 @@ static u32 random_size(u64 *state, u8 fre_type)
 }
 
 static void random_func(u64 *state, const struct sfb_table *table,
-			struct sfb_func *func, struct sfb_row *rows)
+			struct sfb_func *func, struct sfb_fre *fres)
 {
 	u32 start = 0, i;
 
 	func->fre_type = gen_below(state, 3);
 	func->size = random_size(state, func->fre_type);
-	func->num_rows = 1 + gen_below(state, MAX_ROWS);
-	func->rows = rows;
+	func->num_fres = 1 + gen_below(state, MAX_COMPLEX);
+	func->fres = fres;
 	if (!gen_below(state, 4))
 		func->flags |= SFB_KEY_B;
 	if (table->version == 3) {
@@ -89,24 +89,24 @@ static void random_func(u64 *state, const struct sfb_table *table,
 		if (!gen_below(state, 8))
 			func->flags |= SFB_SIGNAL;
 		if (!gen_below(state, 16) && !func->type)
-			func->num_rows = 0;
+			func->num_fres = 0;
 	}
 	if (!gen_below(state, 8)) {
 		func->flags |= SFB_PCMASK;
 		func->rep_size = 1 + gen_below(state, 255);
 	}
-	for (i = 0; i < func->num_rows; i++) {
-		struct sfb_row *row = &rows[i];
+	for (i = 0; i < func->num_fres; i++) {
+		struct sfb_fre *fre = &fres[i];
 
-		/* A late first row is rare but allowed */
+		/* A late first FRE is rare but allowed */
 		if (i || !gen_below(state, 16))
 			start += 1 + gen_below(state, 20);
 		if (start >= func->size ||
 		    (func->flags & SFB_PCMASK && start >= func->rep_size)) {
-			func->num_rows = i;
+			func->num_fres = i;
 			break;
 		}
-		*row = (struct sfb_row){
+		*fre = (struct sfb_fre){
 			.start = start,
 			.flags = gen_below(state, 2),
 			.word_size = gen_below(state, 3),
@@ -114,11 +114,11 @@ static void random_func(u64 *state, const struct sfb_table *table,
 		if (!gen_below(state, 16))
 			continue;
 		if (!gen_below(state, 4))
-			row->flags |= SFB_MANGLED;
+			fre->flags |= SFB_MANGLED;
 		if (func->type)
-			flex_words(state, row);
+			flex_words(state, fre);
 		else
-			default_words(state, table, row);
+			default_words(state, table, fre);
 	}
 }
 
@@ -138,7 +138,7 @@ void gen_table(struct sfb_image *img, u64 seed, u32 max_funcs)
 	u64 state = seed * 0x9e3779b97f4a7c15ULL + 0x1234567;
 	u32 num = 1 + gen_below(&state, max_funcs), i;
 	struct sfb_func *funcs = calloc(num, sizeof(*funcs));
-	struct sfb_row *rows = calloc(num * MAX_ROWS, sizeof(*rows));
+	struct sfb_fre *fres = calloc(num * MAX_COMPLEX, sizeof(*fres));
 	struct sfb_table table = {
 		.version = 2 + gen_below(&state, 2),
 		.flags = gen_below(&state, 4) ? SFB_SORTED : 0,
@@ -155,7 +155,7 @@ void gen_table(struct sfb_image *img, u64 seed, u32 max_funcs)
 	if (!gen_below(&state, 4))
 		table.fixed_fp = -16;
 	for (i = 0; i < num; i++) {
-		random_func(&state, &table, &funcs[i], &rows[i * MAX_ROWS]);
+		random_func(&state, &table, &funcs[i], &fres[i * MAX_COMPLEX]);
 		funcs[i].start = start;
 		start += funcs[i].size;
 		if (gen_below(&state, 2))
@@ -165,5 +165,5 @@ void gen_table(struct sfb_image *img, u64 seed, u32 max_funcs)
 		shuffle(&state, funcs, num);
 	sfb_build(img, &table);
 	free(funcs);
-	free(rows);
+	free(fres);
 }

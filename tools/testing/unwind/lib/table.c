@@ -9,7 +9,7 @@
 
 #include <linux/err.h>
 
-#include "row_compare.h"
+#include "rule_compare.h"
 #include "table.h"
 
 struct sframe_table *table_of(const void *section, size_t size, u64 vaddr, u8 abi)
@@ -30,22 +30,22 @@ struct sframe_table *table_of(const void *section, size_t size, u64 vaddr, u8 ab
 }
 
 const char *table_differs(const struct sframe_table *table, u64 vaddr, u64 ip,
-			  int ret, const struct unwind_row *row)
+			  int ret, const struct unwind_frame_rule *rule)
 {
 	const u64 offset = ip - (vaddr - TABLE_REACH);
 	static char text[400];
-	struct unwind_row found, want;
+	struct unwind_frame_rule found, want;
 	bool edge;
-	u64 rule;
+	u64 packed;
 	int got;
 
 	/* The text that the table was built for ends before that */
 	if (offset >= 2 * TABLE_REACH)
 		return NULL;
-	rule = sframe_table_find_edge(table, offset - table->start, &edge);
-	if (!edge && sframe_table_find(table, offset + 1) != rule)
+	packed = sframe_table_find_edge(table, offset - table->start, &edge);
+	if (!edge && sframe_table_find(table, offset + 1) != packed)
 		return "the table has another rule at the next address, without an edge";
-	got = sframe_table_row(table, rule, &found);
+	got = sframe_table_rule(table, packed, &found);
 	if (ret && ret != -ENOENT)
 		ret = -EINVAL;
 	if (got != ret)
@@ -55,27 +55,27 @@ const char *table_differs(const struct sframe_table *table, u64 vaddr, u64 ip,
 	if (ret)
 		return NULL;
 	/* Signatures are not in a table */
-	want = *row;
+	want = *rule;
 	want.mangled_ra = false;
 	want.pauth_key_b = false;
-	if (row_equal(&found, &want))
+	if (frame_rule_equal(&found, &want))
 		return NULL;
 	snprintf(text, sizeof(text), "the table has another rule: %s, not %s",
-		 row_string(&found), row_string(&want));
+		 frame_rule_string(&found), frame_rule_string(&want));
 	return text;
 }
 
-static const char *rule_broken(const struct sframe_table *table, u64 rule)
+static const char *rule_broken(const struct sframe_table *table, u64 packed)
 {
-	const u64 kind = rule & (SFRAME_RULE_ORDINARY | SFRAME_RULE_LINK |
-				 SFRAME_RULE_ROW | SFRAME_RULE_BAD);
+	const u64 kind = packed & (SFRAME_RULE_ORDINARY | SFRAME_RULE_LINK |
+				   SFRAME_RULE_COMPLEX | SFRAME_RULE_BAD);
 
-	if (kind & (kind - 1) || (!kind && rule))
-		return "a rule of no kind, or of two";
-	if (kind == SFRAME_RULE_ROW && (u16)(rule >> 16) >= table->nr_rows)
-		return "a row that is none";
-	if (kind == SFRAME_RULE_ORDINARY && sframe_rule_ra(rule) >= 0)
-		return "an ordinary rule with the RA at or above the CFA";
+	if (kind & (kind - 1) || (!kind && packed))
+		return "a packed of no kind, or of two";
+	if (kind == SFRAME_RULE_COMPLEX && (u16)(packed >> 16) >= table->nr_complex)
+		return "a rule that is none";
+	if (kind == SFRAME_RULE_ORDINARY && sframe_rule_ra(packed) >= 0)
+		return "an ordinary packed with the RA at or above the CFA";
 	return NULL;
 }
 
@@ -97,7 +97,7 @@ const char *table_broken(const struct sframe_table *table, size_t section_size)
 		broken = rule_broken(table, table->rules[i]);
 	for (i = 0; i < table->nr && !broken; i++)
 		if (table->rule[i] >= table->nr_rules)
-			broken = "a rule that is none";
+			broken = "a packed that is none";
 	for (i = 0; i < blocks && !broken; i++)
 		if ((u16)(table->block[i + 1] - table->block[i]) > SFRAME_BLOCK)
 			broken = "a block of more entries than it has addresses";

@@ -15,11 +15,11 @@
 struct sframe_table *table_of(const void *section, size_t size, u64 vaddr, u8 abi);
 
 /*
- * Does a lookup of @ip in @table end as one in the section, with @ret and @row?  NULL if
+ * Does a lookup of @ip in @table end as one in the section, with @ret and @rule?  NULL if
  * it does, else what is wrong.
  */
 const char *table_differs(const struct sframe_table *table, u64 vaddr, u64 ip,
-			  int ret, const struct unwind_row *row);
+			  int ret, const struct unwind_frame_rule *rule);
 
 /* Checks the invariants of tables; NULL if they hold, else the one that does not */
 const char *table_broken(const struct sframe_table *table, size_t section_size);

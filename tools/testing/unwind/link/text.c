@@ -66,7 +66,7 @@ static void find_cfa(Dwarf_Frame *frame, struct truth *truth)
 	}
 }
 
-/* All rows, in the order of their addresses */
+/* All rules, in the order of their addresses */
 static void read_truths(struct text *text, Dwarf_CFI *cfi)
 {
 	uint64_t addr = text->addr, end = addr + text->nr * INSN_BYTES;

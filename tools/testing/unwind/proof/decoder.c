@@ -8,8 +8,8 @@
  *	prove_header	accepted headers describe a section that satisfies is_valid()
  *	prove_search	the search of an index of fewer than 64 entries
  *	prove_entry	one entry of an index, at any number
- *	prove_row	one row, at any position: the step of a walk over any number of rows
- *	prove_rules	the data words of a row, at any position
+ *	prove_fre	one rule, at any position: the step of a walk over any number of rules
+ *	prove_rules	the data words of a rule, at any position
  *
  * All but prove_header assume is_valid(), which prove_header proves of accepted headers.  A
  * lookup is a sequence of these steps; that sframe.c puts them together as it says is not
@@ -25,7 +25,7 @@
 static int unwind_mutant;
 #endif
 
-/* The section's version, and the size of a row's words, as rows have it */
+/* The section's version, and the size of a rule's words, as rules have it */
 #ifndef VERSION
 #define VERSION 3
 #endif
@@ -92,8 +92,8 @@ static struct sframe_section any_section(void)
 	return sec;
 }
 
-/* The rows alone may be read.  Where they are does not matter: addresses are sums with it */
-static void only_rows(struct sframe_section *sec)
+/* The rules alone may be read.  Where they are does not matter: addresses are sums with it */
+static void only_fres(struct sframe_section *sec)
 {
 	sec->fres = START;
 	first = START;
@@ -159,24 +159,24 @@ void prove_entry(void)
 	if (idx.v2) {
 		ret = read_func_v2(&func);
 	} else {
-		only_rows(&sec);
+		only_fres(&sec);
 		ret = read_func_attr_v3(&sec, &func);
 		__CPROVER_assert(ret || func.fre_pos <= sec.fre_len,
-				 "the first row begins inside the rows, or at their end");
+				 "the first rule begins inside the rules, or at their end");
 	}
 	if (!ret) {
 		u8 rep_size;
 
-		__CPROVER_assert(func.fre_pos <= U32_MAX, "a row's position has 32 bits");
+		__CPROVER_assert(func.fre_pos <= U32_MAX, "a rule's position has 32 bits");
 		(void)sframe_get_u8(&rep_size, func.rep_size);
 	}
 }
 
 /*
- * A walk begins at any position of 32 bits, and each row of it moves on: so no number of
- * rows leads beyond what is checked here.
+ * A walk begins at any position of 32 bits, and each rule of it moves on: so no number of
+ * rules leads beyond what is checked here.
  */
-void prove_row(void)
+void prove_fre(void)
 {
 	struct sframe_section sec = any_section();
 	u8 fre_type = nondet_u8();
@@ -184,22 +184,22 @@ void prove_row(void)
 	const u64 before = fre.end;
 	u32 start;
 
-	only_rows(&sec);
+	only_fres(&sec);
 	__CPROVER_assume(fre_type <= SFRAME_FRE_TYPE_ADDR4);
 	__CPROVER_assume(fre.end <= U32_MAX + 65ULL);
 	if (read_fre_start(&sec, fre.end, fre_type, &start) ||
 	    read_fre_info(&sec, fre_type, &fre))
 		return;
 	__CPROVER_assert(fre.words > before && fre.words <= sec.fre_len,
-			 "a row's start and info lie in the section");
+			 "a rule's start and info lie in the section");
 	__CPROVER_assert(fre.end >= fre.words && fre.end <= sec.fre_len + 60ULL,
-			 "a row ends at most 15 words beyond the section");
-	__CPROVER_assert(fre.end <= U32_MAX + 65ULL, "the next row begins where this proof does");
+			 "a rule ends at most 15 words beyond the section");
+	__CPROVER_assert(fre.end <= U32_MAX + 65ULL, "the next rule begins where this proof does");
 	__CPROVER_assert(fre_word_size(fre.info) <= SFRAME_FRE_DATAWORD_4B,
 			 "a word has 1, 2 or 4 bytes");
 }
 
-static bool is_rule(const struct unwind_rule *rule)
+static bool is_rule(const struct unwind_reg_rule *rule)
 {
 	return rule->base <= UNWIND_RULE_REG;
 }
@@ -207,27 +207,27 @@ static bool is_rule(const struct unwind_rule *rule)
 void prove_rules(void)
 {
 	struct sframe_section sec = any_section();
-	struct unwind_row row = sec.fixed;
+	struct unwind_frame_rule rule = sec.fixed;
 	struct sframe_func func;
 	struct sframe_fre fre;
 
-	only_rows(&sec);
-	/* As prove_row leaves it; size and place are constants, so that addresses are almost */
+	only_fres(&sec);
+	/* As prove_fre leaves it; size and place are constants, so that addresses are almost */
 	fre.info = (fre.info & ~SFRAME_FRE_DATAWORD_SIZE) | WORD << 5;
 	fre.words = 1000;
 	__CPROVER_assume(fre.words <= sec.fre_len);
 	__CPROVER_assume(fre.end == fre.words +
 			 (FIELD_GET(SFRAME_FRE_DATAWORD_COUNT, fre.info) << WORD));
-	__CPROVER_assume(is_rule(&row.ra) && is_rule(&row.fp));
-	if (read_row(&sec, &func, &fre, &row))
+	__CPROVER_assume(is_rule(&rule.ra) && is_rule(&rule.fp));
+	if (read_rule(&sec, &func, &fre, &rule))
 		return;
-	__CPROVER_assert(reads <= 15, "a row has up to 15 words");
-	if (row.outermost)
+	__CPROVER_assert(reads <= 15, "a rule has up to 15 words");
+	if (rule.outermost)
 		return;
-	__CPROVER_assert(is_rule(&row.cfa) && is_rule(&row.ra) && is_rule(&row.fp),
+	__CPROVER_assert(is_rule(&rule.cfa) && is_rule(&rule.ra) && is_rule(&rule.fp),
 			 "rules have bases that there are");
-	__CPROVER_assert(row.cfa.base != UNWIND_RULE_SAME && row.cfa.base != UNWIND_RULE_CFA,
+	__CPROVER_assert(rule.cfa.base != UNWIND_RULE_SAME && rule.cfa.base != UNWIND_RULE_CFA,
 			 "a CFA has a base");
-	__CPROVER_assert(row.cfa_scale == 0 || row.cfa_scale == sec.fixed.cfa_scale || row.cfa.deref,
+	__CPROVER_assert(rule.cfa_scale == 0 || rule.cfa_scale == sec.fixed.cfa_scale || rule.cfa.deref,
 			 "only a CFA that is read from memory is a sum");
 }

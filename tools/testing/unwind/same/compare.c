@@ -98,7 +98,7 @@ static unsigned int common(const struct stack *a, const struct stack *b)
  *	.eh_frame needs data beyond the copy			copy too short
  *	no table there, the frame pointer was followed		no table
  *
- * A row counts as "no table", too, if it needs a register of a frame whose registers are
+ * A rule counts as "no table", too, if it needs a register of a frame whose registers are
  * unknown. "No table" has three kinds: the kernel's stack stops too early, with the
  * reason; it continues like .eh_frame's, which is no difference; it continues otherwise.
  * Any other difference counts as ours.
@@ -136,7 +136,7 @@ static enum verdict whose(const struct stack *kernel, const struct stack *dwarf,
 		return parted == kernel->num ? NO_TABLE_CUT : NO_TABLE_OTHER;
 	if (table->end == END_COPY)
 		return COPY_SHORT;
-	/* There is a row: it is wrong, or needs an unknown register */
+	/* There is a rule: it is wrong, or needs an unknown register */
 	if (table->end == END_OUTERMOST || table->end == END_NO_TEXT)
 		return TABLE_WRONG;
 	return parted == kernel->num ? NO_TABLE_CUT : NO_TABLE_OTHER;
@@ -263,7 +263,7 @@ static void show(const struct recorded *recorded, enum verdict verdict,
 	if (object)
 		fprintf(stderr, " (%#" PRIx64 " in %s)", ip - object->bias, object->name);
 	fprintf(stderr, "\n    table: %s; .eh_frame: %s; %" PRIu64 " bytes of stack%s\n",
-		table_row(ip), dwarf_rule(ip), sample->stack_copied,
+		table_rule(ip), dwarf_rule(ip), sample->stack_copied,
 		sample->in_kernel ? ", sampled in the kernel" : "");
 	fprintf(stderr, "    the kernel's reason: %s\n", recorded->reason ?: "none");
 	show_stack("kernel", kernel, last);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unwind a stack copy by rows that libsframe finds.
+ * Unwind a stack copy by rules that libsframe finds.
  *
  * A table of the service can have rules that only the kernel reads, which libsframe refuses
  * as a whole. Stacks through such an object are compared with .eh_frame's alone.
@@ -97,17 +97,17 @@ struct table *table_open(int fd, Elf *elf, uint64_t bias)
 	return table;
 }
 
-static bool find_row(uint64_t ip, struct unwind_row *row)
+static bool find_rule(uint64_t ip, struct unwind_frame_rule *rule)
 {
 	const struct object *object = map_find(ip);
 
 	return object && object->table &&
-	       !oracle_find_row(object->table->oracle, ip - object->table->start,
-				row);
+	       !oracle_find_rule(object->table->oracle, ip - object->table->start,
+				 rule);
 }
 
 static bool apply(const struct same_sample *sample, const struct frame *frame,
-		  const struct unwind_rule *rule, uint64_t cfa, uint64_t *val,
+		  const struct unwind_reg_rule *rule, uint64_t cfa, uint64_t *val,
 		  enum end *end)
 {
 	switch (rule->base) {
@@ -137,7 +137,7 @@ static bool apply(const struct same_sample *sample, const struct frame *frame,
 	       stack_word(sample, same_dwarf_reg(sample, DWARF_SP), *val, val, end);
 }
 
-/* A caller's link register is not known; its row locates the return address */
+/* A caller's link register is not known; its rule locates the return address */
 static bool link_register(const struct same_sample *sample, const struct frame *frame,
 			  uint64_t *val, enum end *end)
 {
@@ -149,14 +149,14 @@ static bool link_register(const struct same_sample *sample, const struct frame *
 }
 
 static bool return_address(const struct same_sample *sample, const struct frame *frame,
-			   const struct unwind_row *row, uint64_t cfa, uint64_t *val,
+			   const struct unwind_frame_rule *rule, uint64_t cfa, uint64_t *val,
 			   enum end *end)
 {
-	bool found = row->ra.base == UNWIND_RULE_SAME ?
+	bool found = rule->ra.base == UNWIND_RULE_SAME ?
 		link_register(sample, frame, val, end) :
-		apply(sample, frame, &row->ra, cfa, val, end);
+		apply(sample, frame, &rule->ra, cfa, val, end);
 
-	if (found && row->mangled_ra)
+	if (found && rule->mangled_ra)
 		*val = machine_strip(*val);
 	return found;
 }
@@ -165,22 +165,22 @@ static bool next_frame(const struct same_sample *sample, struct frame *frame,
 		       enum end *end)
 {
 	struct frame next = { .fp = frame->fp };
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 
-	if (!find_row(frame->exact ? frame->ip : frame->ip - 1, &row)) {
+	if (!find_rule(frame->exact ? frame->ip : frame->ip - 1, &rule)) {
 		*end = END_NOTHING;
 		return false;
 	}
-	if (row.outermost) {
+	if (rule.outermost) {
 		*end = END_OUTERMOST;
 		return false;
 	}
-	if (!apply(sample, frame, &row.cfa, 0, &next.sp, end) ||
-	    !return_address(sample, frame, &row, next.sp, &next.ip, end) ||
-	    (row.fp.base != UNWIND_RULE_SAME &&
-	     !apply(sample, frame, &row.fp, next.sp, &next.fp, end)))
+	if (!apply(sample, frame, &rule.cfa, 0, &next.sp, end) ||
+	    !return_address(sample, frame, &rule, next.sp, &next.ip, end) ||
+	    (rule.fp.base != UNWIND_RULE_SAME &&
+	     !apply(sample, frame, &rule.fp, next.sp, &next.fp, end)))
 		return false;
-	next.exact = row.signal;
+	next.exact = rule.signal;
 	*end = END_NO_TEXT;
 	if (!map_find(next.exact ? next.ip : next.ip - 1))
 		return false;
@@ -208,7 +208,7 @@ void table_unwind(const struct same_sample *sample, struct stack *stack)
 }
 
 static int print_rule(char *buf, size_t size, const char *what,
-		      const struct unwind_rule *rule)
+		      const struct unwind_reg_rule *rule)
 {
 	static const char *const base[] = { "same", "sp", "fp", "cfa", "reg" };
 	char reg[8] = "";
@@ -219,19 +219,19 @@ static int print_rule(char *buf, size_t size, const char *what,
 			what, base[rule->base], reg, rule->offset);
 }
 
-const char *table_row(uint64_t ip)
+const char *table_rule(uint64_t ip)
 {
 	static char buf[192];
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 	int len;
 
-	if (!find_row(ip, &row))
-		return "no row";
-	if (row.outermost)
+	if (!find_rule(ip, &rule))
+		return "no rule";
+	if (rule.outermost)
 		return "outermost";
-	len = snprintf(buf, sizeof(buf), row.signal ? "signal" : "row");
-	len += print_rule(buf + len, sizeof(buf) - len, "cfa", &row.cfa);
-	len += print_rule(buf + len, sizeof(buf) - len, "ra", &row.ra);
-	print_rule(buf + len, sizeof(buf) - len, "fp", &row.fp);
+	len = snprintf(buf, sizeof(buf), rule.signal ? "signal" : "rule");
+	len += print_rule(buf + len, sizeof(buf) - len, "cfa", &rule.cfa);
+	len += print_rule(buf + len, sizeof(buf) - len, "ra", &rule.ra);
+	print_rule(buf + len, sizeof(buf) - len, "fp", &rule.fp);
 	return buf;
 }

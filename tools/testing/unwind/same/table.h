@@ -2,7 +2,7 @@
 /*
  * The meaning of the SFrame tables, by libsframe: the judge between kernel and DWARF.
  *
- * The same stack copy is unwound a third time, with nothing but libsframe's rows. If the
+ * The same stack copy is unwound a third time, with nothing but libsframe's rules. If the
  * kernel's frames are these, the kernel followed the tables.
  */
 #ifndef _UNWIND_TEST_SAME_TABLE_H
@@ -25,7 +25,7 @@ struct table *table_open(int fd, Elf *elf, uint64_t bias);
 
 void table_unwind(const struct same_sample *sample, struct stack *stack);
 
-/* The row for an address, in words; the next call reuses the buffer */
-const char *table_row(uint64_t ip);
+/* The rule for an address, in words; the next call reuses the buffer */
+const char *table_rule(uint64_t ip);
 
 #endif /* _UNWIND_TEST_SAME_TABLE_H */

@@ -28,32 +28,32 @@ void env_close(struct env *env)
 	sfb_free(&env->img);
 }
 
-int env_find(const struct env *env, u64 offset, struct unwind_row *row)
+int env_find(const struct env *env, u64 offset, struct unwind_frame_rule *rule)
 {
 	const char *broken;
 	int ret;
 
-	ret = lookup_row(&env->sec, env->base + offset, row, &broken);
+	ret = lookup_rule(&env->sec, env->base + offset, rule, &broken);
 	if (broken)
 		tap_fail("at %#llx: %s", (unsigned long long)offset, broken);
 	return ret;
 }
 
 static void expect(const struct env *env, u64 offset, int error,
-		   const struct unwind_row *want)
+		   const struct unwind_frame_rule *want)
 {
-	struct unwind_row row;
-	int ret = env_find(env, offset, &row);
+	struct unwind_frame_rule rule;
+	int ret = env_find(env, offset, &rule);
 
 	if (ret != error)
 		tap_fail("at %#llx: %d, not %d", (unsigned long long)offset, ret, error);
-	else if (!ret && !row_equal(&row, want))
+	else if (!ret && !frame_rule_equal(&rule, want))
 		tap_fail("at %#llx: %s, not %s", (unsigned long long)offset,
-			 row_string(&row), row_string(want));
+			 frame_rule_string(&rule), frame_rule_string(want));
 }
 
-void expect_row(const struct env *env, u64 offset,
-		const struct unwind_row *want)
+void expect_rule(const struct env *env, u64 offset,
+		 const struct unwind_frame_rule *want)
 {
 	expect(env, offset, 0, want);
 }
@@ -65,10 +65,10 @@ void expect_error(const struct env *env, u64 offset, int error)
 
 void expect_cfa(const struct env *env, u64 offset, s32 cfa)
 {
-	struct unwind_row want = { .cfa = SP(cfa), .ra = SAME, .fp = SAME };
+	struct unwind_frame_rule want = { .cfa = SP(cfa), .ra = SAME, .fp = SAME };
 
 	if (env->sec.fixed_ra)
-		want.ra = (struct unwind_rule)AT_CFA(env->sec.fixed_ra);
+		want.ra = (struct unwind_reg_rule)AT_CFA(env->sec.fixed_ra);
 	expect(env, offset, 0, &want);
 }
 

@@ -26,14 +26,14 @@ void env_open_at(struct env *env, const struct sfb_table *table,
 		 unsigned long base);
 void env_close(struct env *env);
 
-/* Like sframe_find_row(), but the test fails if a guarantee is broken */
-int env_find(const struct env *env, u64 offset, struct unwind_row *row);
+/* Like sframe_find_rule(), but the test fails if a guarantee is broken */
+int env_find(const struct env *env, u64 offset, struct unwind_frame_rule *rule);
 
-void expect_row(const struct env *env, u64 offset,
-		const struct unwind_row *want);
+void expect_rule(const struct env *env, u64 offset,
+		 const struct unwind_frame_rule *want);
 void expect_error(const struct env *env, u64 offset, int error);
 
-/* Expect a row whose CFA is SP + @cfa, which is enough to distinguish rows */
+/* Expect a rule whose CFA is SP + @cfa, which is enough to distinguish rules */
 void expect_cfa(const struct env *env, u64 offset, s32 cfa);
 
 void test_header(void);

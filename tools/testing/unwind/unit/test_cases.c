@@ -34,19 +34,19 @@ static void run_lookups(const struct sframe_case *c, struct env *env,
 {
 	struct sframe_case_lookup lookups[CASE_MAX_LOOKUPS];
 	unsigned int num = sframe_case_lookups(c, lookups), i;
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 
 	for (i = 0; i < num; i++) {
 		const struct sframe_case_lookup *l = &lookups[i];
-		int ret = env_find(env, l->offset, &row);
+		int ret = env_find(env, l->offset, &rule);
 
 		if (ret != l->error)
 			tap_fail("%s, at %#llx: %d, not %d", variant,
 				 (long long)l->offset, ret, l->error);
-		else if (!ret && !row_equal(&row, &l->want))
+		else if (!ret && !frame_rule_equal(&rule, &l->want))
 			tap_fail("%s, at %#llx: %s, not %s", variant,
-				 (long long)l->offset, row_string(&row),
-				 row_string(&l->want));
+				 (long long)l->offset, frame_rule_string(&rule),
+				 frame_rule_string(&l->want));
 	}
 }
 

@@ -24,19 +24,19 @@
 #define BOTH		0x102a
 #define NEW_ONLY	0x1032
 
-static const struct sfb_row good[] = { SFB_ROW(0, SFB_SP, 0, 8) };
-static const struct sfb_row old_rows[] = {
-	SFB_ROW(0, SFB_SP, 0, 24), SFB_ROW(4, SFB_SP, 0, 16),
+static const struct sfb_fre good[] = { SFB_FRE(0, SFB_SP, 0, 8) };
+static const struct sfb_fre old_fres[] = {
+	SFB_FRE(0, SFB_SP, 0, 24), SFB_FRE(4, SFB_SP, 0, 16),
 };
 
-static const struct sfb_row new_rows[] = {
-	SFB_ROW(0, SFB_SP, 0, 32), SFB_ROW(4, SFB_SP, 0, 40),
+static const struct sfb_fre new_fres[] = {
+	SFB_FRE(0, SFB_SP, 0, 32), SFB_FRE(4, SFB_SP, 0, 40),
 };
 
 static const struct sfb_func funcs[] = {
-	{ .start = 0x1000, .size = 0x10, SFB_ROWS(good) },
-	{ .start = 0x1010, .size = 0x10, SFB_ROWS(new_rows) },
-	{ .start = 0x1020, .size = 0x10, SFB_ROWS(old_rows) },
+	{ .start = 0x1000, .size = 0x10, SFB_FRES(good) },
+	{ .start = 0x1010, .size = 0x10, SFB_FRES(new_fres) },
+	{ .start = 0x1020, .size = 0x10, SFB_FRES(old_fres) },
 };
 
 #define LAST		(ARRAY_SIZE(funcs) - 1)
@@ -178,7 +178,7 @@ static struct step store(const struct env *env, enum field field, u32 val)
 }
 
 /* Look up @offset while the writer writes, then put the section back */
-static int find_amid(struct env *env, u64 offset, struct unwind_row *row)
+static int find_amid(struct env *env, u64 offset, struct unwind_frame_rule *rule)
 {
 	u8 before[256];
 	int ret;
@@ -189,7 +189,7 @@ static int find_amid(struct env *env, u64 offset, struct unwind_row *row)
 	writer_env = env;
 	steps_done = 0;
 	umem_set_hook(write_between);
-	ret = env_find(env, offset, row);
+	ret = env_find(env, offset, rule);
 	umem_set_hook(NULL);
 	memcpy(env->img.bytes, before, env->img.size);
 	return ret;
@@ -204,7 +204,7 @@ static void field_changes(u8 version, u8 flags, enum field field, u32 val,
 			  int error, s32 cfa)
 {
 	unsigned int early = 0, amid = 0, late = 0;
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 	unsigned long k, reads;
 	struct env env;
 	int ret;
@@ -212,18 +212,18 @@ static void field_changes(u8 version, u8 flags, enum field field, u32 val,
 	tap_begin("changing: v%u, flags %u, a change of field %u to %#x returns old, EAGAIN or new",
 		  version, flags, field, val);
 	open_changing(&env, version, flags);
-	CHECK_EQ(env_find(&env, OLD_ONLY, &row), 0);
+	CHECK_EQ(env_find(&env, OLD_ONLY, &rule), 0);
 	reads = umem_reads;
 	num_steps = 1;
 	for (k = 1; k <= reads; k++) {
 		steps[0] = store(&env, field, val);
 		steps[0].after = k;
-		ret = find_amid(&env, OLD_ONLY, &row);
-		if (!amid && ret == error && (ret || row.cfa.offset == cfa))
+		ret = find_amid(&env, OLD_ONLY, &rule);
+		if (!amid && ret == error && (ret || rule.cfa.offset == cfa))
 			early++;
 		else if (!late && ret == -EAGAIN)
 			amid++;
-		else if (!ret && row.cfa.offset == 24)
+		else if (!ret && rule.cfa.offset == 24)
 			late++;
 		else
 			tap_fail("after read %lu: %d", k, ret);
@@ -253,7 +253,7 @@ static bool next_schedule(unsigned long reads)
 static void made_anew(u8 version, u8 flags, u64 offset, s32 old_cfa, s32 new_cfa)
 {
 	unsigned int was_old = 0, was_new = 0, noticed = 0, none = 0;
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 	struct env env;
 	int ret;
 
@@ -269,19 +269,19 @@ static void made_anew(u8 version, u8 flags, u64 offset, s32 old_cfa, s32 new_cfa
 		steps[ret].after = 1;
 	/* No lookup in so small a section takes more than 24 reads */
 	do {
-		ret = find_amid(&env, offset, &row);
+		ret = find_amid(&env, offset, &rule);
 		if (umem_reads > 24)
 			tap_fail("%lu reads", umem_reads);
-		if (!ret && old_cfa && row.cfa.offset == old_cfa)
+		if (!ret && old_cfa && rule.cfa.offset == old_cfa)
 			was_old++;
-		else if (!ret && new_cfa && row.cfa.offset == new_cfa)
+		else if (!ret && new_cfa && rule.cfa.offset == new_cfa)
 			was_new++;
 		else if (ret == -EAGAIN)
 			noticed++;
 		else if (ret == -ENOENT)
 			none++;
 		else
-			tap_fail("%d, CFA at SP + %d", ret, row.cfa.offset);
+			tap_fail("%d, CFA at SP + %d", ret, rule.cfa.offset);
 	} while (next_schedule(24));
 	if (!was_old != !old_cfa || !was_new != !new_cfa || !noticed || !none)
 		tap_fail("%u old, %u new, %u noticed, %u none", was_old, was_new,
@@ -294,16 +294,16 @@ static void made_anew(u8 version, u8 flags, u64 offset, s32 old_cfa, s32 new_cfa
 static void unreadable(u8 version, u8 flags)
 {
 	unsigned long k, reads;
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 	struct env env;
 
 	tap_begin("changing: v%u, flags %u, each failed read returns EFAULT", version, flags);
 	open_changing(&env, version, flags);
 	env.sec.changes = false;
-	CHECK_EQ(env_find(&env, OLD_ONLY, &row), 0);
+	CHECK_EQ(env_find(&env, OLD_ONLY, &rule), 0);
 	reads = umem_reads + MAX_READS_CHANGING;
 	env.sec.changes = true;
-	CHECK_EQ(env_find(&env, OLD_ONLY, &row), 0);
+	CHECK_EQ(env_find(&env, OLD_ONLY, &rule), 0);
 	CHECK_EQ(umem_reads, reads);
 	for (k = 1; k <= reads; k++) {
 		umem_fail_at(k);
@@ -330,7 +330,7 @@ static void test_kind(u8 version, u8 flags)
 {
 	/* With invalid FREs: their contents do not matter */
 	const u32 no_fres = 0x7fffffff;
-	/* The first function's rows; an entry of version 2 has its own count: two rows */
+	/* The first function's FREs; an entry of version 2 has its own count: two FREs */
 	const s32 others_cfa = version == 2 ? 32 : 8;
 
 	grows(version, flags);

@@ -8,7 +8,7 @@
 
 #include "sframe_test.h"
 
-static const struct sfb_row row[] = { SFB_ROW(0, SFB_SP, 0, 8) };
+static const struct sfb_fre fre[] = { SFB_FRE(0, SFB_SP, 0, 8) };
 
 /* @num empty functions at the address of one that is not empty, and after it */
 static int find_after_empty(u32 num, u8 version)
@@ -18,13 +18,13 @@ static int find_after_empty(u32 num, u8 version)
 		.version = version, .flags = SFB_SORTED, .abi = SFB_AMD64,
 		.fixed_ra = -8, .num_funcs = num + 1, .funcs = funcs,
 	};
-	struct unwind_row found;
+	struct unwind_frame_rule found;
 	struct env env;
 	u32 i;
 	int ret;
 
 	for (i = 0; i <= num; i++)
-		funcs[i] = (struct sfb_func){ .start = 0x1000, SFB_ROWS(row) };
+		funcs[i] = (struct sfb_func){ .start = 0x1000, SFB_FRES(fre) };
 	funcs[0].size = 0x10;
 	env_open(&env, &table);
 	ret = env_find(&env, 0x1008, &found);
@@ -44,7 +44,7 @@ static void empty_bound(u8 version)
 	tap_end();
 }
 
-/* Attributes that end where the section does: a function without rows */
+/* Attributes that end where the section does: a function without FREs */
 static void attributes_alone(void)
 {
 	const struct sfb_func func = { .start = 0x1000, .size = 0x10 };
@@ -52,14 +52,14 @@ static void attributes_alone(void)
 		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64,
 		.fixed_ra = -8, .num_funcs = 1, .funcs = &func,
 	};
-	const struct unwind_row outermost = { .outermost = true };
+	const struct unwind_frame_rule outermost = { .outermost = true };
 	struct env env;
 
-	tap_begin("edges: v3, attributes without rows are an outermost frame");
+	tap_begin("edges: v3, attributes without FREs are an outermost frame");
 	env_open(&env, &table);
 	CHECK_EQ(env.sec.fre_len, 5);
-	expect_row(&env, 0x1000, &outermost);
-	expect_row(&env, 0x100f, &outermost);
+	expect_rule(&env, 0x1000, &outermost);
+	expect_rule(&env, 0x100f, &outermost);
 	expect_error(&env, 0x1010, -ENOENT);
 	env_close(&env);
 	tap_end();

@@ -14,10 +14,10 @@
 #include "sframe_test.h"
 #include "umem.h"
 
-static const struct sfb_row rows[] = { SFB_ROW(0, SFB_SP, 0, 8) };
+static const struct sfb_fre fres[] = { SFB_FRE(0, SFB_SP, 0, 8) };
 static const struct sfb_func funcs[] = {
-	{ .start = 0x1000, .size = 0x10, SFB_ROWS(rows) },
-	{ .start = 0x1010, .size = 0x10, SFB_ROWS(rows) },
+	{ .start = 0x1000, .size = 0x10, SFB_FRES(fres) },
+	{ .start = 0x1010, .size = 0x10, SFB_FRES(fres) },
 };
 
 /* Built, 28 + 2 * 16 + 2 * (5 + 3) = 76 bytes; in version 2, 74 */

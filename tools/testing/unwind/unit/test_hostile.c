@@ -17,17 +17,17 @@
 #include "sframe_test.h"
 #include "umem.h"
 
-static const struct sfb_row good_a[] = { SFB_ROW(0, SFB_SP, 0, 8) };
-static const struct sfb_row good_b[] = { SFB_ROW(0, SFB_SP, 2, 24) };
-static const struct sfb_row victim[] = {
-	SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(4, SFB_SP, 0, 16, -16),
-	SFB_ROW(8, SFB_FP, 0, 16, -16),
+static const struct sfb_fre good_a[] = { SFB_FRE(0, SFB_SP, 0, 8) };
+static const struct sfb_fre good_b[] = { SFB_FRE(0, SFB_SP, 2, 24) };
+static const struct sfb_fre victim[] = {
+	SFB_FRE(0, SFB_SP, 0, 8), SFB_FRE(4, SFB_SP, 0, 16, -16),
+	SFB_FRE(8, SFB_FP, 0, 16, -16),
 };
 
 static const struct sfb_func funcs[] = {
-	{ .start = 0x1000, .size = 0x10, SFB_ROWS(good_a) },
-	{ .start = 0x1010, .size = 0x10, .rep_size = 4, SFB_ROWS(victim) },
-	{ .start = 0x1020, .size = 0x10, SFB_ROWS(good_b) },
+	{ .start = 0x1000, .size = 0x10, SFB_FRES(good_a) },
+	{ .start = 0x1010, .size = 0x10, .rep_size = 4, SFB_FRES(victim) },
+	{ .start = 0x1020, .size = 0x10, SFB_FRES(good_b) },
 };
 
 static struct sfb_table hostile_table(u8 version, u8 flags)
@@ -39,31 +39,31 @@ static struct sfb_table hostile_table(u8 version, u8 flags)
 }
 
 /*
- * The last function's rows are cut off at every byte: the FRE sub-section is
+ * The last function's FREs are cut off at every byte: the FRE sub-section is
  * made shorter, and the buffer with it.
  */
 static void cut_off(u8 version, u8 size_code)
 {
-	const struct sfb_row last_rows[] = {
-		SFB_ROW(0, SFB_SP, size_code, 8),
-		SFB_ROW(8, SFB_SP, size_code, 16, -16),
+	const struct sfb_fre last_fres[] = {
+		SFB_FRE(0, SFB_SP, size_code, 8),
+		SFB_FRE(8, SFB_SP, size_code, 16, -16),
 	};
 	const struct sfb_func last_funcs[] = {
-		{ .start = 0x1000, .size = 0x10, SFB_ROWS(good_a) },
+		{ .start = 0x1000, .size = 0x10, SFB_FRES(good_a) },
 		{ .start = 0x1020, .size = 0x10, .fre_type = size_code,
-		  SFB_ROWS(last_rows) },
+		  SFB_FRES(last_fres) },
 	};
 	struct sfb_table table = hostile_table(version, SFB_SORTED);
 	u32 total, first_end, size;
 	struct env env;
 
-	tap_begin("hostile: v%u, rows cut off at any byte return EINVAL, size %u", version,
+	tap_begin("hostile: v%u, FREs cut off at any byte return EINVAL, size %u", version,
 		  1 << size_code);
 	table.funcs = last_funcs;
 	table.num_funcs = ARRAY_SIZE(last_funcs);
 	env_open(&env, &table);
 	total = env.img.size;
-	/* The end of the first row, and of the second's start */
+	/* The end of the first FRE, and of the second's start */
 	first_end = env.img.func_fres[1] + (version == 3 ? 5 : 0) +
 		    (1 << size_code) + 1 + (1 << size_code);
 	env_close(&env);
@@ -90,7 +90,7 @@ static void cut_off(u8 version, u8 size_code)
 	tap_end();
 }
 
-/* No room even for the attributes of the only function, or for its first row */
+/* No room even for the attributes of the only function, or for its first FRE */
 static void nothing_left(const struct sfb_func *func, u32 needed)
 {
 	struct sfb_table table = hostile_table(3, SFB_SORTED);
@@ -118,16 +118,16 @@ static void nothing_left(const struct sfb_func *func, u32 needed)
 /* One lookup, with each of its reads failing in turn */
 static void each_read_fails(const struct env *env, u64 offset)
 {
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 	unsigned long k, reads;
 
-	env_find(env, offset, &row);
+	env_find(env, offset, &rule);
 	reads = umem_reads;
 	if (!reads)
 		tap_fail("at %#llx: nothing was read", (unsigned long long)offset);
 	for (k = 1; k <= reads; k++) {
 		umem_fail_at(k);
-		CHECK_EQ(env_find(env, offset, &row), -EFAULT);
+		CHECK_EQ(env_find(env, offset, &rule), -EFAULT);
 		CHECK_EQ(umem_reads, k);
 	}
 	umem_fail_at(0);
@@ -135,20 +135,20 @@ static void each_read_fails(const struct env *env, u64 offset)
 
 static void unreadable(u8 version, u8 flags, s8 fixed_ra)
 {
-	static const struct sfb_row flex_rows[] = {
-		SFB_ROW(0, SFB_SP, 1, 7 << 3 | 1, 16, 2, -8, 2, -16),
+	static const struct sfb_fre flex_fres[] = {
+		SFB_FRE(0, SFB_SP, 1, 7 << 3 | 1, 16, 2, -8, 2, -16),
 	};
-	static const struct sfb_row outermost[] = { SFB_ROW_OUTERMOST(0) };
-	static const struct sfb_row r4[] = { SFB_ROW(0, SFB_SP, 2, 8, -16) };
-	static const struct sfb_row r3[] = { SFB_ROW(0, SFB_SP, 0, 8, -16, -8) };
+	static const struct sfb_fre outermost[] = { SFB_FRE_OUTERMOST(0) };
+	static const struct sfb_fre r4[] = { SFB_FRE(0, SFB_SP, 2, 8, -16) };
+	static const struct sfb_fre r3[] = { SFB_FRE(0, SFB_SP, 0, 8, -16, -8) };
 	const struct sfb_func all[] = {
-		{ .start = 0x1000, .size = 0x10, SFB_ROWS(victim) },
+		{ .start = 0x1000, .size = 0x10, SFB_FRES(victim) },
 		{ .start = 0x1010, .size = 0x10, .fre_type = 1, .type = 1,
-		  SFB_ROWS(flex_rows) },
-		{ .start = 0x1020, .size = 0x10, .fre_type = 2, SFB_ROWS(r4) },
-		{ .start = 0x1030, .size = 0x10, SFB_ROWS(outermost) },
+		  SFB_FRES(flex_fres) },
+		{ .start = 0x1020, .size = 0x10, .fre_type = 2, SFB_FRES(r4) },
+		{ .start = 0x1030, .size = 0x10, SFB_FRES(outermost) },
 		{ .start = 0x1040, .size = 0x10 },
-		{ .start = 0x1050, .size = 0x10, SFB_ROWS(r3) },
+		{ .start = 0x1050, .size = 0x10, SFB_FRES(r3) },
 	};
 	struct sfb_table table = hostile_table(version, flags);
 	struct env env;
@@ -196,7 +196,7 @@ static void changing(u8 version, u8 flags)
 {
 	const struct sfb_table table = hostile_table(version, flags);
 	unsigned int found = 0, refused = 0, round;
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 	struct env env;
 	int ret;
 
@@ -207,7 +207,7 @@ static void changing(u8 version, u8 flags)
 	umem_set_hook(mutate);
 	for (round = 0; round < 20000; round++) {
 		mutate_from = 1 + round % 20;
-		ret = env_find(&env, 0xff0 + round % 0x50, &row);
+		ret = env_find(&env, 0xff0 + round % 0x50, &rule);
 		if (ret == -EFAULT)
 			tap_fail("round %u: -EFAULT", round);
 		found += !ret;
@@ -216,7 +216,7 @@ static void changing(u8 version, u8 flags)
 	umem_set_hook(NULL);
 	/* Otherwise the values did not change as intended */
 	if (!found || !refused)
-		tap_fail("%u rows, %u refusals", found, refused);
+		tap_fail("%u FREs, %u refusals", found, refused);
 	env_close(&env);
 	tap_end();
 }
@@ -248,7 +248,7 @@ static void header_changes(u8 version)
 static void not_user_memory(u8 version)
 {
 	const struct sfb_table table = hostile_table(version, SFB_SORTED);
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 	struct env env;
 
 	tap_begin("hostile: v%u, a section beyond user memory returns EFAULT", version);
@@ -257,7 +257,7 @@ static void not_user_memory(u8 version)
 	expect_cfa(&env, 0x1000, 8);
 	umem_set_end_of_memory(env.base + env.img.size - 1);
 	expect_error(&env, 0x1000, -EFAULT);
-	env_find(&env, 0x1000, &row);
+	env_find(&env, 0x1000, &rule);
 	CHECK_EQ(umem_reads, 0);
 	umem_set_end_of_memory(-1UL);
 	env_close(&env);
@@ -268,29 +268,29 @@ static void not_user_memory(u8 version)
 static void not_sorted(u8 version)
 {
 	static const struct sfb_func liars[] = {
-		{ .start = 0x3000, .size = 0x10, SFB_ROWS(good_a) },
-		{ .start = 0x1000, .size = 0x10, SFB_ROWS(good_b) },
-		{ .start = 0x2000, .size = 0x10, SFB_ROWS(good_a) },
-		{ .start = 0x1000, .size = 0x10, SFB_ROWS(good_b) },
+		{ .start = 0x3000, .size = 0x10, SFB_FRES(good_a) },
+		{ .start = 0x1000, .size = 0x10, SFB_FRES(good_b) },
+		{ .start = 0x2000, .size = 0x10, SFB_FRES(good_a) },
+		{ .start = 0x1000, .size = 0x10, SFB_FRES(good_b) },
 	};
 	struct sfb_table table = hostile_table(version, SFB_SORTED);
-	struct unwind_row row;
+	struct unwind_frame_rule rule;
 	struct env env;
 	u64 offset;
 	int ret;
 
-	tap_begin("hostile: v%u, an unsorted index gives no wrong row", version);
+	tap_begin("hostile: v%u, an unsorted index gives no wrong FRE", version);
 	table.funcs = liars;
 	table.num_funcs = ARRAY_SIZE(liars);
 	env_open(&env, &table);
 	for (offset = 0; offset < 0x4000; offset += 8) {
-		ret = env_find(&env, offset, &row);
+		ret = env_find(&env, offset, &rule);
 		if (ret == -ENOENT)
 			continue;
 		CHECK_EQ(ret, 0);
-		CHECK_EQ(row.cfa.offset, (offset & ~0xfULL) == 0x1000 ? 24 : 8);
+		CHECK_EQ(rule.cfa.offset, (offset & ~0xfULL) == 0x1000 ? 24 : 8);
 		if ((offset & 0xfff) >= 0x10 || offset < 0x1000)
-			tap_fail("a row for %#llx, where no function is",
+			tap_fail("an FRE for %#llx, where no function is",
 				 (unsigned long long)offset);
 	}
 	env_close(&env);

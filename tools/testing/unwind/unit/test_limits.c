@@ -11,11 +11,11 @@
 #include "sframe_test.h"
 #include "umem.h"
 
-static const struct sfb_row row[] = { SFB_ROW(0, SFB_SP, 0, 8) };
+static const struct sfb_fre fre[] = { SFB_FRE(0, SFB_SP, 0, 8) };
 
 static void expect_ret(const struct env *env, u64 offset, int ret)
 {
-	struct unwind_row found;
+	struct unwind_frame_rule found;
 
 	CHECK_EQ(env_find(env, offset, &found), ret);
 }
@@ -36,7 +36,7 @@ static void no_scan(void)
 	for (i = 0; i < num; i++)
 		funcs[i] = (struct sfb_func){
 			.start = 0x10000000 + 32 * i, .size = 16,
-			SFB_ROWS(row),
+			SFB_FRES(fre),
 		};
 	env_open(&env, &table);
 	for (i = 0; i < num; i++) {
@@ -55,16 +55,16 @@ static void no_scan(void)
 /*
  * The most expensive lookup that succeeds. The search ends at the last of 2^k entries
  * after k steps. All entries but the first are empty functions at one address, and are
- * stepped over. The first one's rows are repeated (one read more), all start at 0, and
+ * stepped over. The first one's FREs are repeated (one read more), all start at 0, and
  * the last has the maximum number of data words.
  */
-static void open_dearest(struct env *env, u32 num_funcs, u32 num_rows,
+static void open_dearest(struct env *env, u32 num_funcs, u32 num_fres,
 			 bool changes)
 {
-	const struct sfb_row last = SFB_ROW(0, SFB_SP, 2, 7 << 3 | 1, 8, 2, -8,
+	const struct sfb_fre last = SFB_FRE(0, SFB_SP, 2, 7 << 3 | 1, 8, 2, -8,
 					    2, -16, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	struct sfb_func *funcs = calloc(num_funcs, sizeof(*funcs));
-	struct sfb_row *rows = calloc(num_rows, sizeof(*rows));
+	struct sfb_fre *fres = calloc(num_fres, sizeof(*fres));
 	const struct sfb_table table = {
 		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64,
 		.fixed_ra = -8, .num_funcs = num_funcs, .funcs = funcs,
@@ -73,41 +73,41 @@ static void open_dearest(struct env *env, u32 num_funcs, u32 num_rows,
 
 	for (i = 0; i < num_funcs; i++)
 		funcs[i] = (struct sfb_func){ .start = 0x1000 };
-	for (i = 0; i < num_rows; i++)
-		rows[i] = row[0];
-	rows[num_rows - 1] = last;
+	for (i = 0; i < num_fres; i++)
+		fres[i] = fre[0];
+	fres[num_fres - 1] = last;
 	funcs[0].size = 16;
 	funcs[0].type = 1;
 	funcs[0].flags = SFB_PCMASK;
 	funcs[0].rep_size = 16;
-	funcs[0].rows = rows;
-	funcs[0].num_rows = num_rows;
+	funcs[0].fres = fres;
+	funcs[0].num_fres = num_fres;
 	env_open(env, &table);
 	env->sec.changes = changes;
-	free(rows);
+	free(fres);
 	free(funcs);
 }
 
 #define LOG2_SCAN	14
-/* Difference between the bound on rows and version 3's lower one */
-#define ROWS_SHORT	1
+/* Difference between the bound on FREs and version 3's lower one */
+#define FRES_SHORT	1
 
 static void dearest_lookup(bool changes)
 {
-	const struct unwind_row want = {
+	const struct unwind_frame_rule want = {
 		.cfa = SP(8), .ra = AT_CFA(-8), .fp = AT_CFA(-16),
 	};
 	const struct sframe_section kind = { .changes = changes };
-	u32 reads = max_reads(&kind) - (31 - LOG2_SCAN) - 2 * ROWS_SHORT;
-	struct unwind_row found;
+	u32 reads = max_reads(&kind) - (31 - LOG2_SCAN) - 2 * FRES_SHORT;
+	struct unwind_frame_rule found;
 	struct env env;
 
 	tap_begin("limits: the dearest lookup%s takes %u reads",
 		  changes ? " in a section that changes" : "", reads);
 	CHECK_EQ(1U << LOG2_SCAN, MAX_SCAN);
-	open_dearest(&env, MAX_SCAN, MAX_FRES - ROWS_SHORT, changes);
+	open_dearest(&env, MAX_SCAN, MAX_FRES - FRES_SHORT, changes);
 	CHECK_EQ(env_find(&env, 0x1000, &found), 0);
-	CHECK_EQ(row_equal(&found, &want), true);
+	CHECK_EQ(frame_rule_equal(&found, &want), true);
 	CHECK_EQ(umem_reads, reads);
 	env_close(&env);
 	tap_end();
@@ -128,7 +128,7 @@ static void step_bound(void)
 static void all_empty(void)
 {
 	const struct sfb_func before = {
-		.start = 0xff0, .size = 16, SFB_ROWS(row),
+		.start = 0xff0, .size = 16, SFB_FRES(fre),
 	};
 	struct sfb_func *funcs = calloc(MAX_SCAN + 2, sizeof(*funcs));
 	struct sfb_table table = {

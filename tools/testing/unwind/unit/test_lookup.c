@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From an address to a row: to the function, and to its row.
+ * From an address to an FRE: to the function, and to its FRE.
  *
  * Rows in these tables differ in the offset of their CFA, which identifies them. The
- * other contents of rows, and single lookups in functions of each kind, are among the
+ * other contents of FREs, and single lookups in functions of each kind, are among the
  * cases that KUnit runs too (sframe_cases_lookup.c, sframe_cases_rules.c).
  */
 #include <errno.h>
@@ -20,30 +20,30 @@
 	.version = (version_), .flags = (flags_), .abi = SFB_AMD64, \
 	.fixed_ra = -8
 
-static const struct sfb_row row_8[] = { SFB_ROW(0, SFB_SP, 0, 8) };
-static const struct sfb_row row_16[] = { SFB_ROW(0, SFB_SP, 0, 16) };
-static const struct sfb_row row_24[] = { SFB_ROW(0, SFB_SP, 0, 24) };
-static const struct sfb_row steps[] = {
-	SFB_ROW(0, SFB_SP, 0, 40), SFB_ROW(1, SFB_SP, 0, 48),
-	SFB_ROW(5, SFB_SP, 0, 56), SFB_ROW(0x1f, SFB_SP, 0, 64),
+static const struct sfb_fre fre_8[] = { SFB_FRE(0, SFB_SP, 0, 8) };
+static const struct sfb_fre fre_16[] = { SFB_FRE(0, SFB_SP, 0, 16) };
+static const struct sfb_fre fre_24[] = { SFB_FRE(0, SFB_SP, 0, 24) };
+static const struct sfb_fre steps[] = {
+	SFB_FRE(0, SFB_SP, 0, 40), SFB_FRE(1, SFB_SP, 0, 48),
+	SFB_FRE(5, SFB_SP, 0, 56), SFB_FRE(0x1f, SFB_SP, 0, 64),
 };
 
 /* Below, around and above the section; with and without gaps */
 static const struct sfb_func funcs[] = {
-	{ .start = -0x2000, .size = 0x10, SFB_ROWS(row_8) },
-	{ .start = -0x1ff0, .size = 1, SFB_ROWS(row_16) },
-	{ .start = -0x1000, .size = 0x20, SFB_ROWS(steps) },
-	{ .start = 0x1000, .size = 0x40, SFB_ROWS(row_24) },
-	{ .start = 0x1040, .size = 0x20, SFB_ROWS(steps) },
+	{ .start = -0x2000, .size = 0x10, SFB_FRES(fre_8) },
+	{ .start = -0x1ff0, .size = 1, SFB_FRES(fre_16) },
+	{ .start = -0x1000, .size = 0x20, SFB_FRES(steps) },
+	{ .start = 0x1000, .size = 0x40, SFB_FRES(fre_24) },
+	{ .start = 0x1040, .size = 0x20, SFB_FRES(steps) },
 };
 
 /* As funcs[], in no order */
 static const struct sfb_func shuffled[] = {
-	{ .start = 0x1040, .size = 0x20, SFB_ROWS(steps) },
-	{ .start = -0x2000, .size = 0x10, SFB_ROWS(row_8) },
-	{ .start = 0x1000, .size = 0x40, SFB_ROWS(row_24) },
-	{ .start = -0x1000, .size = 0x20, SFB_ROWS(steps) },
-	{ .start = -0x1ff0, .size = 1, SFB_ROWS(row_16) },
+	{ .start = 0x1040, .size = 0x20, SFB_FRES(steps) },
+	{ .start = -0x2000, .size = 0x10, SFB_FRES(fre_8) },
+	{ .start = 0x1000, .size = 0x40, SFB_FRES(fre_24) },
+	{ .start = -0x1000, .size = 0x20, SFB_FRES(steps) },
+	{ .start = -0x1ff0, .size = 1, SFB_FRES(fre_16) },
 };
 
 static s32 steps_cfa(s64 offset)
@@ -79,7 +79,7 @@ static void every_address(u8 version, u8 flags)
 
 	if (!(flags & SFB_SORTED))
 		table.funcs = shuffled;
-	tap_begin("lookup: v%u, %ssorted, %s: every address has the right row", version,
+	tap_begin("lookup: v%u, %ssorted, %s: every address has the right FRE", version,
 		  flags & SFB_SORTED ? "" : "un",
 		  flags & SFB_PCREL ? "PC-relative" : "section-relative");
 	env_open(&env, &table);
@@ -101,9 +101,9 @@ static void every_address(u8 version, u8 flags)
 static void few_functions(u8 version, u8 flags)
 {
 	static const struct sfb_func three[] = {
-		{ .start = 0x1000, .size = 0x10, SFB_ROWS(row_8) },
-		{ .start = 0x2000, .size = 0x10, SFB_ROWS(row_16) },
-		{ .start = 0x3000, .size = 0x10, SFB_ROWS(row_24) },
+		{ .start = 0x1000, .size = 0x10, SFB_FRES(fre_8) },
+		{ .start = 0x2000, .size = 0x10, SFB_FRES(fre_16) },
+		{ .start = 0x3000, .size = 0x10, SFB_FRES(fre_24) },
 	};
 	static const s32 cfas[] = { 8, 16, 24 };
 	struct sfb_table table = { AMD64_V(version, flags), SFB_FUNCS(three) };
@@ -135,16 +135,16 @@ static void few_functions(u8 version, u8 flags)
 static void empty_functions(u8 version, u8 flags)
 {
 	static const struct sfb_func f[] = {
-		{ .start = 0x0ff0, .size = 0x10, SFB_ROWS(row_8) },
-		{ .start = 0x1000, .size = 0, SFB_ROWS(row_24) },
-		{ .start = 0x1000, .size = 0x10, SFB_ROWS(row_16) },
-		{ .start = 0x1010, .size = 0x10, SFB_ROWS(row_8) },
-		{ .start = 0x1010, .size = 0, SFB_ROWS(row_24) },
-		{ .start = 0x1020, .size = 0, SFB_ROWS(row_24) },
-		{ .start = 0x1020, .size = 0x10, SFB_ROWS(row_16) },
-		{ .start = 0x1020, .size = 0, SFB_ROWS(row_24) },
+		{ .start = 0x0ff0, .size = 0x10, SFB_FRES(fre_8) },
+		{ .start = 0x1000, .size = 0, SFB_FRES(fre_24) },
+		{ .start = 0x1000, .size = 0x10, SFB_FRES(fre_16) },
+		{ .start = 0x1010, .size = 0x10, SFB_FRES(fre_8) },
+		{ .start = 0x1010, .size = 0, SFB_FRES(fre_24) },
+		{ .start = 0x1020, .size = 0, SFB_FRES(fre_24) },
+		{ .start = 0x1020, .size = 0x10, SFB_FRES(fre_16) },
+		{ .start = 0x1020, .size = 0, SFB_FRES(fre_24) },
 		{ .start = 0x1020, .size = 0 },
-		{ .start = 0x1030, .size = 0, SFB_ROWS(row_24) },
+		{ .start = 0x1030, .size = 0, SFB_FRES(fre_24) },
 	};
 	struct sfb_table table = { AMD64_V(version, flags), SFB_FUNCS(f) };
 	struct env env;
@@ -167,12 +167,12 @@ static void empty_functions(u8 version, u8 flags)
 static void far_functions(void)
 {
 	static const struct sfb_func v2[] = {
-		{ .start = -0x7fffff00LL, .size = 0x10, SFB_ROWS(row_8) },
-		{ .start = 0x7fffff00LL, .size = 0x10, SFB_ROWS(row_16) },
+		{ .start = -0x7fffff00LL, .size = 0x10, SFB_FRES(fre_8) },
+		{ .start = 0x7fffff00LL, .size = 0x10, SFB_FRES(fre_16) },
 	};
 	static const struct sfb_func v3[] = {
-		{ .start = -0x123456789000LL, .size = 0x10, SFB_ROWS(row_8) },
-		{ .start = 0x123456789000LL, .size = 0x10, SFB_ROWS(row_16) },
+		{ .start = -0x123456789000LL, .size = 0x10, SFB_FRES(fre_8) },
+		{ .start = 0x123456789000LL, .size = 0x10, SFB_FRES(fre_16) },
 	};
 	struct sfb_table table2 = { AMD64_V(2, SFB_SORTED), SFB_FUNCS(v2) };
 	struct sfb_table table3 = { AMD64_V(3, SFB_SORTED | SFB_PCREL),
@@ -200,15 +200,15 @@ static void far_functions(void)
 static void ends_of_memory(u8 flags)
 {
 	static const struct sfb_func below[] = {
-		{ .start = -0x2000, .size = 0x1000, SFB_ROWS(row_8) },
-		{ .start = -0x1000, .size = 0x10, SFB_ROWS(row_16) },
+		{ .start = -0x2000, .size = 0x1000, SFB_FRES(fre_8) },
+		{ .start = -0x1000, .size = 0x10, SFB_FRES(fre_16) },
 	};
 	static const struct sfb_func above[] = {
-		{ .start = 0x20000, .size = 0x10, SFB_ROWS(row_24) },
+		{ .start = 0x20000, .size = 0x10, SFB_FRES(fre_24) },
 	};
 	static const struct sfb_func outermost[] = {
-		{ .start = S64_MIN_OFFSET, .size = 0x10, SFB_ROWS(row_8) },
-		{ .start = S64_MAX_OFFSET, .size = 0x10, SFB_ROWS(row_16) },
+		{ .start = S64_MIN_OFFSET, .size = 0x10, SFB_FRES(fre_8) },
+		{ .start = S64_MAX_OFFSET, .size = 0x10, SFB_FRES(fre_16) },
 	};
 	struct sfb_table table = { AMD64_V(3, flags), SFB_FUNCS(below) };
 	struct env env;

@@ -64,7 +64,7 @@ struct sframe_table *build(const struct sfb_table *section)
 	return build_section(section, &all_text, 1);
 }
 
-void expect_rules(const struct sframe_table *table, u64 from, u64 to, u64 rule)
+void expect_rules(const struct sframe_table *table, u64 from, u64 to, u64 packed)
 {
 	u64 i, found;
 
@@ -74,9 +74,9 @@ void expect_rules(const struct sframe_table *table, u64 from, u64 to, u64 rule)
 	}
 	for (i = from; i < to; i++) {
 		found = sframe_table_find(table, i);
-		if (found != rule)
+		if (found != packed)
 			tap_fail("at %#llx: rule %#llx, not %#llx", (long long)i,
-				 (long long)found, (long long)rule);
+				 (long long)found, (long long)packed);
 	}
 }
 
@@ -98,15 +98,15 @@ void close_table(struct sframe_table *table)
  * Layout
  */
 
-static const struct sfb_row three_rows[] = {
-	SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(4, SFB_SP, 0, 16, -16),
-	SFB_ROW(9, SFB_FP, 0, 16, -16),
+static const struct sfb_fre three_fres[] = {
+	SFB_FRE(0, SFB_SP, 0, 8), SFB_FRE(4, SFB_SP, 0, 16, -16),
+	SFB_FRE(9, SFB_FP, 0, 16, -16),
 };
 
-static const struct sfb_row one_row[] = { SFB_ROW(0, SFB_SP, 0, 8) };
-static const struct sfb_row late_row[] = { SFB_ROW(4, SFB_SP, 0, 24) };
+static const struct sfb_fre one_fre[] = { SFB_FRE(0, SFB_SP, 0, 8) };
+static const struct sfb_fre late_rule[] = { SFB_FRE(4, SFB_SP, 0, 24) };
 
-static void expect_three_rows(const struct sframe_table *table, u64 start, u64 end)
+static void expect_three_fres(const struct sframe_table *table, u64 start, u64 end)
 {
 	expect_rules(table, start, start + 4, ORDINARY(8));
 	expect_rules(table, start + 4, start + 9, ORDINARY(16) | SAVED(-16));
@@ -117,9 +117,9 @@ static void expect_three_rows(const struct sframe_table *table, u64 start, u64 e
 static void layout(u8 version, u8 flags)
 {
 	const struct sfb_func funcs[] = {
-		{ .start = 0x1010, .size = 0x30, SFB_ROWS(three_rows) },
-		{ .start = 0x1040, .size = 0x10, SFB_ROWS(one_row) },
-		{ .start = 0x1100, .size = 0x101, SFB_ROWS(three_rows) },
+		{ .start = 0x1010, .size = 0x30, SFB_FRES(three_fres) },
+		{ .start = 0x1040, .size = 0x10, SFB_FRES(one_fre) },
+		{ .start = 0x1100, .size = 0x101, SFB_FRES(three_fres) },
 	};
 	const struct sfb_table section = {
 		.version = version, .flags = flags, .abi = SFB_AMD64,
@@ -138,12 +138,12 @@ static void layout(u8 version, u8 flags)
 	CHECK_EQ(table->span, 0x201);
 	CHECK_EQ(table->nr, 1 + 3 + 1 + 1 + 3 + 1);
 	CHECK_EQ(table->nr_rules, 5);
-	CHECK_EQ(table->nr_rows, 0);
+	CHECK_EQ(table->nr_complex, 0);
 	expect_rules(table, 0, 0x1010, SFRAME_RULE_NONE);
-	expect_three_rows(table, 0x1010, 0x1040);
+	expect_three_fres(table, 0x1010, 0x1040);
 	expect_rules(table, 0x1040, 0x1050, ORDINARY(8));
 	expect_rules(table, 0x1050, 0x1100, SFRAME_RULE_NONE);
-	expect_three_rows(table, 0x1100, 0x1201);
+	expect_three_fres(table, 0x1100, 0x1201);
 	expect_rules(table, 0x1201, 0x3000, SFRAME_RULE_NONE);
 	expect_rules(table, 0x100001010, 0x100001020, SFRAME_RULE_NONE);
 	expect_rules(table, -0x1000UL, -1UL, SFRAME_RULE_NONE);
@@ -154,13 +154,13 @@ static void layout(u8 version, u8 flags)
 /* Rows and functions in turn that say the same take one entry, with or without size */
 static void same_rule(void)
 {
-	static const struct sfb_row rows[] = {
-		SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(4, SFB_SP, 0, 8),
-		SFB_ROW(8, SFB_SP, 0, 16), SFB_ROW(8, SFB_SP, 0, 8),
+	static const struct sfb_fre fres[] = {
+		SFB_FRE(0, SFB_SP, 0, 8), SFB_FRE(4, SFB_SP, 0, 8),
+		SFB_FRE(8, SFB_SP, 0, 16), SFB_FRE(8, SFB_SP, 0, 8),
 	};
 	const struct sfb_func funcs[] = {
-		{ .start = 0x1000, .size = 0x10, SFB_ROWS(rows) },
-		{ .start = 0x1010, .size = 0x10, SFB_ROWS(one_row) },
+		{ .start = 0x1000, .size = 0x10, SFB_FRES(fres) },
+		{ .start = 0x1010, .size = 0x10, SFB_FRES(one_fre) },
 	};
 	const struct sfb_table section = {
 		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64, .fixed_ra = -8,
@@ -181,17 +181,17 @@ static void same_rule(void)
 /* Offsets around blocks of 128 and pages of 65536 bytes, where functions end or start */
 static void boundaries(u64 boundary)
 {
-	const struct sfb_row rows[] = {
-		SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(3, SFB_SP, 0, 16),
+	const struct sfb_fre fres[] = {
+		SFB_FRE(0, SFB_SP, 0, 8), SFB_FRE(3, SFB_SP, 0, 16),
 	};
 	u64 start;
 
 	tap_begin("table: functions around offset %#llx", (long long)boundary);
 	for (start = boundary - 8; start <= boundary + 2; start++) {
 		const struct sfb_func funcs[] = {
-			{ .start = boundary - 0x100, .size = 1, SFB_ROWS(one_row) },
-			{ .start = start, .size = 6, SFB_ROWS(rows) },
-			{ .start = start + 8, .size = 1, SFB_ROWS(one_row) },
+			{ .start = boundary - 0x100, .size = 1, SFB_FRES(one_fre) },
+			{ .start = start, .size = 6, SFB_FRES(fres) },
+			{ .start = start + 8, .size = 1, SFB_FRES(one_fre) },
 		};
 		const struct sfb_table section = {
 			.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64,
@@ -215,7 +215,7 @@ static void boundaries(u64 boundary)
 /* Another rule at each byte, so that blocks, pages and the counts of both are full */
 static void full_blocks(u64 start, u32 per_func, u32 num_funcs)
 {
-	struct sfb_row *rows = calloc(per_func, sizeof(*rows));
+	struct sfb_fre *fres = calloc(per_func, sizeof(*fres));
 	struct sfb_func *funcs = calloc(num_funcs, sizeof(*funcs));
 	const struct sfb_table section = {
 		.version = 2, .flags = SFB_SORTED, .abi = SFB_AMD64,
@@ -224,14 +224,14 @@ static void full_blocks(u64 start, u32 per_func, u32 num_funcs)
 	struct sframe_table *table;
 	u32 i;
 
-	tap_begin("table: %u functions from %#llx on, with %u rows of a byte each",
+	tap_begin("table: %u functions from %#llx on, with %u FREs of a byte each",
 		  num_funcs, (long long)start, per_func);
 	for (i = 0; i < per_func; i++)
-		rows[i] = (struct sfb_row)SFB_ROW(i, SFB_SP, 0, 8 + i % 4 * 8);
+		fres[i] = (struct sfb_fre)SFB_FRE(i, SFB_SP, 0, 8 + i % 4 * 8);
 	for (i = 0; i < num_funcs; i++)
 		funcs[i] = (struct sfb_func){
 			.start = start + (u64)i * per_func, .size = per_func,
-			.fre_type = 2, .rows = rows, .num_rows = per_func,
+			.fre_type = 2, .fres = fres, .num_fres = per_func,
 		};
 	table = build(&section);
 	expect_rules(table, start - 0x80, start, SFRAME_RULE_NONE);
@@ -241,7 +241,7 @@ static void full_blocks(u64 start, u32 per_func, u32 num_funcs)
 	expect_rules(table, start + i, start + i + 0x80, SFRAME_RULE_NONE);
 	close_table(table);
 	free(funcs);
-	free(rows);
+	free(fres);
 	tap_end();
 }
 
@@ -260,18 +260,18 @@ static void segments(void)
 		{ .vaddr = -0x1000UL, .offset = 0x8000, .size = 0x1000 },
 	};
 	const struct sfb_func funcs[] = {
-		{ .start = 0xfff8, .size = 0x10, SFB_ROWS(three_rows) },
-		{ .start = 0x10000, .size = 0x20, SFB_ROWS(one_row) },
-		{ .start = 0x107e0, .size = 0x21, SFB_ROWS(three_rows) },
-		{ .start = 0x107f0, .size = 0x10, SFB_ROWS(one_row) },
-		{ .start = 0x10800, .size = 0x10, SFB_ROWS(three_rows) },
-		{ .start = 0x207f0, .size = 0x20, SFB_ROWS(three_rows) },
-		{ .start = 0x20800, .size = 0x10, SFB_ROWS(three_rows) },
-		{ .start = 0x20fff, .size = 1, SFB_ROWS(one_row) },
-		{ .start = 0x21000, .size = 1, SFB_ROWS(one_row) },
-		{ .start = 0x20900, .size = 0xffffffff, SFB_ROWS(one_row) },
-		{ .start = -0x10LL - SECTION, .size = 0x10, SFB_ROWS(one_row) },
-		{ .start = -0x20LL - SECTION, .size = 0x21, SFB_ROWS(three_rows) },
+		{ .start = 0xfff8, .size = 0x10, SFB_FRES(three_fres) },
+		{ .start = 0x10000, .size = 0x20, SFB_FRES(one_fre) },
+		{ .start = 0x107e0, .size = 0x21, SFB_FRES(three_fres) },
+		{ .start = 0x107f0, .size = 0x10, SFB_FRES(one_fre) },
+		{ .start = 0x10800, .size = 0x10, SFB_FRES(three_fres) },
+		{ .start = 0x207f0, .size = 0x20, SFB_FRES(three_fres) },
+		{ .start = 0x20800, .size = 0x10, SFB_FRES(three_fres) },
+		{ .start = 0x20fff, .size = 1, SFB_FRES(one_fre) },
+		{ .start = 0x21000, .size = 1, SFB_FRES(one_fre) },
+		{ .start = 0x20900, .size = 0xffffffff, SFB_FRES(one_fre) },
+		{ .start = -0x10LL - SECTION, .size = 0x10, SFB_FRES(one_fre) },
+		{ .start = -0x20LL - SECTION, .size = 0x21, SFB_FRES(three_fres) },
 	};
 	const struct sfb_table section = {
 		.version = 3, .abi = SFB_AMD64, .fixed_ra = -8, SFB_FUNCS(funcs),
@@ -284,7 +284,7 @@ static void segments(void)
 	expect_rules(table, 0x3000, 0x3020, ORDINARY(8));
 	expect_rules(table, 0x3020, 0x37f0, SFRAME_RULE_NONE);
 	expect_rules(table, 0x37f0, 0x3800, ORDINARY(8));
-	expect_three_rows(table, 0x3800, 0x3810);
+	expect_three_fres(table, 0x3800, 0x3810);
 	expect_rules(table, 0x3810, 0x3fff, SFRAME_RULE_NONE);
 	expect_rules(table, 0x3fff, 0x4000, ORDINARY(8));
 	expect_rules(table, 0x4000, 0x8ff0, SFRAME_RULE_NONE);
@@ -308,8 +308,8 @@ static void segments_twice(void)
 		{ .vaddr = SECTION + 0x1000, .offset = 0x3000, .size = 0x1000 },
 	};
 	const struct sfb_func funcs[] = {
-		{ .start = 0x1000, .size = 0x10, SFB_ROWS(one_row) },
-		{ .start = 0, .size = 0x20, SFB_ROWS(three_rows) },
+		{ .start = 0x1000, .size = 0x10, SFB_FRES(one_fre) },
+		{ .start = 0, .size = 0x20, SFB_FRES(three_fres) },
 	};
 	const struct sfb_table section = {
 		.version = 3, .abi = SFB_AMD64, .fixed_ra = -8, SFB_FUNCS(funcs),
@@ -334,11 +334,11 @@ static void segments_wrap(void)
 		{ .vaddr = SECTION + 0x2000, .offset = 0x4000, .size = -1UL },
 	};
 	const struct sfb_func funcs[] = {
-		{ .start = 0x0, .size = 0x10, SFB_ROWS(one_row) },
-		{ .start = 0x17f0, .size = 0x20, SFB_ROWS(three_rows) },
-		{ .start = 0x17f0, .size = 0x10, SFB_ROWS(three_rows) },
-		{ .start = 0x1010, .size = 0xff0, SFB_ROWS(three_rows) },
-		{ .start = 0x2000, .size = 0x10, SFB_ROWS(one_row) },
+		{ .start = 0x0, .size = 0x10, SFB_FRES(one_fre) },
+		{ .start = 0x17f0, .size = 0x20, SFB_FRES(three_fres) },
+		{ .start = 0x17f0, .size = 0x10, SFB_FRES(three_fres) },
+		{ .start = 0x1010, .size = 0xff0, SFB_FRES(three_fres) },
+		{ .start = 0x2000, .size = 0x10, SFB_FRES(one_fre) },
 	};
 	const struct sfb_table section = {
 		.version = 3, .abi = SFB_AMD64, .fixed_ra = -8, SFB_FUNCS(funcs),
@@ -375,7 +375,7 @@ static void unsorted(u8 version, u8 flags)
 	for (i = 0; i < 100; i++)
 		funcs[i] = (struct sfb_func){
 			.start = 0x1000 + i * 37 % 100 * 32, .size = 16,
-			.rows = i % 2 ? one_row : late_row, .num_rows = 1,
+			.fres = i % 2 ? one_fre : late_rule, .num_fres = 1,
 		};
 	table = build(&section);
 	for (i = 0; i < 100; i++) {
@@ -391,27 +391,27 @@ static void unsorted(u8 version, u8 flags)
 	tap_end();
 }
 
-static const struct sfb_row rows_24[] = { SFB_ROW(0, SFB_SP, 0, 24) };
-static const struct sfb_row rows_32[] = { SFB_ROW(0, SFB_SP, 0, 32) };
+static const struct sfb_fre fres_24[] = { SFB_FRE(0, SFB_SP, 0, 24) };
+static const struct sfb_fre fres_32[] = { SFB_FRE(0, SFB_SP, 0, 32) };
 
 static void overlapping(void)
 {
 	const struct sfb_func funcs[] = {
 		/* Amid another, at its end, and over that */
-		{ .start = 0x1000, .size = 0x100, SFB_ROWS(one_row) },
-		{ .start = 0x1010, .size = 0x10, SFB_ROWS(rows_24) },
-		{ .start = 0x10f0, .size = 0x10, SFB_ROWS(rows_24) },
-		{ .start = 0x10f8, .size = 0x20, SFB_ROWS(rows_24) },
-		{ .start = 0x1110, .size = 0x20, SFB_ROWS(rows_24) },
+		{ .start = 0x1000, .size = 0x100, SFB_FRES(one_fre) },
+		{ .start = 0x1010, .size = 0x10, SFB_FRES(fres_24) },
+		{ .start = 0x10f0, .size = 0x10, SFB_FRES(fres_24) },
+		{ .start = 0x10f8, .size = 0x20, SFB_FRES(fres_24) },
+		{ .start = 0x1110, .size = 0x20, SFB_FRES(fres_24) },
 		/* Where what was bad ends */
-		{ .start = 0x1130, .size = 0x10, SFB_ROWS(rows_24) },
+		{ .start = 0x1130, .size = 0x10, SFB_FRES(fres_24) },
 		/* At the same address: the first of the index */
-		{ .start = 0x2000, .size = 0x10, SFB_ROWS(rows_32) },
-		{ .start = 0x2000, .size = 0x20, SFB_ROWS(rows_24) },
-		{ .start = 0x2000, .size = 0x10, SFB_ROWS(one_row) },
+		{ .start = 0x2000, .size = 0x10, SFB_FRES(fres_32) },
+		{ .start = 0x2000, .size = 0x20, SFB_FRES(fres_24) },
+		{ .start = 0x2000, .size = 0x10, SFB_FRES(one_fre) },
 		/* Twice the same function */
-		{ .start = 0x3000, .size = 0x10, SFB_ROWS(one_row) },
-		{ .start = 0x3000, .size = 0x10, SFB_ROWS(one_row) },
+		{ .start = 0x3000, .size = 0x10, SFB_FRES(one_fre) },
+		{ .start = 0x3000, .size = 0x10, SFB_FRES(one_fre) },
 	};
 	struct sfb_table section = {
 		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64,
@@ -448,7 +448,7 @@ static void overlapping_unsorted(void)
 	for (i = 0; i < 100; i++)
 		funcs[i] = (struct sfb_func){
 			.start = 0x2000 - i / 50 * 0x1000, .size = 16,
-			.rows = i % 50 ? rows_24 : one_row, .num_rows = 1,
+			.fres = i % 50 ? fres_24 : one_fre, .num_fres = 1,
 		};
 	table = build(&section);
 	expect_rules(table, 0x1000, 0x1010, ORDINARY(8));
@@ -461,13 +461,13 @@ static void overlapping_unsorted(void)
 static void empty(u8 version)
 {
 	const struct sfb_func funcs[] = {
-		{ .start = 0x800, SFB_ROWS(rows_24) },
-		{ .start = 0x1000, SFB_ROWS(rows_24) },
-		{ .start = 0x1000, .size = 0x10, SFB_ROWS(one_row) },
-		{ .start = 0x1000, SFB_ROWS(rows_24) },
-		{ .start = 0x1008, SFB_ROWS(rows_24) },
-		{ .start = 0x1010, SFB_ROWS(rows_24) },
-		{ .start = 0x9000, SFB_ROWS(rows_24) },
+		{ .start = 0x800, SFB_FRES(fres_24) },
+		{ .start = 0x1000, SFB_FRES(fres_24) },
+		{ .start = 0x1000, .size = 0x10, SFB_FRES(one_fre) },
+		{ .start = 0x1000, SFB_FRES(fres_24) },
+		{ .start = 0x1008, SFB_FRES(fres_24) },
+		{ .start = 0x1010, SFB_FRES(fres_24) },
+		{ .start = 0x9000, SFB_FRES(fres_24) },
 	};
 	struct sfb_table section = {
 		.version = version, .flags = SFB_SORTED, .abi = SFB_AMD64,
@@ -493,14 +493,14 @@ static void empty(u8 version)
 /* From a span that is allowed to more: few entries, a lot of text */
 static void far_apart(void)
 {
-	/* Entries: one before all, row and end of each function */
+	/* Entries: one before all, FRE and end of each function */
 	const u64 most = (16 * 3 + 4096) * SFRAME_BLOCK;
 	static const u64 spans[] = { 1ULL << 31, (1ULL << 32) - 256, (1ULL << 32) - 128,
 				     1ULL << 32, (1ULL << 32) + 128, 5ULL << 30,
 				     1ULL << 39, (1ULL << 39) + 256, 1ULL << 40 };
 	struct sfb_func funcs[] = {
-		{ .start = 0x1000, .size = most, SFB_ROWS(one_row) },
-		{ .start = 0x1000, .size = 0x10, SFB_ROWS(one_row) },
+		{ .start = 0x1000, .size = most, SFB_FRES(one_fre) },
+		{ .start = 0x1000, .size = 0x10, SFB_FRES(one_fre) },
 	};
 	struct sfb_table section = {
 		.version = 3, .abi = SFB_AMD64, .fixed_ra = -8,
@@ -534,14 +534,14 @@ static void far_apart(void)
 
 static void repeated(u8 version, u32 size, u8 rep_size)
 {
-	static const struct sfb_row rows[] = {
-		SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(6, SFB_SP, 0, 16),
-		SFB_ROW(11, SFB_SP, 0, 24),
+	static const struct sfb_fre fres[] = {
+		SFB_FRE(0, SFB_SP, 0, 8), SFB_FRE(6, SFB_SP, 0, 16),
+		SFB_FRE(11, SFB_SP, 0, 24),
 	};
 	const struct sfb_func funcs[] = {
 		{ .start = 0x1020, .size = size, .flags = SFB_PCMASK,
-		  .rep_size = rep_size, SFB_ROWS(rows) },
-		{ .start = 0x1020 + size, .size = 0x10, SFB_ROWS(rows_32) },
+		  .rep_size = rep_size, SFB_FRES(fres) },
+		{ .start = 0x1020 + size, .size = 0x10, SFB_FRES(fres_32) },
 	};
 	const struct sfb_table section = {
 		.version = version, .flags = SFB_SORTED, .abi = SFB_AMD64,
@@ -550,7 +550,7 @@ static void repeated(u8 version, u32 size, u8 rep_size)
 	struct sframe_table *table;
 	u32 i;
 
-	tap_begin("table: v%u: a function of %u bytes with rows for each %u", version,
+	tap_begin("table: v%u: a function of %u bytes with FREs for each %u", version,
 		  size, rep_size);
 	table = build(&section);
 	for (i = 0; i < size; i++) {
@@ -566,12 +566,12 @@ static void repeated(u8 version, u32 size, u8 rep_size)
 	tap_end();
 }
 
-/* Each block begins with a gap: an entry more than there are rows */
+/* Each block begins with a gap: an entry more than there are FREs */
 static void repeated_late(u8 version)
 {
 	const struct sfb_func func = {
 		.start = 0x1000, .size = 16 * 3000 + 6, .flags = SFB_PCMASK,
-		.rep_size = 16, SFB_ROWS(late_row),
+		.rep_size = 16, SFB_FRES(late_rule),
 	};
 	const struct sfb_table section = {
 		.version = version, .abi = SFB_AMD64, .fixed_ra = -8,
@@ -580,7 +580,7 @@ static void repeated_late(u8 version)
 	struct sframe_table *table;
 	u32 i;
 
-	tap_begin("table: v%u: rows of repeated blocks that come late", version);
+	tap_begin("table: v%u: FREs of repeated blocks that come late", version);
 	table = build(&section);
 	for (i = 0; i < func.size; i++)
 		expect_rules(table, 0x1000 + i, 0x1001 + i,
@@ -591,27 +591,27 @@ static void repeated_late(u8 version)
 }
 
 /* One function between two good ones; from some byte on, it is bad */
-struct bad_rows {
+struct bad_fres {
 	const char	*what;
 	u8		version;
-	u32		cut;	/* bytes of the function's rows that are there; 0: all */
+	u32		cut;	/* bytes of the function's FREs that are there; 0: all */
 	u32		pos;	/* a byte of them that becomes 0x62: word size 3 */
-	u32		num_rows;
+	u32		num_fres;
 	u32		starts[3];
 	u32		good;	/* the first byte that is bad, or 16 */
 };
 
-static void bad_rows(const struct bad_rows *bad)
+static void bad_fres(const struct bad_fres *bad)
 {
-	struct sfb_row rows[] = {
-		SFB_ROW(bad->starts[0], SFB_SP, 0, 8),
-		SFB_ROW(bad->starts[1], SFB_SP, 0, 16),
-		SFB_ROW(bad->starts[2], SFB_SP, 0, 24),
+	struct sfb_fre fres[] = {
+		SFB_FRE(bad->starts[0], SFB_SP, 0, 8),
+		SFB_FRE(bad->starts[1], SFB_SP, 0, 16),
+		SFB_FRE(bad->starts[2], SFB_SP, 0, 24),
 	};
 	const struct sfb_func funcs[] = {
-		{ .start = 0x1000, .size = 0x10, SFB_ROWS(rows_32) },
-		{ .start = 0x1020, .size = 0x10, SFB_ROWS(rows_32) },
-		{ .start = 0x1010, .size = 0x10, SFB_ROWS(rows) },
+		{ .start = 0x1000, .size = 0x10, SFB_FRES(fres_32) },
+		{ .start = 0x1020, .size = 0x10, SFB_FRES(fres_32) },
+		{ .start = 0x1010, .size = 0x10, SFB_FRES(fres) },
 	};
 	const struct sfb_table section = {
 		.version = bad->version, .abi = SFB_AMD64, .fixed_ra = -8,
@@ -632,10 +632,10 @@ static void bad_rows(const struct bad_rows *bad)
 	}
 	if (bad->pos)
 		sfb_put(&img, i + bad->pos, 1, 0x62);
-	if (bad->num_rows && bad->version == 3)
-		sfb_put(&img, img.func_fres[2], 2, bad->num_rows);
-	else if (bad->num_rows)
-		sfb_put(&img, sfb_fde(&img, 2) + 12, 4, bad->num_rows);
+	if (bad->num_fres && bad->version == 3)
+		sfb_put(&img, img.func_fres[2], 2, bad->num_fres);
+	else if (bad->num_fres)
+		sfb_put(&img, sfb_fde(&img, 2) + 12, 4, bad->num_fres);
 	table = build_text(&img);
 	expect_rules(table, 0x1000, 0x1010, ORDINARY(32));
 	for (i = 0; i < 0x10; i++)
@@ -649,60 +649,60 @@ static void bad_rows(const struct bad_rows *bad)
 	tap_end();
 }
 
-static void all_bad_rows(void)
+static void all_bad_fres(void)
 {
-	static const struct bad_rows bad[] = {
-		{ "all rows good", .starts = { 0, 4, 8 }, .good = 16 },
-		{ "a row beyond the function", .starts = { 0, 4, 16 }, .good = 16 },
-		{ "rows not ascending", .starts = { 0, 8, 4 }, .good = 8 },
-		{ "rows not ascending at once", .starts = { 0, 4, 0 }, .good = 4 },
-		{ "rows not ascending beyond the function", .starts = { 0, 16, 4 },
+	static const struct bad_fres bad[] = {
+		{ "all FREs good", .starts = { 0, 4, 8 }, .good = 16 },
+		{ "an FRE beyond the function", .starts = { 0, 4, 16 }, .good = 16 },
+		{ "FREs not ascending", .starts = { 0, 8, 4 }, .good = 8 },
+		{ "FREs not ascending at once", .starts = { 0, 4, 0 }, .good = 4 },
+		{ "FREs not ascending beyond the function", .starts = { 0, 16, 4 },
 		  .good = 16 },
-		{ "second row without info", .starts = { 0, 4, 8 }, .cut = 4, .good = 0 },
-		{ "third row without info", .starts = { 0, 4, 8 }, .cut = 7, .good = 4 },
-		{ "third row without words", .starts = { 0, 4, 8 }, .cut = 8, .good = 8 },
-		{ "third row whole", .starts = { 0, 4, 8 }, .cut = 9, .good = 16 },
-		{ "bad info of the first row", .starts = { 0, 4, 8 }, .pos = 1 },
-		{ "bad info of the second row", .starts = { 0, 4, 8 }, .pos = 4,
+		{ "second FRE without info", .starts = { 0, 4, 8 }, .cut = 4, .good = 0 },
+		{ "third FRE without info", .starts = { 0, 4, 8 }, .cut = 7, .good = 4 },
+		{ "third FRE without words", .starts = { 0, 4, 8 }, .cut = 8, .good = 8 },
+		{ "third FRE whole", .starts = { 0, 4, 8 }, .cut = 9, .good = 16 },
+		{ "bad info of the first FRE", .starts = { 0, 4, 8 }, .pos = 1 },
+		{ "bad info of the second FRE", .starts = { 0, 4, 8 }, .pos = 4,
 		  .good = 4 },
-		{ "bad info of the third row", .starts = { 0, 4, 8 }, .pos = 7,
+		{ "bad info of the third FRE", .starts = { 0, 4, 8 }, .pos = 7,
 		  .good = 8 },
-		{ "a row more than there are", .starts = { 0, 4, 8 }, .num_rows = 4,
+		{ "an FRE more than there are", .starts = { 0, 4, 8 }, .num_fres = 4,
 		  .good = 8 },
-		{ "rows that cannot all be there", .starts = { 0, 4, 8 },
-		  .num_rows = 65535, .good = 8 },
+		{ "FREs that cannot all be there", .starts = { 0, 4, 8 },
+		  .num_fres = 65535, .good = 8 },
 	};
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		struct bad_rows b = bad[i];
+		struct bad_fres b = bad[i];
 
 		for (b.version = 2; b.version <= 3; b.version++)
-			bad_rows(&b);
+			bad_fres(&b);
 	}
 }
 
-static void types_and_no_rows(u8 version)
+static void types_and_no_fres(u8 version)
 {
-	const u64 row = SFRAME_RULE_ROW;
+	const u64 fre = SFRAME_RULE_COMPLEX;
 	struct sfb_func funcs[] = {
-		{ .start = 0x1000, .size = 0x10, SFB_ROWS(rows_32) },
+		{ .start = 0x1000, .size = 0x10, SFB_FRES(fres_32) },
 		{ .start = 0x1010, .size = 0x10 },
 		{ .start = 0x1020, .size = 0x10, .flags = SFB_PCMASK, .rep_size = 1 },
 		{ .start = 0x1030, .size = 0x10, .type = 1 },
 		{ .start = 0x1040, .size = 0x10, .flags = SFB_SIGNAL },
-		{ .start = 0x1050, .size = 0x10, .type = 2, SFB_ROWS(rows_32) },
+		{ .start = 0x1050, .size = 0x10, .type = 2, SFB_FRES(fres_32) },
 		{ .start = 0x1060, .size = 0x80000, .flags = SFB_PCMASK, .rep_size = 1 },
-		{ .start = 0x81060, .size = 0x10, SFB_ROWS(rows_32) },
+		{ .start = 0x81060, .size = 0x10, SFB_FRES(fres_32) },
 	};
 	const struct sfb_table section = {
 		.version = version, .abi = SFB_AMD64, .fixed_ra = -8, SFB_FUNCS(funcs),
 	};
 	struct sframe_table *table;
-	struct unwind_row found;
+	struct unwind_frame_rule found;
 	struct sfb_image img;
 
-	tap_begin("table: v%u: functions without rows, and of types unknown", version);
+	tap_begin("table: v%u: functions without FREs, and of types unknown", version);
 	table = build(&section);
 	expect_rules(table, 0x1000, 0x1010, ORDINARY(32));
 	expect_rules(table, 0x1030, 0x1040, SFRAME_RULE_NONE);
@@ -711,21 +711,21 @@ static void types_and_no_rows(u8 version)
 		expect_rules(table, 0x1050, 0x1060, ORDINARY(32));
 		expect_rules(table, 0x1060, 0x81060, SFRAME_RULE_NONE);
 	} else {
-		expect_rules(table, 0x1010, 0x1030, row);
-		expect_rules(table, 0x1040, 0x1050, row | 1 << 16);
+		expect_rules(table, 0x1010, 0x1030, fre);
+		expect_rules(table, 0x1040, 0x1050, fre | 1 << 16);
 		expect_rules(table, 0x1050, 0x1060, SFRAME_RULE_BAD);
-		expect_rules(table, 0x1060, 0x81060, row);
-		CHECK_EQ(sframe_table_row(table, row, &found), 0);
+		expect_rules(table, 0x1060, 0x81060, fre);
+		CHECK_EQ(sframe_table_rule(table, fre, &found), 0);
 		CHECK_EQ(found.outermost, true);
 		CHECK_EQ(found.signal, false);
-		CHECK_EQ(sframe_table_row(table, row | 1 << 16, &found), 0);
+		CHECK_EQ(sframe_table_rule(table, fre | 1 << 16, &found), 0);
 		CHECK_EQ(found.outermost, true);
 		CHECK_EQ(found.signal, true);
 	}
 	expect_rules(table, 0x81060, 0x81070, ORDINARY(32));
 	close_table(table);
 
-	/* Starts of rows that have no size; attributes that are not there */
+	/* Starts of FREs that have no size; attributes that are not there */
 	sfb_build(&img, &section);
 	if (version == 2)
 		sfb_put(&img, sfb_fde(&img, 0) + 16, 1, 3);
@@ -763,7 +763,7 @@ void test_table(void)
 		repeated(version, 3, 16);
 		repeated(version, 40, 0);
 		repeated_late(version);
-		types_and_no_rows(version);
+		types_and_no_fres(version);
 	}
 	same_rule();
 	boundaries(0x1080);
@@ -781,7 +781,7 @@ void test_table(void)
 	overlapping();
 	overlapping_unsorted();
 	far_apart();
-	all_bad_rows();
+	all_bad_fres();
 	test_table_edge();
 	test_table_rules();
 }

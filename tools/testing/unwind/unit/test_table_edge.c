@@ -18,11 +18,11 @@
 #include "table.h"
 #include "test_table.h"
 
-static const struct sfb_row one_row[] = { SFB_ROW(0, SFB_SP, 0, 8) };
-static const struct sfb_row other_row[] = { SFB_ROW(0, SFB_SP, 0, 16) };
-static const struct sfb_row late_row[] = { SFB_ROW(4, SFB_SP, 0, 8) };
-static const struct sfb_row three_rows[] = {
-	SFB_ROW(0, SFB_SP, 0, 8), SFB_ROW(1, SFB_SP, 0, 16), SFB_ROW(9, SFB_SP, 0, 24),
+static const struct sfb_fre one_fre[] = { SFB_FRE(0, SFB_SP, 0, 8) };
+static const struct sfb_fre other_fre[] = { SFB_FRE(0, SFB_SP, 0, 16) };
+static const struct sfb_fre late_rule[] = { SFB_FRE(4, SFB_SP, 0, 8) };
+static const struct sfb_fre three_fres[] = {
+	SFB_FRE(0, SFB_SP, 0, 8), SFB_FRE(1, SFB_SP, 0, 16), SFB_FRE(9, SFB_SP, 0, 24),
 };
 
 /*
@@ -66,15 +66,15 @@ static void expect_all_edges(const struct sframe_table *table, u64 from, u64 to)
 }
 
 /* In one block: at the last offset of each rule, and at no other offset */
-static void rows(u8 version)
+static void fres(u8 version)
 {
 	const struct sfb_func funcs[] = {
-		{ .start = 0x1010, .size = 0x10, SFB_ROWS(three_rows) },
-		{ .start = 0x1020, .size = 0x10, SFB_ROWS(late_row) },
-		{ .start = 0x1030, .size = 0x10, SFB_ROWS(one_row) },
-		{ .start = 0x1040, .size = 1, SFB_ROWS(other_row) },
-		{ .start = 0x1041, .size = 1, SFB_ROWS(one_row) },
-		{ .start = 0x1060, .size = 0x10, SFB_ROWS(one_row) },
+		{ .start = 0x1010, .size = 0x10, SFB_FRES(three_fres) },
+		{ .start = 0x1020, .size = 0x10, SFB_FRES(late_rule) },
+		{ .start = 0x1030, .size = 0x10, SFB_FRES(one_fre) },
+		{ .start = 0x1040, .size = 1, SFB_FRES(other_fre) },
+		{ .start = 0x1041, .size = 1, SFB_FRES(one_fre) },
+		{ .start = 0x1060, .size = 0x10, SFB_FRES(one_fre) },
 	};
 	const struct sfb_table section = {
 		.version = version, .flags = SFB_SORTED, .abi = SFB_AMD64,
@@ -84,9 +84,9 @@ static void rows(u8 version)
 
 	tap_begin("table: v%u: an edge where an entry begins at the next offset", version);
 	EXPECT_EDGES(table, 0x1000, 0x1070,
-		     /* Before the first function; at the ends of its rows, and its own */
+		     /* Before the first function; at the ends of its FREs, and its own */
 		     0x100f, 0x1010, 0x1018, 0x101f,
-		     /* Before the late row, but not where a function of the same rule follows */
+		     /* Before the late FRE, but not where a function of the same rule follows */
 		     0x1023,
 		     /* Functions of one byte each; then a gap, and the table's end */
 		     0x103f, 0x1040, 0x1041, 0x105f, 0x106f);
@@ -99,14 +99,14 @@ static void blocks(u8 version)
 {
 	const struct sfb_func funcs[] = {
 		/* Two blocks of one rule, and the first offset of the third */
-		{ .start = 0x1000, .size = 0x101, SFB_ROWS(one_row) },
+		{ .start = 0x1000, .size = 0x101, SFB_FRES(one_fre) },
 		/* From the last offset of a block on */
-		{ .start = 0x11ff, .size = 2, SFB_ROWS(other_row) },
+		{ .start = 0x11ff, .size = 2, SFB_FRES(other_fre) },
 		/* Up to the end of a block, and from there on */
-		{ .start = 0x1240, .size = 0x40, SFB_ROWS(one_row) },
-		{ .start = 0x1280, .size = 0x40, SFB_ROWS(other_row) },
+		{ .start = 0x1240, .size = 0x40, SFB_FRES(one_fre) },
+		{ .start = 0x1280, .size = 0x40, SFB_FRES(other_fre) },
 		/* Around a page of 64 KiB */
-		{ .start = 0xfffe, .size = 4, SFB_ROWS(one_row) },
+		{ .start = 0xfffe, .size = 4, SFB_FRES(one_fre) },
 	};
 	const struct sfb_table section = {
 		.version = version, .flags = SFB_SORTED, .abi = SFB_AMD64,
@@ -126,9 +126,9 @@ static void blocks(u8 version)
 static void gaps(void)
 {
 	const struct sfb_func funcs[] = {
-		{ .start = 0x1000, .size = 0x10, SFB_ROWS(one_row) },
-		{ .start = 0x1280, .size = 0x10, SFB_ROWS(one_row) },
-		{ .start = 0x1310, .size = 0x200, SFB_ROWS(one_row) },
+		{ .start = 0x1000, .size = 0x10, SFB_FRES(one_fre) },
+		{ .start = 0x1280, .size = 0x10, SFB_FRES(one_fre) },
+		{ .start = 0x1310, .size = 0x200, SFB_FRES(one_fre) },
 	};
 	const struct sfb_table section = {
 		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64,
@@ -147,7 +147,7 @@ static void gaps(void)
 /* At the end of the table's last block, one before it, and one after it */
 static void table_ends(u32 size)
 {
-	const struct sfb_func func = { .start = 0x1010, .size = size, SFB_ROWS(one_row) };
+	const struct sfb_func func = { .start = 0x1010, .size = size, SFB_FRES(one_fre) };
 	const struct sfb_table section = {
 		.version = 3, .abi = SFB_AMD64, .fixed_ra = -8,
 		.num_funcs = 1, .funcs = &func,
@@ -171,7 +171,7 @@ static void table_ends(u32 size)
 static void ends_without_rule(void)
 {
 	const struct sfb_func funcs[] = {
-		{ .start = 0x1000, .size = 0x10, SFB_ROWS(one_row) },
+		{ .start = 0x1000, .size = 0x10, SFB_FRES(one_fre) },
 		{ .start = 0x1010, .size = 0x10 },
 	};
 	const struct sfb_table section = {
@@ -192,14 +192,14 @@ static void ends_without_rule(void)
 /* Bad rules, outermost functions and rules that do not fit into 64 bits end, too */
 static void other_rules(void)
 {
-	static const struct sfb_row large[] = { SFB_ROW(0, SFB_SP, 2, 0x100000) };
+	static const struct sfb_fre large[] = { SFB_FRE(0, SFB_SP, 2, 0x100000) };
 	const struct sfb_func funcs[] = {
-		{ .start = 0x1000, .size = 0x10, .type = 2, SFB_ROWS(one_row) },
+		{ .start = 0x1000, .size = 0x10, .type = 2, SFB_FRES(one_fre) },
 		{ .start = 0x1010, .size = 0x10 },
-		{ .start = 0x1020, .size = 0x10, SFB_ROWS(large) },
-		{ .start = 0x1030, .size = 0x10, SFB_ROWS(large) },
-		{ .start = 0x1040, .size = 0x10, .flags = SFB_SIGNAL, SFB_ROWS(large) },
-		{ .start = 0x1050, .size = 0x10, .type = 2, SFB_ROWS(one_row) },
+		{ .start = 0x1020, .size = 0x10, SFB_FRES(large) },
+		{ .start = 0x1030, .size = 0x10, SFB_FRES(large) },
+		{ .start = 0x1040, .size = 0x10, .flags = SFB_SIGNAL, SFB_FRES(large) },
+		{ .start = 0x1050, .size = 0x10, .type = 2, SFB_FRES(one_fre) },
 	};
 	const struct sfb_table section = {
 		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64,
@@ -326,10 +326,10 @@ static void compare_generated(u32 num)
 /* Rows of @step bytes each, so many that numbers of entries exceed 16 bits */
 static void many_entries(u64 start, u32 num, u32 step)
 {
-	struct sfb_row *many = calloc(num, sizeof(*many));
+	struct sfb_fre *many = calloc(num, sizeof(*many));
 	const struct sfb_func func = {
 		.start = start, .size = num * step, .fre_type = 2,
-		.rows = many, .num_rows = num,
+		.fres = many, .num_fres = num,
 	};
 	const struct sfb_table section = {
 		.version = 2, .abi = SFB_AMD64, .fixed_ra = -8,
@@ -339,10 +339,10 @@ static void many_entries(u64 start, u32 num, u32 step)
 	struct seen seen = {};
 	u32 i;
 
-	tap_begin("table: %u rows of %u bytes each from %#llx on, by their entries", num, step,
+	tap_begin("table: %u FREs of %u bytes each from %#llx on, by their entries", num, step,
 		  (long long)start);
 	for (i = 0; i < num; i++)
-		many[i] = (struct sfb_row)SFB_ROW(i * step, SFB_SP, 0, 8 + i % 4 * 8);
+		many[i] = (struct sfb_fre)SFB_FRE(i * step, SFB_SP, 0, 8 + i % 4 * 8);
 	table = build(&section);
 	if (IS_ERR(table)) {
 		tap_fail("no table: %ld", PTR_ERR(table));
@@ -362,7 +362,7 @@ void test_table_edge(void)
 	u8 version;
 
 	for (version = 2; version <= 3; version++) {
-		rows(version);
+		fres(version);
 		blocks(version);
 	}
 	gaps();

@@ -95,7 +95,7 @@ struct file {
 	struct frame		frames[FRAMES];
 	Dwarf_Frame		*row;
 	u64			row_end;
-	struct unwind_row	same;
+	struct unwind_frame_rule	same;
 	bool			is_same;
 	struct figures		sum;
 };
@@ -191,7 +191,7 @@ static void compare_without_row(struct file *f, u64 addr, bool known)
 }
 
 static void compare_with_row(struct file *f, u64 addr,
-			     const struct unwind_row *row)
+			     const struct unwind_frame_rule *row)
 {
 	struct caller want, got;
 	unsigned int i;
@@ -216,10 +216,10 @@ static void compare_with_row(struct file *f, u64 addr,
 }
 
 /* Does @theirs have one of binutils' faults? See above. */
-static bool is_known_fault(struct file *f, u64 addr, const struct unwind_row *row,
-			   const struct unwind_row *theirs)
+static bool is_known_fault(struct file *f, u64 addr, const struct unwind_frame_rule *row,
+			   const struct unwind_frame_rule *theirs)
 {
-	struct unwind_row fixed = *theirs;
+	struct unwind_frame_rule fixed = *theirs;
 
 	if (in_section(f, addr, ".plt.got"))
 		return true;
@@ -232,10 +232,10 @@ static bool is_known_fault(struct file *f, u64 addr, const struct unwind_row *ro
 
 /* @row is ours, or NULL */
 static void compare_assembled(struct file *f, u64 addr,
-			      const struct unwind_row *row)
+			      const struct unwind_frame_rule *row)
 {
 	struct caller want, got;
-	struct unwind_row theirs;
+	struct unwind_frame_rule theirs;
 
 	if (kernel_table_row(&f->assembled, addr, &theirs)) {
 		f->sum.as_none += !!row;
@@ -266,7 +266,7 @@ static void compare_assembled(struct file *f, u64 addr,
 
 static void compare(struct file *f, u64 addr)
 {
-	struct unwind_row row;
+	struct unwind_frame_rule row;
 	int ret = kernel_table_row(&f->kernel, addr, &row);
 
 	find_row(f, addr);

@@ -36,7 +36,7 @@ void frame_init(struct frame *frame, unsigned int machine, u64 seed)
 
 /* By a row of the kernel's decoder */
 
-static u64 apply(const struct frame *frame, const struct unwind_rule *rule,
+static u64 apply(const struct frame *frame, const struct unwind_reg_rule *rule,
 		 u64 cfa, u64 same)
 {
 	u64 val;
@@ -60,7 +60,7 @@ static u64 apply(const struct frame *frame, const struct unwind_rule *rule,
 	return rule->deref ? memory(val) : val;
 }
 
-static u64 apply_cfa(const struct frame *frame, const struct unwind_row *row)
+static u64 apply_cfa(const struct frame *frame, const struct unwind_frame_rule *row)
 {
 	struct frame moved = *frame;
 	unsigned int i;
@@ -71,7 +71,7 @@ static u64 apply_cfa(const struct frame *frame, const struct unwind_row *row)
 	return apply(&moved, &row->cfa, 0, 0) + row->cfa_addend;
 }
 
-void frame_by_row(const struct frame *frame, const struct unwind_row *row,
+void frame_by_row(const struct frame *frame, const struct unwind_frame_rule *row,
 		  struct caller *caller)
 {
 	*caller = (struct caller){

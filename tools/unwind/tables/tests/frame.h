@@ -10,7 +10,7 @@
 #include <linux/types.h>
 #include <stdbool.h>
 
-#include "row.h"
+#include "rule.h"
 
 #define FRAME_REGS	32
 
@@ -49,7 +49,7 @@ struct caller {
 };
 
 void frame_init(struct frame *frame, unsigned int machine, u64 seed);
-void frame_by_row(const struct frame *frame, const struct unwind_row *row,
+void frame_by_row(const struct frame *frame, const struct unwind_frame_rule *row,
 		  struct caller *caller);
 void frame_by_libdw(const struct frame *frame, Dwarf_Frame *from, u64 pc,
 		    struct caller *caller);

@@ -148,7 +148,7 @@ static size_t make_file(int fd, const struct input *in)
 
 static void check_row(const struct kernel_table *kernel, u64 addr)
 {
-	struct unwind_row row;
+	struct unwind_frame_rule row;
 	int ret = kernel_table_row(kernel, addr, &row);
 
 	if (ret && ret != -ENOENT)
@@ -161,7 +161,7 @@ static void check_entry(const struct kernel_table *kernel, u64 i)
 	const u8 *at = (const u8 *)kernel->section.fdes +
 		       i * sizeof(struct sframe_fde_v3);
 	struct sframe_fde_v3 fde;
-	struct unwind_row row;
+	struct unwind_frame_rule row;
 	u64 start;
 
 	memcpy(&fde, at, sizeof(fde));

@@ -20,13 +20,13 @@ int kernel_table_open(struct kernel_table *table, const void *section,
 }
 
 int kernel_table_row(const struct kernel_table *table, u64 addr,
-		     struct unwind_row *row)
+		     struct unwind_frame_rule *row)
 {
-	return sframe_find_row(&table->section,
-			       table->section.start + addr - table->addr, row);
+	return sframe_find_rule(&table->section,
+				table->section.start + addr - table->addr, row);
 }
 
-static bool rules_equal(const struct unwind_rule *a, const struct unwind_rule *b)
+static bool rules_equal(const struct unwind_reg_rule *a, const struct unwind_reg_rule *b)
 {
 	return a->base == b->base && a->deref == b->deref &&
 	       a->offset == b->offset &&
@@ -34,7 +34,7 @@ static bool rules_equal(const struct unwind_rule *a, const struct unwind_rule *b
 }
 
 /* Whether an address is its function's last is irrelevant */
-bool kernel_rows_equal(const struct unwind_row *a, const struct unwind_row *b)
+bool kernel_rows_equal(const struct unwind_frame_rule *a, const struct unwind_frame_rule *b)
 {
 	if (a->outermost || b->outermost)
 		return a->outermost == b->outermost;

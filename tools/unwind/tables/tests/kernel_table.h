@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "row.h"
+#include "rule.h"
 #include "sframe.h"
 
 /**
@@ -25,7 +25,7 @@ struct kernel_table {
 int kernel_table_open(struct kernel_table *table, const void *section,
 		      size_t size, u64 addr, unsigned int machine);
 int kernel_table_row(const struct kernel_table *table, u64 addr,
-		     struct unwind_row *row);
-bool kernel_rows_equal(const struct unwind_row *a, const struct unwind_row *b);
+		     struct unwind_frame_rule *row);
+bool kernel_rows_equal(const struct unwind_frame_rule *a, const struct unwind_frame_rule *b);
 
 #endif /* _UNWIND_TABLES_TEST_KERNEL_TABLE_H */

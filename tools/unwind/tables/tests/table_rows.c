@@ -25,7 +25,7 @@ struct symbol {
 	u64		addr;
 };
 
-static const char *base_name(const struct unwind_rule *rule, char *buf,
+static const char *base_name(const struct unwind_reg_rule *rule, char *buf,
 			     size_t size)
 {
 	switch (rule->base) {
@@ -42,7 +42,7 @@ static const char *base_name(const struct unwind_rule *rule, char *buf,
 }
 
 /* "[cfa-8]" is the word in memory there */
-static void print_rule(const char *of, const struct unwind_rule *rule)
+static void print_rule(const char *of, const struct unwind_reg_rule *rule)
 {
 	char buf[8];
 
@@ -58,7 +58,7 @@ static void print_rule(const char *of, const struct unwind_rule *rule)
 static void print_row(const struct kernel_table *table,
 		      const struct symbol *symbol)
 {
-	struct unwind_row row;
+	struct unwind_frame_rule row;
 	int ret = kernel_table_row(table, symbol->addr, &row);
 
 	printf("%s:", symbol->name);

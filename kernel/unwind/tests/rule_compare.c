@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/* See row_compare.h. */
+/* See rule_compare.h. */
 
 #include <linux/kernel.h>
 
-#include "row_compare.h"
+#include "rule_compare.h"
 
-static bool rule_equal(const struct unwind_rule *a, const struct unwind_rule *b)
+static bool rule_equal(const struct unwind_reg_rule *a, const struct unwind_reg_rule *b)
 {
 	return a->base == b->base && a->deref == b->deref &&
 	       a->offset == b->offset &&
 	       (a->base != UNWIND_RULE_REG || a->reg == b->reg);
 }
 
-bool row_equal(const struct unwind_row *a, const struct unwind_row *b)
+bool frame_rule_equal(const struct unwind_frame_rule *a, const struct unwind_frame_rule *b)
 {
 	if (a->outermost != b->outermost || a->signal != b->signal ||
 	    a->pauth_key_b != b->pauth_key_b)
@@ -26,7 +26,7 @@ bool row_equal(const struct unwind_row *a, const struct unwind_row *b)
 }
 
 static int print_rule(char *buf, size_t size, const char *name,
-		      const struct unwind_rule *rule)
+		      const struct unwind_reg_rule *rule)
 {
 	static const char * const bases[] = { "same", "sp", "fp", "cfa", "reg" };
 	const char *base = rule->base < ARRAY_SIZE(bases) ? bases[rule->base] : "?";
@@ -38,24 +38,24 @@ static int print_rule(char *buf, size_t size, const char *name,
 			name, base, reg, rule->offset);
 }
 
-const char *row_string(const struct unwind_row *row)
+const char *frame_rule_string(const struct unwind_frame_rule *rule)
 {
 	static char bufs[2][160];
 	static unsigned int turn;
 	char *buf = bufs[turn++ % 2];
 	size_t size = sizeof(bufs[0]), n;
 
-	if (row->outermost) {
+	if (rule->outermost) {
 		n = snprintf(buf, size, "outermost ");
 	} else {
-		n = print_rule(buf, size, "cfa", &row->cfa);
-		n += snprintf(buf + n, size - n, "(index %u*reg%u, sum %d) ", row->cfa_scale,
-			      row->cfa_index, row->cfa_addend);
-		n += print_rule(buf + n, size - n, "ra", &row->ra);
-		n += print_rule(buf + n, size - n, "fp", &row->fp);
+		n = print_rule(buf, size, "cfa", &rule->cfa);
+		n += snprintf(buf + n, size - n, "(index %u*reg%u, sum %d) ", rule->cfa_scale,
+			      rule->cfa_index, rule->cfa_addend);
+		n += print_rule(buf + n, size - n, "ra", &rule->ra);
+		n += print_rule(buf + n, size - n, "fp", &rule->fp);
 	}
-	snprintf(buf + n, size - n, "%s%s%s", row->signal ? "signal " : "",
-		 row->mangled_ra ? "mangled " : "",
-		 row->pauth_key_b ? "key-b" : "");
+	snprintf(buf + n, size - n, "%s%s%s", rule->signal ? "signal " : "",
+		 rule->mangled_ra ? "mangled " : "",
+		 rule->pauth_key_b ? "key-b" : "");
 	return buf;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The boundary between table formats and the frame loop: struct unwind_row, a frame
+ * The boundary between table formats and the frame loop: struct unwind_frame_rule, a frame
  * rule.
  *
- *   address --> decoder of the table's format --> row --> frame loop --> caller's frame
+ *   address --> decoder of the table's format --> rule --> frame loop --> caller's frame
  *
- * A row says how to compute the canonical frame address (CFA), and from it the return
- * address (RA) and the caller's frame pointer (FP).  A decoder makes rows and knows no
- * stack.  The frame loop applies rows, and knows no format.
+ * A frame rule says how to compute the canonical frame address (CFA), and from it the return
+ * address (RA) and the caller's frame pointer (FP).  A decoder makes rules and knows no
+ * stack.  The frame loop applies rules, and knows no format.
  */
-#ifndef _KERNEL_UNWIND_ROW_H
-#define _KERNEL_UNWIND_ROW_H
+#ifndef _KERNEL_UNWIND_RULE_H
+#define _KERNEL_UNWIND_RULE_H
 
 #include <linux/types.h>
 
@@ -21,7 +21,7 @@
  * @UNWIND_RULE_SP: this frame's stack pointer
  * @UNWIND_RULE_FP: this frame's frame pointer
  * @UNWIND_RULE_CFA: this frame's CFA; not for the CFA itself
- * @UNWIND_RULE_REG: the register @reg of &struct unwind_rule, known only for
+ * @UNWIND_RULE_REG: the register @reg of &struct unwind_reg_rule, known only for
  *	an interrupted frame: the topmost one, or the caller of a signal frame
  */
 enum unwind_rule_base {
@@ -33,13 +33,13 @@ enum unwind_rule_base {
 };
 
 /**
- * struct unwind_rule - how to get one value of the caller's frame
+ * struct unwind_reg_rule - how to get one value of the caller's frame
  * @base: one of &enum unwind_rule_base
  * @reg: DWARF register number, for UNWIND_RULE_REG
  * @deref: the value is in memory at base + offset, not base + offset itself
  * @offset: added to the base, in bytes
  */
-struct unwind_rule {
+struct unwind_reg_rule {
 	u8	base;
 	u8	reg;
 	bool	deref;
@@ -47,7 +47,7 @@ struct unwind_rule {
 };
 
 /**
- * struct unwind_row - a frame rule: how to get from one frame to its caller's
+ * struct unwind_frame_rule - a frame rule: how to get from one frame to its caller's
  * @cfa: rule for the canonical frame address
  * @ra: rule for the return address
  * @fp: rule for the caller's frame pointer
@@ -63,10 +63,10 @@ struct unwind_rule {
  * @cfa_index: DWARF register number
  * @cfa_addend: added to the CFA that @cfa reads from memory, in bytes
  */
-struct unwind_row {
-	struct unwind_rule	cfa;
-	struct unwind_rule	ra;
-	struct unwind_rule	fp;
+struct unwind_frame_rule {
+	struct unwind_reg_rule	cfa;
+	struct unwind_reg_rule	ra;
+	struct unwind_reg_rule	fp;
 	bool			outermost;
 	bool			signal;
 	bool			at_end;
@@ -77,4 +77,4 @@ struct unwind_row {
 	s32			cfa_addend;
 };
 
-#endif /* _KERNEL_UNWIND_ROW_H */
+#endif /* _KERNEL_UNWIND_RULE_H */
