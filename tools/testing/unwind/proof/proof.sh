@@ -17,7 +17,10 @@ here=$(dirname "$0")
 num=0
 failed=0
 
-mkdir -p "$dir"
+# CBMC preprocesses by "gcc"
+mkdir -p "$dir/bin"
+ln -sf "$(command -v "${CC:-gcc}")" "$dir/bin/gcc"
+PATH=$dir/bin:$PATH
 sed -e "/#include \"sframe_decode.h\"/{r $src/sframe_decode.h" -e 'd}' \
 	"$src/sframe.c" >"$dir/plain.c"
 awk -v LIST="$dir/mutants.list" -f "$here/../fuzz/mutants.awk" "$dir/plain.c" >"$dir/mutants.c"
