@@ -2,14 +2,14 @@
 /*
  * Proofs about the decoder, to be checked by CBMC; see proof.sh.
  *
- * A section has any address and any size, and its contents are whatever each read yields
+ * A section has any size, at one address, and its contents are whatever each read yields
  * (linux/uaccess.h).  Each function here is one proof:
  *
  *	prove_header	accepted headers describe a section that satisfies is_valid()
  *	prove_search	the search of an index of fewer than 64 entries
  *	prove_entry	one entry of an index, at any number
- *	prove_fre	one rule, at any position: the step of a walk over any number of rules
- *	prove_rules	the data words of a rule, at any position
+ *	prove_fre	one FRE, at any position: the step of a walk over any number of FREs
+ *	prove_rules	the data words of an FRE, at any position
  *
  * All but prove_header assume is_valid(), which prove_header proves of accepted headers.  A
  * lookup is a sequence of these steps; that sframe.c puts them together as it says is not

@@ -72,7 +72,7 @@ holds header 8
 for version in 2 3; do
 	holds search 8 -DVERSION=$version
 	holds entry 2 -DVERSION=$version
-	holds row 2 -DVERSION=$version
+	holds fre 2 -DVERSION=$version
 	for word in 0 1 2; do
 		holds rules 17 -DVERSION=$version -DWORD=$word
 	done
@@ -80,8 +80,8 @@ done
 breaks "if (size < sizeof(hdr))" header 8
 breaks "base + hdr->freoff + hdr->fre_len > size)" header 8
 breaks "if (func->fre_pos > sec->fre_len)" entry 2 -DVERSION=3
-breaks "if (pos + (1U << fre_type) + sizeof(u8) > sec->fre_len)" row 2 -DVERSION=3
-breaks "if (fre_word_size(info) > SFRAME_FRE_DATAWORD_4B)" row 2 -DVERSION=3
+breaks "if (pos + (1U << fre_type) + sizeof(u8) > sec->fre_len)" fre 2 -DVERSION=3
+breaks "if (fre_word_size(info) > SFRAME_FRE_DATAWORD_4B)" fre 2 -DVERSION=3
 breaks "if (fre->end > sec->fre_len)" rules 17 -DVERSION=3 -DWORD=0
 breaks "if (*pos + (2U << word_size) > fre->end)" rules 17 -DVERSION=3 -DWORD=0
 echo "1..$num"
