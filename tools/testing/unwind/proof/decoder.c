@@ -228,6 +228,7 @@ void prove_rules(void)
 			 "rules have bases that there are");
 	__CPROVER_assert(rule.cfa.base != UNWIND_RULE_SAME && rule.cfa.base != UNWIND_RULE_CFA,
 			 "a CFA has a base");
-	__CPROVER_assert(rule.cfa_scale == 0 || rule.cfa_scale == sec.fixed.cfa_scale || rule.cfa.deref,
+	__CPROVER_assert(rule.cfa.deref || rule.cfa_scale == 0 ||
+			 rule.cfa_scale == sec.fixed.cfa_scale,
 			 "only a CFA that is read from memory is a sum");
 }

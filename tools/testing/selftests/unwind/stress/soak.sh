@@ -83,7 +83,8 @@ memory()
 	awk -v minute="$1" -v rss="$(awk '/^VmRSS/ { print $2 }' /proc/$service/status)" '
 		/^(SUnreclaim|VmallocUsed|Percpu):/ { figure[$1] = $2 }
 		END {
-			print minute, figure["SUnreclaim:"], figure["VmallocUsed:"], figure["Percpu:"], rss
+			print minute, figure["SUnreclaim:"], figure["VmallocUsed:"],
+			      figure["Percpu:"], rss
 		}' /proc/meminfo >>soak.log
 }
 

@@ -6,6 +6,6 @@
 #include_next <linux/bits.h>
 
 #undef GENMASK_INPUT_CHECK
-#define GENMASK_INPUT_CHECK(h, l)	0
+#define GENMASK_INPUT_CHECK(...)	0
 
 #endif /* _UNWIND_PROOF_BITS_H */
