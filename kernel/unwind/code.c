@@ -67,7 +67,7 @@ bool unwind_code_read(const struct unwind_code *code, unsigned long addr, void *
 }
 
 /* Are the file's pages what the mapping has, once they are mapped? */
-static bool is_plain_text(const struct vm_area_struct *vma)
+static bool is_plain_text(struct vm_area_struct *vma)
 {
 	return vma && vma->vm_file && !vma->anon_vma && !is_vm_hugetlb_page(vma) &&
 	       !vma_is_secretmem(vma) &&

@@ -221,7 +221,7 @@ static bool is_filtered(const struct unwind_self *self)
 	return seccomp_state() != self->seccomp;
 }
 
-static bool on_named_stack(const struct unwind_self *self, const struct pt_regs *regs)
+static bool on_named_stack(const struct unwind_self *self, struct pt_regs *regs)
 {
 	const u64 sp = untagged_addr(user_stack_pointer(regs));
 	const u64 start = untagged_addr(self->attr.stack_start);
