@@ -41,7 +41,7 @@
 #define DEEP		2500
 #define DEEP_LIMIT	"2000"
 #define MOST		2000
-#define MOST_OTHERS	400
+#define MOST_OTHERS	333
 
 FIXTURE(immediate)
 {
