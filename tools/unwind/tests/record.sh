@@ -234,8 +234,9 @@ watch_bpftrace()
 	threads) file=$BIN/threads ;;
 	*) file=$(task_of "$1") ;;
 	esac
-	python3 $HERE/tree.py "$(task_of "$1")" "$(command -v "$file")" '/usr/lib/*-linux-gnu/*.so*' \
-		'/usr/lib/python3*/lib-dynload/*.so' <data >"$OUT/$1.bpftrace.json"
+	python3 $HERE/tree.py "$(task_of "$1")" "$(command -v "$file")" \
+		'/usr/lib/*-linux-gnu/*.so*' '/usr/lib/python3*/lib-dynload/*.so' \
+		<data >"$OUT/$1.bpftrace.json"
 	awk -v p="$1" '/.*]: / { n += $NF } END { print p, "bpftrace", n + 0, 0, 0, 0 }' data |
 		tee -a "$OUT/counts" >&2
 }
