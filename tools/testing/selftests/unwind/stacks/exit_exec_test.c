@@ -29,6 +29,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "asleep.h"
 #include "call.h"
 #include "code.h"
 #include "code_file.h"
@@ -682,6 +683,9 @@ static void call_vfork(struct shared *shared)
 	/* arm64 has no system call for it */
 	if (!syscall3_at(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0,
 			 &shared->ip)) {
+		/* If it were through before the parent sleeps, that would not sleep at all */
+		while (sleeps_in(getppid()) == -1)
+			;
 		syscall3_at(SYS_execve, (long)shared->path, (long)exec_argv, 0,
 			    &ip);
 		syscall3_at(SYS_exit, 7, 0, 0, &ip);
