@@ -725,11 +725,13 @@ static int __init unwind_file_init(void)
 	/* One part in 64 of all memory: a gigabyte of text needs some 60 MB */
 	max_tables_kb = totalram_pages() * (PAGE_SIZE / 1024) / 64;
 	seed = get_random_u32();
-	if (!shrinker || list_lru_init_memcg(&lru_lists, shrinker))
+	if (!shrinker)
 		return -ENOMEM;
-	file_cache = KMEM_CACHE(unwind_file, SLAB_ACCOUNT | SLAB_RECLAIM_ACCOUNT);
-	if (!file_cache)
+	if (list_lru_init_memcg(&lru_lists, shrinker)) {
+		shrinker_free(shrinker);
 		return -ENOMEM;
+	}
+	file_cache = KMEM_CACHE(unwind_file, SLAB_ACCOUNT | SLAB_RECLAIM_ACCOUNT | SLAB_PANIC);
 	shrinker->count_objects = count_files;
 	shrinker->scan_objects = shrink_files;
 	shrinker_register(shrinker);

@@ -69,7 +69,7 @@ static void compare(const struct sframe_section *sec,
 			 !want && theirs.at_end ? " at end" : "");
 }
 
-/* What was compared last is not again: FREs often start close to each other */
+/* Skip an address that was compared just now: FREs often start close to each other */
 static void compare_around(const struct sframe_section *sec,
 			   const struct oracle *oracle, s64 offset)
 {

@@ -121,7 +121,7 @@ void prove_header(void)
 	bytes = start + size >= start ? size : 0;
 	ret = sframe_read_header(&sec, start, size, nondet_u8());
 	__CPROVER_assert(ret == 0 || ret == -EFAULT || ret == -ENOEXEC || ret == -EOPNOTSUPP,
-			 "the errors are those that are documented");
+			 "an error is one of the documented ones");
 	__CPROVER_assert(ret || is_valid(&sec), "an accepted section lies inside its bytes");
 	__CPROVER_assert(ret || (sec.start == start && sec.end == start + size),
 			 "an accepted section is the one that was asked about");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the tables of files take in the kernel, beside the CFI that they are made of.
+ * Compare the size of the kernel's tables with the size of the CFI, file by file.
  *
  *	table_sizes <NAMES
  *

@@ -47,8 +47,8 @@ trace_by_ftrace()
 	wait $! 2>/dev/null
 }
 
-# field FILE PATTERN N - the sum of a field, in lines that match.  perf's statistics of all
-# events are followed by those of each.
+# field FILE PATTERN N - the sum of a field, in lines that match.  perf prints statistics of
+# all events first, then of each event: read only the first ones.
 field()
 {
 	awk -v n="$3" -v pattern="$2" '
