@@ -244,6 +244,25 @@ def language(part):
         part.set("a system call", how, "instructions", median(line[0] for line in lines))
 
 
+def bpf(part):
+    """Programs of bcc's and bpftrace's tools, and the instructions that the verifier went through"""
+    on, off = ({name: (int(programs), int(insns)) for name, programs, insns in part.lines(f"verified.{kernel}")}
+               for kernel in ("normal", "off"))
+    for title, tools in (("tools that load", [name for name in off if off[name][0]]),
+                         ("those that differ", [name for name in off if on[name] != off[name]])):
+        part.set("BPF", title, "tools", len(tools))
+        for at, column in enumerate(("programs", "instructions")):
+            for kernel, loads in (("with", on), ("without", off)):
+                part.set("BPF", title, f"{column} {kernel}", sum(loads[name][at] for name in tools))
+    for name in off:
+        if on[name] != off[name]:
+            part.set("BPF tools that differ", name, "with/without", f"{on[name]} {off[name]}")
+    worse = [name for name in off if on[name][0] < off[name][0] or on[name][1] > off[name][1]]
+    part.holds += [(f"{sum(1 for name in off if off[name][0])} BPF tools load (50)",
+                    sum(1 for name in off if off[name][0]) >= 50),
+                   (f"{len(worse)} BPF tools load worse (0)", not worse)]
+
+
 def post(part):
     """Reading recordings: what a sample of many costs beyond few"""
     lines = collections.defaultdict(list)
@@ -405,7 +424,7 @@ def tools(part):
                            re.findall(r"^ *(not ok|ok) \d+ (.*)", file.read(), re.M)]
 
 
-PARTS = {"bench": (decoder, tables, frames, deferred, sampling, memory, language, post),
+PARTS = {"bench": (decoder, tables, frames, deferred, sampling, memory, language, bpf, post),
          "accuracy": (same, methods, stock, served, step, tools)}
 
 

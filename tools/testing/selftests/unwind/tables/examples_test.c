@@ -11,12 +11,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <linux/unwind.h>
 
 #include "../../kselftest.h"
 
 static const char * const examples[] = { EXAMPLES };
+
+/* A kernel may lack what an example of this name is about */
+static bool is_possible(const char *name)
+{
+	return strcmp(name, "self") ||
+	       prctl(PR_UNWIND_SELF, PR_UNWIND_SELF_VERSION, 0, 0, 0) > 0;
+}
 
 /* Print the example's output as comments */
 static bool run(const char *dir, const char *name)
@@ -46,8 +56,12 @@ int main(void)
 	if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0)
 		ksft_exit_fail_msg("no /proc\n");
 	dir = dirname(exe);
-	for (i = 0; i < nr; i++)
-		ksft_test_result(run(dir, examples[i]), "example %s\n",
-				 examples[i]);
+	for (i = 0; i < nr; i++) {
+		if (is_possible(examples[i]))
+			ksft_test_result(run(dir, examples[i]), "example %s\n",
+					 examples[i]);
+		else
+			ksft_test_result_skip("example %s\n", examples[i]);
+	}
 	ksft_finished();
 }
