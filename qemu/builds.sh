@@ -6,7 +6,7 @@
 #   builds.sh patches    after each patch, by "git rebase -x": both architectures,
 #                        allnoconfig as a whole, and the directories that the series
 #                        touches, with the feature and without; perf.  FROM=commit
-#                        begins after that one (series~3)
+#                        begins after that one (series~3), ONLY=', on' is these alone
 #   builds.sh options    the whole series, linked, with one option off at a time
 #   builds.sh size       tinyconfig's image, with the series and without
 #   builds.sh warnings   W=1 and sparse on each object that the series touches: nothing
@@ -82,6 +82,7 @@ passes()
 {
 	local title=$1 log=$BUILDS/log id
 
+	[[ $title = *"${ONLY:-}"* ]] || return 0
 	id=$({
 		# Without documents and tests
 		# shellcheck disable=SC2086 # a list

@@ -141,6 +141,19 @@ bench_language()
 	counted normal language 3
 }
 
+# The verifier's work for unmodified tools
+bench_bpf()
+{
+	local kernel
+
+	build kernel-normal kernel-off guest-root
+	root_packages libbpf-tools
+	for kernel in normal off; do
+		KERNEL=$kernel boot "loading BPF tools on the $kernel kernel" \
+			"sh $TESTS/verified.sh >/mnt/share/verified.$kernel"
+	done
+}
+
 bench_post()
 {
 	local n
@@ -248,7 +261,7 @@ accuracy_tools()
 
 kind=${1:-}
 case $kind in
-bench) parts=(decoder tables frames deferred sampling memory language post) ;;
+bench) parts=(decoder tables frames deferred sampling memory language bpf post) ;;
 accuracy) parts=(same methods stock served step) ;;
 *) die "usage: figures.sh bench|accuracy [PART...]" ;;
 esac

@@ -386,13 +386,14 @@ away()
 		sh "$1" "$PERF" $FIELDS $PREFIX
 }
 
-# An archive has what the callers' names are taken from, where samples hit others
+# An archive has what the callers' names are taken from, where samples hit others, and the
+# kernel's symbols
 archived()
 {
 	mkdir -p d.home d.there/.debug
 	HOME=/tmp/d.home record --call-graph sframe &&
 		HOME=/tmp/d.home PATH=/usr/bin:/bin PERF_EXEC_PATH=$TREE "$PERF" archive d.data &&
-		tar xf d.data.tar.bz2 -C d.there/.debug &&
+		tar xvf d.data.tar.bz2 -C d.there/.debug | grep 'kernel.kallsyms' &&
 		away /tmp/d.there >script && reach_start <script &&
 		away /tmp/d.elsewhere >script && ! grep ' _start' script
 }
@@ -491,6 +492,15 @@ attached()
 	whole
 }
 
+# The alarm comes when perf is ready for it, however long that took
+switched_by_time()
+{
+	rm -f d.time.*
+	"$PERF" record -e cpu-clock -F 99 --call-graph sframe --switch-output=1s -o d.time sleep 4
+	ls d.time.*
+	[ "$(ls d.time.* | wc -l)" -gt 1 ]
+}
+
 # Both CPUs busy, buffers as perf has them unasked
 at_999_hz()
 {
@@ -578,6 +588,7 @@ try "perf trace --call-graph sframe: a system call that sleeps" traced_asleep
 try "perf record -p" attached -p
 try "perf record -t" attached -t
 try "perf record --per-thread -p" attached --per-thread -p
+try "perf record --switch-output=1s" switched_by_time
 try "perf record -a, 999 Hz${STRICT:+: no sample lost}" at_999_hz
 try "perf record --overwrite" recorded --overwrite --call-graph sframe
 try "perf record --off-cpu" off_cpu

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the verifier does for the tools of bcc (libbpf-tools) and bpftrace, unmodified:
+# The verifier's work for the tools of bcc (libbpf-tools) and bpftrace, unmodified:
 # for each its name, how many programs it has loaded, and how many instructions the
 # verifier went through for all of them.  It is run as root.
 

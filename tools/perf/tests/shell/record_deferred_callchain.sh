@@ -310,6 +310,35 @@ check_recorded() {
   echo "$test [Success]"
 }
 
+# As many as there are while the program runs
+check_attached() {
+  local test="Recording a program that runs, $1"
+  local pid
+
+  perf test -w entryloop 60 > "${perfdata}".txt 2>&1 &
+  pid=$!
+  take_record -F 499 -e cpu-clock --call-graph "$1" -o "${perfdata}" -p $pid sleep 1 \
+    > "${perfdata}".txt 2>&1 || true
+  kill -INT $pid
+  wait $pid || true
+  check_merged "a program that runs, $1" "${perfdata}"
+}
+
+# Each stack follows its system call
+check_traced() {
+  local test="Tracing with $1"
+
+  perf trace -e clock_nanosleep --call-graph "$1" -o "${perfdata}".txt $testprog 2>&1 || true
+  if ! grep -A 20 "clock_nanosleep(" "${perfdata}".txt | grep -q entry_middle
+  then
+    head -n 20 "${perfdata}".txt
+    fail "$test" "no user stacks"
+    return
+  fi
+
+  echo "$test [Success]"
+}
+
 # It must be refused instead of being replaced with something else
 check_refused() {
   local test="Recording sframe without the kernel supporting it"
@@ -341,6 +370,12 @@ check_limited fp,2,defer
 # Ordinary users have these, too, without the kernel's half
 check_recorded -e cpu-clock -g
 check_recorded -e cpu-clock:u -g
+if [ "$(id -u)" -eq 0 ]
+then
+  check_recorded -e cpu-clock --call-graph fp,defer -a
+  check_attached fp,defer
+  check_traced fp,defer
+fi
 # The event's own mode instead of the copied stack
 check_recorded -e cpu-clock/call-graph=fp/ --call-graph dwarf
 

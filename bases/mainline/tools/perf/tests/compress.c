@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What perf record compresses into records comes back out of these records, all of it,
+ * All that perf record compresses into records comes back out of these records,
  * without what is compressed after it: also data that gets no shorter, and a last piece that
  * just does not fit into a record.
  */

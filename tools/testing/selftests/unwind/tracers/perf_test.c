@@ -22,6 +22,7 @@
 
 #include "call.h"
 #include "perf.h"
+#include "put.h"
 #include "../../kselftest_harness.h"
 
 #define PAGES	64
@@ -617,7 +618,7 @@ TEST_F(sample_id, follows_the_callchain)
  * Limits
  */
 
-#define DEEP	600
+#define DEEP	1200
 /* Frames that mainline's core has room for: one page */
 #define MAINLINE_MAX	510
 
@@ -652,8 +653,18 @@ static unsigned int max_stack(void)
 	return max;
 }
 
+/* Not while callchains are in use */
+static int set_max_stack(unsigned int max)
+{
+	char word[16];
+
+	snprintf(word, sizeof(word), "%u", max);
+	return put_word("/proc/sys/kernel", "perf_event_max_stack", word);
+}
+
 FIXTURE(max_stack)
 {
+	unsigned int before;
 	struct ring ring;
 	struct records recs;
 };
@@ -661,6 +672,7 @@ FIXTURE(max_stack)
 FIXTURE_VARIANT(max_stack)
 {
 	unsigned int	max;
+	unsigned int	system;
 };
 
 /* Default: the system's limit */
@@ -676,12 +688,29 @@ FIXTURE_VARIANT_ADD(max_stack, five) {
 	.max = 5,
 };
 
-FIXTURE_SETUP(max_stack) {}
+/* More than there is room for in a page */
+FIXTURE_VARIANT_ADD(max_stack, unset_raised_system) {
+	.system = 1000,
+};
+
+FIXTURE_SETUP(max_stack)
+{
+	self->before = max_stack();
+	if (!variant->system)
+		return;
+	if (!has_own_core())
+		SKIP(return, "the core has room for %d frames", MAINLINE_MAX);
+	if (set_max_stack(variant->system))
+		SKIP(return, "not root, or callchains are in use");
+	ASSERT_EQ(variant->system, max_stack());
+}
 
 FIXTURE_TEARDOWN(max_stack)
 {
 	records_free(&self->recs);
 	ring_unmap(&self->ring);
+	if (variant->system)
+		EXPECT_EQ(0, set_max_stack(self->before));
 }
 
 TEST_F(max_stack, of_writer_does_not_limit_record)
