@@ -271,7 +271,7 @@ TEST_F(stop_reason, no_frame_record)
 		   without_table, stack - 2, stack - 2);
 }
 
-TEST_F(stop_reason, unreadable_memory)
+TEST_F(stop_reason, unreadable_memory_is_told)
 {
 	char *stack = mmap(NULL, 2 * WHOLE_STACK, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -369,7 +369,7 @@ ASM_FUNCTION(not_text,
 
 #endif
 
-TEST_F(stop_reason, bad_frame)
+TEST_F(stop_reason, bad_frame_is_told)
 {
 	/* Not aligned */
 	expect_end("bad frame", 1, bad_frame_at, bad_frame, (void *)9, NULL);
@@ -392,7 +392,7 @@ static void run_chain(void *entry)
 	asm volatile("");
 }
 
-TEST_F(stop_reason, bad_table)
+TEST_F(stop_reason, bad_table_is_told)
 {
 	struct sframe_fde *fde;
 	struct image image;
@@ -433,7 +433,7 @@ static void deep(void *arg)
 	asm volatile("" : : : "memory");
 }
 
-TEST_F(stop_reason, limit)
+TEST_F(stop_reason, full_buffer_is_told)
 {
 	unsigned long left = TOO_DEEP, nr;
 	char message[512];

@@ -107,7 +107,7 @@ static bool finds(struct check *check, const struct unwind_stress_event *log,
 	return check->faults[fault] == times && all == times;
 }
 
-TEST_F(checker, good)
+TEST_F(checker, right_log_passes)
 {
 	ASSERT_TRUE(finds(&self->check, self->log, LOST, 0));
 	EXPECT_EQ(5, self->check.requests);
@@ -115,7 +115,7 @@ TEST_F(checker, good)
 	EXPECT_EQ(1, self->check.shared);
 }
 
-TEST_F(checker, lost)
+TEST_F(checker, lost_callback_is_found)
 {
 	self->log[8].type = 0;
 	EXPECT_TRUE(finds(&self->check, self->log, LOST, 1));
@@ -129,13 +129,13 @@ TEST_F(checker, dropped_with_its_client)
 	EXPECT_EQ(1, self->check.dropped);
 }
 
-TEST_F(checker, doubled)
+TEST_F(checker, doubled_callback_is_found)
 {
 	self->log[7] = self->log[6];
 	EXPECT_TRUE(finds(&self->check, self->log, DOUBLE, 1));
 }
 
-TEST_F(checker, foreign)
+TEST_F(checker, foreign_stack_is_found)
 {
 	self->log[8].cookie++;
 	EXPECT_FALSE(finds(&self->check, self->log, FOREIGN, 1));
@@ -153,7 +153,7 @@ TEST_F(checker, called_before_it_asked)
 	EXPECT_TRUE(finds(&self->check, self->log, FOREIGN, 1));
 }
 
-TEST_F(checker, asked_twice)
+TEST_F(checker, callback_asked_twice_is_found)
 {
 	self->log[2].ret = 0;
 	EXPECT_TRUE(finds(&self->check, self->log, TWICE_ASKED, 1));
@@ -198,13 +198,13 @@ TEST_F(checker, error_without_reason)
 	EXPECT_TRUE(finds(&self->check, self->log, ODD_REFUSAL, 1));
 }
 
-TEST_F(checker, worker_served)
+TEST_F(checker, served_worker_is_found)
 {
 	self->log[2].task = UNWIND_STRESS_WORKER;
 	EXPECT_TRUE(finds(&self->check, self->log, NOT_REFUSED, 1));
 }
 
-TEST_F(checker, two_stacks)
+TEST_F(checker, second_stack_is_found)
 {
 	self->log[8].nr = 4;
 	EXPECT_TRUE(finds(&self->check, self->log, OTHER_STACK, 1));
@@ -230,7 +230,7 @@ TEST_F(checker, called_after_cancel)
 	EXPECT_TRUE(finds(&self->check, self->log, AFTER_CANCEL, 1));
 }
 
-TEST_F(checker, poisoned_callback)
+TEST_F(checker, poisoned_callback_is_found)
 {
 	self->log[GOOD] = (struct unwind_stress_event){
 		.type = UNWIND_STRESS_POISON,

@@ -254,7 +254,7 @@ TEST_F(device, request_that_was_not_copied_is_read_again)
 
 	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
 	ASSERT_EQ(1, poll(&poll_fd, 1, 5000));
-	EXPECT_EQ(-1, read(self->fd, (void *)8, sizeof(request)));
+	EXPECT_EQ(-1, syscall(SYS_read, self->fd, 8UL, sizeof(request)));
 	EXPECT_EQ(EFAULT, errno);
 	EXPECT_EQ(fd, next_fd());
 	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
@@ -823,7 +823,7 @@ TEST_F(device, answer_for_a_file_that_has_changed_is_stale)
 }
 
 /* An unread request keeps the file's mount busy for two seconds */
-TEST_F(device, request_lapses)
+TEST_F(device, request_without_answer_lapses)
 {
 	const int64_t start = now_ms();
 	struct file_env env;

@@ -144,7 +144,7 @@ TEST_F_TIMEOUT(ranges, of_as_many_keys_are_used_and_dropped, 180)
 	EXPECT_EQ(0, add_many(self, variant->own, 1));
 }
 
-TEST_F_TIMEOUT(ranges, are_inherited, 180)
+TEST_F_TIMEOUT(ranges, many_are_inherited, 180)
 {
 	unsigned int i;
 	pid_t pid;

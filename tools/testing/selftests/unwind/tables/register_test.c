@@ -341,7 +341,7 @@ TEST_F(attr, end_before_no_access_succeeds)
 	EXPECT_EQ(0, unwind_table(variant->op, at, sizeof(self->attr)));
 }
 
-TEST_F(attr, unaligned_succeeds)
+TEST_F(attr, unaligned_structure_succeeds)
 {
 	memmove(self->pages + 1, self->pages, sizeof(self->attr));
 	EXPECT_EQ(0, unwind_table(variant->op, self->pages + 1,
@@ -1229,7 +1229,7 @@ static void expect_refused(struct __test_metadata *_metadata,
 	code_unmap(&good);
 }
 
-TEST_F(add_bad, fails)
+TEST_F(add_bad, table_returns_its_error)
 {
 	expect_refused(_metadata, self, variant, 0);
 }

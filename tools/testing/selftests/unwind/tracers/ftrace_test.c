@@ -386,7 +386,7 @@ FIXTURE_TEARDOWN(clients)
 }
 
 /* A slow machine takes long to create an instance with its buffers */
-TEST_F_TIMEOUT(clients, are_released, 300)
+TEST_F_TIMEOUT(clients, removed_instances_are_released, 300)
 {
 	struct ftrace ft;
 	int i;
