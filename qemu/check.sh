@@ -302,7 +302,8 @@ harness()
 # The decoder compiled for this machine, and the scripts' own tests
 test_host()
 {
-	try "corpus is there" "$Q/diff-corpus.sh"
+	# Without a network, the differential test goes without version 2, and says so
+	"$Q/stable.sh" binutils2 || true
 	nested harness harness
 	nested converter in_root make -s -C /mnt/repo/tools/unwind/tables \
 		OUTPUT=/mnt/cache/out/unwind-tables KTREE=/mnt/cache/tree CC=gcc-14 check
@@ -312,7 +313,11 @@ test_host()
 }
 
 # Nothing that a section may contain leads the decoder out of it
-test_proof() { nested proof "$Q/proof.sh"; }
+test_proof()
+{
+	"$Q/stable.sh" cbmc
+	nested proof in_root make -s -C /mnt/repo/tools/testing/unwind proof
+}
 
 # Debian's libraries: the caller that instructions show, beside the one of .eh_frame
 test_link()

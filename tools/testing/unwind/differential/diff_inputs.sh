@@ -16,7 +16,7 @@
 #
 # Prints the names of all of them and of those FILEs that have SFrame, each once.
 #
-# BINUTILS2=	where as and ld that write version 2 are: x86_64/, aarch64/
+# BINUTILS2=	where run/ARCH-linux-gnu-{as,ld} are that write version 2
 #
 # usage: DIRECTORY CC [FILE...]
 set -eu
@@ -63,7 +63,7 @@ key()
 	cat "$0" "$here/diff_many.awk"
 	for arch in x86_64 aarch64; do
 		for tool in "$(compiler $arch)" "$(prefix $arch)as" "$(prefix $arch)ld" \
-			    "$old/$arch/as" "$old/$arch/ld"; do
+			    "$old/run/$arch-linux-gnu-as" "$old/run/$arch-linux-gnu-ld"; do
 			! have "$tool" || "$tool" --version
 		done
 	done
@@ -166,7 +166,7 @@ make_target()
 {
 	compile "$1" "${1%_be}"
 	assemble "$1" "${1%_be}" "$(prefix "${1%_be}")as" "$(prefix "${1%_be}")ld"
-	assemble "$1" "${1%_be}" "$old/${1%_be}/as" "$old/${1%_be}/ld"
+	assemble "$1" "${1%_be}" "$old/run/${1%_be}-linux-gnu-as" "$old/run/${1%_be}-linux-gnu-ld"
 	: >"$dir/source/$1.done"
 }
 

@@ -32,7 +32,7 @@ proof()
 	name=$2
 	bound=$3
 	shift 3
-	"${CBMC:-cbmc}" --function "prove_$name" --object-bits 12 --bounds-check --pointer-check \
+	"$CBMC" --function "prove_$name" --object-bits 12 --bounds-check --pointer-check \
 		--undefined-shift-check --signed-overflow-check \
 		--unwind "$bound" --unwinding-assertions "-I$here" "-I$here/../include" \
 		"-I$include" "-I$src" "-DDECODER=\"$decoder\"" "$@" "$here/decoder.c" \
