@@ -342,25 +342,8 @@ test_series()
 	try mails "$Q/series.sh" check
 }
 
-# unless_passed COMMAND FLAGS FILE... - run the command with those files that it has not
-# yet passed as they are now; a failure is never kept
-unless_passed()
-{
-	local command=$1 flags=$2 passed=$CACHE/stamp/checkpatch f
-	local -A new=()
-	shift 2
-	for f; do
-		new[$f]=$({ echo "$CHECKER $flags $f"; cat "$f"; } | sha256sum)
-		! grep -qsxF "${new[$f]}" "$passed" || unset "new[$f]"
-	done
-	[ ${#new[@]} = 0 ] || {
-		"$command" "$flags" "${!new[@]}" || return
-		mkdir -p "$CACHE/stamp"
-		printf '%s\n' "${new[@]}" >>"$passed"
-	}
-}
-
-# checkpatch FLAGS FILE... - the repository's files, by the tree's checkpatch
+# checkpatch FLAGS FILE... - the repository's files, by the tree's checkpatch.  It runs in /:
+# inside a repository, it would take a tracked patch for source
 checkpatch()
 {
 	local flags=$1
@@ -370,17 +353,22 @@ checkpatch()
 		--strict --quiet $flags "${@/#//mnt/repo/}"
 }
 
-# checkpatch_patches FLAGS FILE... - on standard input, as checkpatch takes a tracked file
-# for source
-checkpatch_patches()
+# unless_passed FLAGS FILE... - checkpatch, for each file that has not yet passed as it is
+# now; a failure is never kept
+unless_passed()
 {
-	local flags=$1 f
+	local flags=$1 passed=$CACHE/stamp/checkpatch f
+	local -A new=()
 	shift
 	for f; do
-		# shellcheck disable=SC2016 # for the inner shell
-		in_root sh -c 'perl /mnt/cache/tree/scripts/checkpatch.pl --root=/mnt/cache/tree \
-			--strict --quiet $1 - <"/mnt/repo/$0"' "$f" "$flags" || return
+		new[$f]=$({ echo "$CHECKER $flags $f"; cat "$f"; } | sha256sum)
+		! grep -qsxF "${new[$f]}" "$passed" || unset "new[$f]"
 	done
+	[ ${#new[@]} = 0 ] || {
+		checkpatch "$flags" "${!new[@]}" || return
+		mkdir -p "$CACHE/stamp"
+		printf '%s\n' "${new[@]}" >>"$passed"
+	}
 }
 
 # What checkpatch does not understand, by where it is
@@ -470,12 +458,12 @@ test_style()
 	for f in build/check/series/*.patch; do
 		[[ $f != *-cover-letter.patch ]] || continue
 		sed '/^diff --git /q' "$f" >"$OUT/${f##*/}"
-		try "message of ${f##*/}" checkpatch_patches "--types $message" "${OUT#"$REPO/"}/${f##*/}"
+		try "message of ${f##*/}" checkpatch "--types $message" "${OUT#"$REPO/"}/${f##*/}"
 		rm "$OUT/${f##*/}"
 	done
 	for f in patches/*/*.patch; do
 		# Some have but new files; no kernel's history is here
-		! grep -q '^+++ ' "$f" || try "$f" unless_passed checkpatch_patches \
+		! grep -q '^+++ ' "$f" || try "$f" unless_passed \
 			"--no-signoff --ignore FILE_PATH_CHANGES,CAMELCASE,UNKNOWN_COMMIT_ID,$(ignored "$f")" "$f"
 	done
 	# One call for all files with the same flags: it takes longer to begin than to read
@@ -486,7 +474,7 @@ test_style()
 	done < <(git ls-files -- arch bases include kernel samples tools Documentation)
 	for f in "${!files[@]}"; do
 		# shellcheck disable=SC2086 # several files
-		try "files but $f" unless_passed checkpatch \
+		try "files but $f" unless_passed \
 			"--ignore CAMELCASE,FILE_PATH_CHANGES,$f -f" ${files[$f]}
 	done
 	try kernel-doc kernel_doc
