@@ -119,7 +119,6 @@ make_base()
 	local id
 
 	[ -e "$PATCHES/series" ] || die "there is no series for BASE=$BASE yet."
-	[ -z "${KSRC:-}" ] || [ -f "$KSRC/Kconfig" ] || die "KSRC=$KSRC is not a kernel source tree."
 	[ -n "${KSRC:-}" ] || get_package
 	id=$(base_id)
 	[ "$(cat "$TREE.base" 2>/dev/null)" != "$id" ] || [ ! -d "$GIT" ] || return 0
@@ -154,34 +153,27 @@ new_files()
 		arch include kernel samples tools Documentation mm lib fs
 }
 
-# early - the patches that change files which a later one owns, and these files
-early()
+# names - each patch and a name that the series gives it
+names()
 {
 	awk '/^[^#[:space:]]/ { patch = $1 }
-	     /^[[:space:]]/ { for (i = 1; i <= NF; i++) if ($i ~ /^\+/) print patch, substr($i, 2) }' \
-		"$PATCHES/series"
+	     /^[[:space:]]/ { for (i = 1; i <= NF; i++) print patch, $i }' "$PATCHES/series"
 }
+
+# early - the patches that change files which a later one owns, and these files
+early() { names | sed -n 's/ +/ /p'; }
 
 # owners - for each file on standard input: its patch, or "-"; the file; and the name
 # in the series by which that is.  Files of "none" are no part of this series
 owners()
 {
-	awk 'NR == FNR && /^[^#[:space:]]/ { patch = $1 }
-	     NR == FNR && /^[[:space:]]/ {
-		for (i = 1; i <= NF; i++) {
-			if ($i ~ /^\+/)
-				continue
-			twice = $i in owner
-			owner[$i] = twice ? "-" : patch
-		}
-	     }
-	     NR == FNR { next }
+	awk 'NR == FNR { owner[$2] = twice[$2]++ ? "-" : $1; next }
 	     {
 		name = $0
 		while (name != "" && !(name in owner))
 			sub(/[^\/]*\/?$/, "", name)
 		print name == "" ? "-" : owner[name], $0, name
-	     }' "$PATCHES/series" -
+	     }' <(names | grep -v ' +') -
 }
 
 # The kernel's MAINTAINERS, on standard input, with our entry at its place
@@ -368,9 +360,7 @@ check()
 	bad=$(kgit diff --name-only series; kgit ls-files -o | grep -v '^\.checkpatch-camelcase\.' || true)
 	none "the working tree is not base + patches + new files" "$bad"
 	bad=$(kgit diff --name-only base series | owners | cut -d ' ' -f 3 | sort -u |
-		comm -13 - <(awk '/^[^#[:space:]]/ { patch = $1 }
-			/^[[:space:]]/ && patch != "none" { for (i = 1; i <= NF; i++) if ($i !~ /^\+/) print $i }' \
-			"$PATCHES/series" | sort))
+		comm -13 - <(names | grep -v '^none \| +' | cut -d ' ' -f 2 | sort))
 	none "patches/$BASE/series has names that fit no file" "$bad"
 	say "round trip: base $(cat "$TREE.base") + $(patches | wc -l) patches + $(added | wc -l) new files == working tree"
 }
