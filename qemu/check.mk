@@ -46,10 +46,10 @@ perf-tool@$1: | kernel-normal@$1
 host@$1 proof@$1 link@$1: root tree
 style@$1 series@$1 builds@$1: tree
 kunit@$1: kernel-normal@$1 guest-root@$1
-$(addsuffix @$1,$(FOLDERS) same unsigned tags stress-long one-insn configs): kernel-normal@$1 selftests@$1
+$(addsuffix @$1,$(FOLDERS) unsigned tags stress-long one-insn configs): kernel-normal@$1 selftests@$1
 stock@$1: kernel-normal@$1 programs@$1
 fixes@$1: kernel-normal@$1
-$(addsuffix @$1,$(USERS) soak): kernel-normal@$1 perf-tool@$1 programs@$1 selftests@$1
+$(addsuffix @$1,$(USERS) soak same): kernel-normal@$1 perf-tool@$1 programs@$1 selftests@$1
 debug@$1 debug-all@$1: kernel-debug@$1 selftests@$1
 big-endian@$1: kernel-be@$1 guest-root@$1
 endef

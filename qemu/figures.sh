@@ -31,9 +31,9 @@ TESTS=/mnt/repo/tools/unwind/tests
 # build WHAT... - and what that needs
 build() { make -s -f qemu/check.mk "${@/%/@$ARCH}" >&2; }
 
-build_bench()
+prepare_bench()
 {
-	build kernel-normal guest-root "$@"
+	build kernel-normal kernel-off guest-root
 	step "building the guest's benchmarks" in_root make O="$BENCH" \
 		-C /mnt/cache/tree/tools/testing/selftests/unwind/bench \
 		CC="${TRIPLET:+$TRIPLET-}gcc-14" HEADERS="/mnt/cache/out/$ARCH-normal/usr/include"
@@ -65,7 +65,6 @@ bench_decoder()
 {
 	local out=/mnt/cache/out/host
 
-	make -s -f qemu/check.mk tree >&2
 	root_packages valgrind
 	# Counted is what the two functions execute, and nothing else
 	step "counting the decoder's instructions" in_root sh -ec "
@@ -77,7 +76,6 @@ bench_decoder()
 
 bench_tables()
 {
-	build_bench kernel-off
 	counted normal "idle /tmp" 5
 	counted off "idle /tmp" 5
 	counted normal "ranges 128 1024 8192 32768"
@@ -85,7 +83,6 @@ bench_tables()
 
 bench_frames()
 {
-	build_bench
 	counted normal "frames $MODULE fp 100 1000 10000 30000 100000"
 	# A stack that takes more than a sample may is a failure
 	counted normal "worst $MODULE"
@@ -93,7 +90,6 @@ bench_frames()
 
 bench_deferred()
 {
-	build_bench kernel-off
 	counted normal "deferred $MODULE own"
 	# The second CPU sends the NMIs that hit the first in user space
 	CPUS=2 counted normal "deferred $MODULE other"
@@ -105,7 +101,6 @@ bench_deferred()
 # frame pointers alone is how it was before there were tables.
 bench_sampling()
 {
-	build_bench
 	counting "counting instructions of samples" "./sampling none 999 >/dev/null &&
 		for method in none sframe fp in-place dwarf-8192 dwarf-65528; do
 			[ \$method = in-place ]
@@ -118,7 +113,6 @@ bench_memory()
 {
 	local kernel
 
-	build_bench kernel-off
 	counted normal "memory $MODULE"
 	counted off memory
 	for kernel in normal off; do
@@ -137,7 +131,6 @@ bench_memory()
 # Frames of a language: by a chain, and from the thread itself
 bench_language()
 {
-	build_bench
 	counted normal language 3
 }
 
@@ -158,7 +151,7 @@ bench_post()
 {
 	local n
 
-	build kernel-normal perf-tool
+	build perf-tool
 	"$Q/programs.sh" sqlite
 	for n in 1000 5000 10000; do
 		in_root python3 /mnt/repo/tools/perf/tests/shell/lib/deferred_recordings.py \
@@ -167,6 +160,8 @@ bench_post()
 	counting "counting instructions of perf" "sh $TESTS/record.sh post /mnt/share >/mnt/share/post"
 	rm "$OUT"/merge-*
 }
+
+prepare_accuracy() { build kernel-normal perf-tool; }
 
 # same_of COMMAND PROGRAM... - run the command first; -s in $served for the service's tables
 same_of()
@@ -192,7 +187,6 @@ same_of()
 
 accuracy_same()
 {
-	build kernel-normal guest-root
 	"$Q/programs.sh" "${programs[@]}"
 	same_of "" "${programs[@]}"
 }
@@ -200,7 +194,6 @@ accuracy_same()
 # Debian's programs.  Those that only these parts need are installed in the root of x86-64
 build_stock()
 {
-	build kernel-normal perf-tool
 	"$Q/programs.sh" threads
 	stock=(python3 perl gawk sort threads)
 	[ "$ARCH" = x86_64 ] || return 0
@@ -237,7 +230,6 @@ accuracy_quick()
 
 accuracy_methods()
 {
-	build kernel-normal perf-tool
 	"$Q/programs.sh" "${programs[@]}"
 	boot "recording ${programs[*]}" "sh $TESTS/record.sh methods /mnt/share '$METHODS' ${programs[*]}"
 }
@@ -279,6 +271,7 @@ read -ra programs <<<"${PROGRAMS:-$ALL}"
 need_machine
 cd "$REPO"
 lock
+"prepare_$kind"
 RESULTS=$REPO/build/$kind
 [ "$ARCH" = x86_64 ] || RESULTS+=-$ARCH
 for part in "${parts[@]}"; do
