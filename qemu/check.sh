@@ -328,7 +328,7 @@ test_link()
 	for name in ld-linux-aarch64.so.1 libc.so.6 libm.so.6 libgcc_s.so.1 libstdc++.so.6 \
 			libcrypto.so.3; do
 		[ ! -e "$GUEST_ROOT/$lib/$name" ] ||
-			files+=("/mnt/cache/${GUEST_ROOT##*/}/$lib/$name")
+			files+=("$SYSROOT/$lib/$name")
 	done
 	mkdir -p "$CACHE/$BUILT/link"
 	nested link in_root make -s -C /mnt/repo/tools/testing/unwind/link O="$built" \
@@ -563,9 +563,8 @@ run_fixes()
 
 test_demo()
 {
-	local demo=$REPO/build/demo
+	local demo=$REPO/build/demo${TRIPLET:+-$ARCH}
 
-	[ "$ARCH" = x86_64 ] || demo+=-$ARCH
 	# One program beside the one that is shown: the others take the same way
 	OTHERS=sort try "demo runs" "$Q/demo.sh"
 	nested demo cat "$demo/report.tap"
@@ -582,15 +581,12 @@ test_same()
 # The kselftests, installed with the kernel's runner
 build_selftests()
 {
-	local guest=
-
-	[ "$GUEST_ROOT" = "$CACHE/root" ] || guest=/mnt/cache/${GUEST_ROOT##*/}
 	# One of them is in C++
 	[ -z "${TRIPLET:-}" ] || root_packages "g++-14-$TRIPLET"
 	share tree
 	step "building the kselftests for $ARCH" in_root make -s -C /mnt/cache/tree/tools/testing/selftests \
 		TARGETS=unwind FORCE_TARGETS=1 O="/mnt/cache/out/$ARCH-normal" "${TOOLCHAIN[@]}" \
-		SFRAME_ROOT="$guest" install
+		SFRAME_ROOT="$SYSROOT" install
 }
 
 # run_build WHAT@ARCH - without weight beside the tests; what fails says so

@@ -75,7 +75,7 @@ arguments
 # Settings by architecture: the emulator's package, the kernel's image, the arguments of
 # make, the guest's userland, and where programs for it are built. The compiler always
 # runs in the root of this machine's own architecture, which is also the guest's userland
-# if the guest has the same architecture.
+# if the guest has the same architecture; else that one is its SYSROOT.
 # shellcheck disable=SC2034
 case $ARCH in
 x86_64)
@@ -83,6 +83,7 @@ x86_64)
 	IMAGE=arch/x86/boot/bzImage
 	TOOLCHAIN=(CC=gcc-14 HOSTCC=gcc-14)
 	GUEST_ROOT=$CACHE/root
+	SYSROOT=
 	BUILT=out
 	EVENT=cpu-clock
 	;;
@@ -93,6 +94,7 @@ arm64)
 	TOOLCHAIN=(ARCH=arm64 "CROSS_COMPILE=$TRIPLET-" "CC=$TRIPLET-gcc-14"
 		   HOSTCC=gcc-14)
 	GUEST_ROOT=$CACHE/root-arm64
+	SYSROOT=/mnt/cache/root-arm64
 	BUILT=out/arm64-programs
 	# By NMIs. Nor would the clock do for DWARF: perf requests the length of vectors
 	# with the other registers, and software events have none to give

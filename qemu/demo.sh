@@ -11,8 +11,7 @@
 
 . "$(dirname "$0")/common.sh"
 
-DEMO=$REPO/build/demo
-[ "$ARCH" = x86_64 ] || DEMO+=-$ARCH
+DEMO=$REPO/build/demo${TRIPLET:+-$ARCH}
 # The one that is shown, and others
 OTHERS_METHODS="first@299 sframe@299 fp@299 dwarf-8192@99 immediate@299"
 METHODS=${OTHERS_METHODS/immediate/dwarf-65528@99 immediate}

@@ -166,7 +166,7 @@ prepare_accuracy() { build kernel-normal perf-tool; }
 # same_of COMMAND PROGRAM... - run the command first; -s in $served for the service's tables
 same_of()
 {
-	local p machine=${TRIPLET:-x86_64} root='' command=$1
+	local p machine=${TRIPLET:-x86_64} command=$1
 	shift
 
 	step "building same_record and same_compare" in_root make \
@@ -174,11 +174,10 @@ same_of()
 		CC=gcc-14 MACHINE="${machine%%-*}" TARGET_CC="${TRIPLET:+$TRIPLET-}gcc-14" \
 		HEADERS="/mnt/cache/out/$ARCH-normal/usr/include"
 	boot "recording $*" "$command sh $TESTS/record.sh same /mnt/share $*"
-	[ "$GUEST_ROOT" = "$CACHE/root" ] || root=/mnt/cache/${GUEST_ROOT##*/}
 	for p; do
 		# Differences are in its output, and judged there
 		# shellcheck disable=SC2086 # perhaps nothing
-		in_root "/mnt/cache/$BUILT/same/same_compare" ${served:-} "$OUT_IN_ROOT/$p" "$p" "$root" \
+		in_root "/mnt/cache/$BUILT/same/same_compare" ${served:-} "$OUT_IN_ROOT/$p" "$p" "$SYSROOT" \
 			2>"$OUT/$p.differences" >>"$OUT/figures" || true
 		cat "$OUT/$p.differences" >&2
 		rm -r "${OUT:?}/$p"
@@ -272,8 +271,7 @@ need_machine
 cd "$REPO"
 lock
 "prepare_$kind"
-RESULTS=$REPO/build/$kind
-[ "$ARCH" = x86_64 ] || RESULTS+=-$ARCH
+RESULTS=$REPO/build/$kind${TRIPLET:+-$ARCH}
 for part in "${parts[@]}"; do
 	OUT=$RESULTS/$part.new
 	OUT_IN_ROOT=/mnt/repo/${OUT#"$REPO/"}

@@ -14,8 +14,7 @@ KERNEL=${1:-${KERNEL:-normal}}
 NAME=$ARCH-$KERNEL$OF_BASE
 TREE=tree$OF_BASE
 OUT=/mnt/cache/out/$NAME
-WHAT="the $KERNEL kernel"
-[ "$ARCH" = x86_64 ] || WHAT+=" for $ARCH"
+WHAT="the $KERNEL kernel${TRIPLET:+ for $ARCH}"
 
 fragments()
 {

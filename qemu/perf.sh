@@ -13,18 +13,17 @@ out=$BUILT/perf
 # another architecture are in the guest's root.
 options=(WERROR=0 NO_LIBPERL=1 NO_JEVENTS=1 BUILD_BPF_SKEL=1 CLANG=clang)
 tables=(CC=gcc-14)
-if [ "$GUEST_ROOT" != "$CACHE/root" ]; then
-	sysroot=/mnt/cache/${GUEST_ROOT##*/}
+if [ -n "$SYSROOT" ]; then
 	# A part of the compiler's name, because flags would also apply to programs that
 	# run here
-	options+=("CC=$TRIPLET-gcc-14 --sysroot=$sysroot"
-		  PKG_CONFIG=pkg-config PKG_CONFIG_SYSROOT_DIR="$sysroot"
-		  PKG_CONFIG_LIBDIR="$sysroot/usr/lib/$TRIPLET/pkgconfig"
+	options+=("CC=$TRIPLET-gcc-14 --sysroot=$SYSROOT"
+		  PKG_CONFIG=pkg-config PKG_CONFIG_SYSROOT_DIR="$SYSROOT"
+		  PKG_CONFIG_LIBDIR="$SYSROOT/usr/lib/$TRIPLET/pkgconfig"
 		  NO_DEMANGLE=1)
 	# The guest's root has no headers of OpenSSL; these are the same for all machines
 	# with 64 bits
 	headers="-idirafter /usr/include -idirafter /usr/include/x86_64-linux-gnu"
-	tables=("CC=$TRIPLET-gcc-14 --sysroot=$sysroot $headers" LIBCRYPTO=-l:libcrypto.so.3)
+	tables=("CC=$TRIPLET-gcc-14 --sysroot=$SYSROOT $headers" LIBCRYPTO=-l:libcrypto.so.3)
 fi
 stamp=$(tr / - <<<"${out#out/}")
 # The key covers perf's own inputs: a new kernel does not rebuild it.

@@ -19,11 +19,8 @@
 
 in_build()
 {
-	local guest=
-
-	[ "$GUEST_ROOT" = "$CACHE/root" ] || guest=/mnt/cache/${GUEST_ROOT##*/}
 	in_root env ${http_proxy:+"http_proxy=$http_proxy"} JOBS="$JOBS" \
-		TRIPLET="${TRIPLET:-}" GUEST="$guest" bash /mnt/repo/qemu/programs/build.sh "$@"
+		TRIPLET="${TRIPLET:-}" GUEST="$SYSROOT" bash /mnt/repo/qemu/programs/build.sh "$@"
 }
 
 # build NAME - $key names what it was made from
