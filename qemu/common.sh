@@ -45,14 +45,12 @@ takes()
 arguments()
 {
 	local name number='[1-9][0-9]{0,8}' programs='lua|xz|sqlite|memcached'
+	local kernels='normal|debug|off|kcsan|rt|none'
 
 	takes ARCH 'x86_64|arm64' "x86_64 or arm64"
 	takes BASE '6\.12|mainline' "6.12 or mainline"
-	if [ "$ARCH" = arm64 ]; then
-		takes KERNEL 'normal|debug|off|kcsan|rt|none|be' "normal, debug, off, kcsan, rt, none or be"
-	else
-		takes KERNEL 'normal|debug|off|kcsan|rt|none' "normal, debug, off, kcsan, rt or none (and be with ARCH=arm64)"
-	fi
+	[ "$ARCH" = x86_64 ] || kernels+='|be'
+	takes KERNEL "$kernels" "one of: ${kernels//|/ } (be is of arm64 only)"
 	takes KERNELS '(normal|debug)( (normal|debug))*' "normal, debug or both"
 	takes CPUS '[1-8]' "a number from 1 to 8"
 	takes MEM '[5-9][0-9]{2}M?|[1-9][0-9]{3,5}M?|[1-9][0-9]{0,2}G' "500M or more, in M or G"
@@ -110,7 +108,7 @@ TEMPLATE=$GUEST_ROOT/usr/share/d3-flame-graph/d3-flamegraph-base.html
 # Root is needed for chroot, mounts and the ownership of the guest's files.
 need_machine()
 {
-	local free
+	local free needed=10
 
 	[ "$(id -u)" = 0 ] ||
 		die "this needs root (it makes a Debian root file system and boots it); run it with sudo."
@@ -121,10 +119,9 @@ need_machine()
 	[ -d "$CACHE" ] || say "sources, objects and Debian go to $CACHE (CACHE=dir takes another place)"
 	mkdir -p "$LOGS" || die "cannot write to $CACHE; CACHE=dir takes another place, with 10 GB free."
 	free=$(df --output=avail -BG "$CACHE" | tail -1 | tr -dc 0-9)
-	[ -e "$CACHE/stamp/root" ] || [ "$free" -ge 10 ] ||
-		die "only ${free} GB free under $CACHE and 10 GB are needed; free some, or give CACHE=dir on a larger disk."
-	[ "$free" -ge 1 ] ||
-		die "less than 1 GB free under $CACHE; free some, or give CACHE=dir on a larger disk."
+	[ ! -e "$CACHE/stamp/root" ] || needed=1
+	[ "$free" -ge $needed ] ||
+		die "only $free GB free under $CACHE and $needed GB needed; free some, or give CACHE=dir on a larger disk."
 }
 
 # step TITLE COMMAND... - run a long command, its output to a log, with a line of progress
