@@ -125,20 +125,14 @@ else
 	exec </dev/null
 fi
 
-if [ -n "${ICOUNT:-}" ]; then
-	accel=(-accel tcg,thread=single -icount "shift=$ICOUNT")
-elif [ -n "${TURNS:-}" ]; then
-	# QEMU drops its translation of an instruction before, not after, the instruction
-	# is overwritten. In between, another processor may translate the old bytes, and
-	# keep the result. If these are a breakpoint, with which x86 patches a call, the
-	# processor executes it later, when the kernel has forgotten it. The kernel then
-	# dies of "int3", with another byte at the address (seen with 7.2 and 11.1: the
-	# call of trace_sched_switch()'s probe, turned on and off under load, within a
-	# minute)
-	accel=(-accel tcg,thread=single)
-else
-	accel=(-accel tcg,thread=multi)
-fi
+# TURNS=1 avoids a fault of QEMU: it drops its translation of an instruction before, not
+# after, the instruction is overwritten. In between, another processor may translate the old
+# bytes, and keep the result. If these are a breakpoint, with which x86 patches a call, the
+# processor executes it later, when the kernel has forgotten it. The kernel then dies of
+# "int3", with another byte at the address (seen with 7.2 and 11.1: the call of
+# trace_sched_switch()'s probe, turned on and off under load, within a minute)
+accel=(-accel "tcg,thread=$([ -n "${ICOUNT:-}${TURNS:-}" ] && echo single || echo multi)")
+[ -z "${ICOUNT:-}" ] || accel+=(-icount "shift=$ICOUNT")
 if [ -n "${ONEINSN:-}" ]; then
 	# Its name from QEMU 8.1 on, or the older one
 	if "${machine[0]}" -help | grep -q one-insn-per-tb; then
