@@ -128,14 +128,15 @@ kunit_on()
 	kernel_log "kunit-$1"
 }
 
-# tests_of PATTERN... - names of test programs, by their source below $UNWIND
+# tests_of PATTERN... - test programs as run_kselftest.sh names them, by their source below
+# $UNWIND
 tests_of()
 {
 	local foreign=arm64
 
 	[ "$ARCH" = x86_64 ] || foreign=x86_64
 	# shellcheck disable=SC2068,SC2012 # patterns, of names that are plain
-	(cd "$UNWIND" && ls $@) | sed -n -e "/_${foreign}_test/d" -e 's,.*/\(.*_test\)\.c$,\1,p'
+	(cd "$UNWIND" && ls $@) | sed -n -e "/_${foreign}_test/d" -e 's,.*/\(.*_test\)\.c$,unwind:\1,p'
 }
 
 # selftests NAME KERNEL TEST... - kselftests, one after the other in one guest
@@ -143,7 +144,7 @@ selftests()
 {
 	local name=$1 kernel=$2 t list=
 	shift 2
-	for t; do list+=" -t unwind:$t"; done
+	for t; do list+=" -t $t"; done
 	# A virtual CPU may lose its processor in the middle of an NMI, which x86 logs
 	TIMEOUT=${TIMEOUT:-3600} guest "$name" "$kernel" "
 		longest=/sys/kernel/debug/x86/nmi_longest_ns
@@ -203,10 +204,10 @@ test_soak()
 		done && rm -r "$o"'
 
 	for cpus in ${CPUS:-4 8}; do
-		nested "soak, $cpus CPUs" env CPUS="$cpus" MEM=8G TIMEOUT=$((${MINUTES:-120} * 120)) \
-			KERNEL=normal SHARE="$OUT" DMESG="$OUT/soak-$cpus.dmesg" CMD="mkdir /tmp/soak; cd /tmp/soak &&
-				/mnt/repo/tools/testing/selftests/unwind/stress/soak.sh ${MINUTES:-120} sh -c '$build'
-				status=\$?; cp soak.log served /mnt/share; exit \$status" "$Q/guest.sh"
+		CPUS=$cpus MEM=8G TIMEOUT=$((${MINUTES:-120} * 120)) \
+			nested "soak, $cpus CPUs" guest "soak-$cpus" normal "mkdir /tmp/soak; cd /tmp/soak &&
+			/mnt/repo/tools/testing/selftests/unwind/stress/soak.sh ${MINUTES:-120} sh -c '$build'
+			status=\$?; cp soak.log served /mnt/share; exit \$status"
 		kernel_log "soak-$cpus"
 	done
 }
@@ -551,14 +552,8 @@ test_fixes()
 	try "compressed records hold all data" in_root sh -c "$out/perf/perf test 'hold all data' 2>&1 | grep ': Ok'"
 	try "perf_events builds" in_root make -s -C "$selftests" TARGETS=perf_events \
 		FORCE_TARGETS=1 O="$out" INSTALL_PATH="$out/kselftest/fixes" "${TOOLCHAIN[@]}" install
-	nested fixes run_fixes "$out/kselftest/fixes"
+	KSELFTEST=$out/kselftest/fixes nested fixes selftests fixes normal perf_events:defer_callchain
 	kernel_log fixes
-}
-
-run_fixes()
-{
-	guest fixes normal "$1/run_kselftest.sh -t perf_events:defer_callchain | cat" |
-		sed -u -e 's/^# /  /' -e '/^ *1\.\.0/d'
 }
 
 test_demo()
