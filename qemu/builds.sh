@@ -52,17 +52,17 @@ build()
 	local machine=$1 out=$2 start=$3 config=$BUILDS/$2/.config word list=()
 
 	mkdir -p "$BUILDS/$out"
+	: >"$BUILDS/more.config"
 	for word in $4; do
 		case $word in
-		*=*)	echo "$word" >>"$BUILDS/more.config.new" ;;
+		*=*)	echo "$word" >>"$BUILDS/more.config" ;;
 		*)	list+=("/mnt/repo/qemu/$word") ;;
 		esac
 	done
-	[ ! -e "$BUILDS/more.config.new" ] || { mv "$BUILDS/more.config.new" "$BUILDS/more.config"; list+=("$IN/more.config"); }
 	{
 		if [ -e "$BUILDS/$start" ]; then cp "$BUILDS/$start" "$config"; else kmake "$machine" "$out" "$start"; fi &&
-			{ [ ${#list[@]} = 0 ] ||
-				in_root $IN/tree/scripts/kconfig/merge_config.sh -m -O "$IN/$out" "$IN/$out/.config" "${list[@]}"; } &&
+			in_root $IN/tree/scripts/kconfig/merge_config.sh -m -O "$IN/$out" "$IN/$out/.config" \
+				"${list[@]}" "$IN/more.config" &&
 			kmake "$machine" "$out" olddefconfig
 	} >"$BUILDS/configure.log" 2>&1 || { cat "$BUILDS/configure.log"; return 1; }
 	[ $# = 4 ] || kmake "$machine" "$out" "${@:5}"
@@ -303,8 +303,7 @@ COMPILERS=$(in_root sh -c 'for of in "" aarch64-linux-gnu-; do "${of}gcc-14" --v
 "$REPO/qemu/tree.sh" sync
 root_packages ccache
 mkdir -p "$BUILDS/passed"
-exec 9>"$BUILDS/lock"
-flock 9
+lock
 in_worktree "$SOURCE" rev-parse -q --verify HEAD >/dev/null 2>&1 || new_worktree "$SOURCE" base
 for part; do
 	case $part in
