@@ -4,13 +4,12 @@
  * for the status of the guest's command.
  *
  * The object is built in the Debian root and loaded into the host's make.  So it takes
- * no version of a symbol from headers.
+ * no version of a symbol from the C library's headers.
  */
+#include <gnumake.h>
+
 void exit(int status);
 int atoi(const char *string);
-void gmk_add_function(const char *name,
-		      char *(*function)(const char *name, unsigned int argc, char **argv),
-		      unsigned int min_args, unsigned int max_args, unsigned int flags);
 
 /* make loads no other objects */
 int plugin_is_GPL_compatible;
