@@ -30,8 +30,6 @@ by_make() { make -f qemu/check.mk "$@"; }
 Q=$REPO/qemu
 RESULTS=${UNWIND_RESULTS:-$REPO/build/check$OF_BASE}
 UNWIND=$REPO/tools/testing/selftests/unwind
-# As the guest sees it.  They are the same for both bases, and are built with 6.12's headers
-KSELFTEST=/mnt/cache/out/$ARCH-normal/kselftest/kselftest_install
 
 # Tests that race, whose faults a checker of the debug kernel sees: the deferred core and
 # tables under load, tracers together, tasks that end.  Several of the others take

@@ -100,6 +100,10 @@ arm64)
 	;;
 esac
 
+# As the guest sees the kselftests.  They are the same for both bases, and are built with
+# 6.12's headers
+# shellcheck disable=SC2034
+KSELFTEST=/mnt/cache/out/$ARCH-normal/kselftest/kselftest_install
 # shellcheck disable=SC2034
 # Of flame graphs, where perf's script looks for it in the guest
 TEMPLATE=$GUEST_ROOT/usr/share/d3-flame-graph/d3-flamegraph-base.html

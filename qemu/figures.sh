@@ -237,7 +237,7 @@ accuracy_methods()
 accuracy_step()
 {
 	build selftests
-	boot "single steps" "cd /mnt/cache/out/$ARCH-normal/kselftest/kselftest_install/unwind &&
+	boot "single steps" "cd $KSELFTEST/unwind &&
 		./single_step_test >/mnt/share/single_step || true"
 }
 

@@ -98,7 +98,7 @@ directory cache "$CACHE" ,readonly=on
 directory run "$run"
 [ -z "${SHARE:-}" ] || directory share "$(realpath "$SHARE")"
 cat >"$run/environment" <<-EOF
-	export PATH=/mnt/repo/qemu/bin:/mnt/cache/$BUILT/tables-tool:\$PATH
+	export PATH=/mnt/repo/qemu/bin:/mnt/cache/$BUILT/tables-tool:\$PATH:$KSELFTEST/unwind
 	export UNWIND_BUILT=/mnt/cache/$BUILT UNWIND_HEADERS=/mnt/cache/out/$ARCH-normal/usr/include
 EOF
 if [ -n "$interactive" ]; then
