@@ -26,14 +26,14 @@ ifeq ($(BASE),mainline)
 ALL_x86_64 += fixes
 CHECK := $(addsuffix @x86_64,stock $(GUEST) series fixes) kunit@arm64
 endif
+TESTS := $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))
 check: $(CHECK)
-all: $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))
+all: $(TESTS)
 
 BUILDS := guest-root kernel-normal kernel-debug kernel-off kernel-be selftests perf-tool libc programs
 
 # rules ARCH - what its tests need
 define rules
-TESTS += $(addsuffix @$1,$(ALL_$1))
 MADE += $(addsuffix @$1,$(BUILDS))
 guest-root@$1: root
 kernel-normal@$1 kernel-debug@$1 kernel-off@$1 kernel-be@$1: tree
@@ -72,7 +72,7 @@ $(addsuffix @x86_64,demo tools $(FOLDERS)): | kernel-debug@x86_64
 endif
 
 print-check: ; @echo $(CHECK)
-print-all: ; @echo $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))
+print-all: ; @echo $(TESTS)
 
 .PHONY: print-check print-all check all root tree $(MADE) $(TESTS)
 

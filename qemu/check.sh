@@ -18,9 +18,7 @@
 # "N passed, N failed, N skipped".
 
 # make's targets name the architecture
-case ${2:-} in
-*@*) export ARCH=${2#*@} ;;
-esac
+[[ ${2:-} != *@* ]] || export ARCH=${2#*@}
 
 . "$(dirname "$0")/tree.sh"
 
@@ -321,17 +319,14 @@ test_proof()
 # Debian's libraries: the caller that instructions show, beside the one of .eh_frame
 test_link()
 {
-	local name lib=usr/lib/aarch64-linux-gnu built=/mnt/cache/$BUILT/link
-	local -a files=()
+	local lib=usr/lib/aarch64-linux-gnu built=/mnt/cache/$BUILT/link
+	local -a files
 
-	for name in ld-linux-aarch64.so.1 libc.so.6 libm.so.6 libgcc_s.so.1 libstdc++.so.6 \
-			libcrypto.so.3; do
-		[ ! -e "$GUEST_ROOT/$lib/$name" ] ||
-			files+=("$SYSROOT/$lib/$name")
-	done
+	mapfile -t files < <(cd "$GUEST_ROOT/$lib" && ls ld-linux-aarch64.so.1 libc.so.6 libm.so.6 \
+		libgcc_s.so.1 libstdc++.so.6 libcrypto.so.3 2>/dev/null)
 	mkdir -p "$CACHE/$BUILT/link"
 	nested link in_root make -s -C /mnt/repo/tools/testing/unwind/link O="$built" \
-		KTREE=/mnt/cache/tree CC=gcc-14 check FILES="${files[*]}"
+		KTREE=/mnt/cache/tree CC=gcc-14 check FILES="${files[*]/#/$SYSROOT/$lib/}"
 }
 
 # base + patches + new files are the tree, and so are the mails
@@ -710,10 +705,8 @@ one|build)
 *)
 	[ $# = 1 ] && declare -F "test_$1" >/dev/null ||
 		die "there is no check-${1:-}: Documentation/core-api/unwind-testing.rst lists the tests."
-	case $1@$ARCH in
-	big-endian@x86_64|link@x86_64|unsigned@x86_64|tags@x86_64)
-		die "check-$1 is of arm64 only: ARCH=arm64." ;;
-	esac
+	[[ $1@$ARCH != @(big-endian|link|unsigned|tags)@x86_64 ]] ||
+		die "check-$1 is of arm64 only: ARCH=arm64."
 	parts=$(by_make -s print-check)
 	[[ $BASE = 6.12 || " $parts " = *" $1@$ARCH "* ]] ||
 		die "check-$1 of $ARCH has no BASE=mainline: there are ${parts// /, }."

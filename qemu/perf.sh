@@ -68,9 +68,7 @@ get_template()
 }
 
 once "$stamp" "$CACHE/$out/perf" key build_perf
-(
-	lock "${BUILT//\//-}-tables-tool"
-	mkdir -p "$CACHE/$BUILT/tables-tool"
-	in_root make -s -C /mnt/repo/tools/unwind/tables OUTPUT="/mnt/cache/$BUILT/tables-tool" "${tables[@]}" all
-)
+lock "${BUILT//\//-}-tables-tool"
+mkdir -p "$CACHE/$BUILT/tables-tool"
+in_root make -s -C /mnt/repo/tools/unwind/tables OUTPUT="/mnt/cache/$BUILT/tables-tool" "${tables[@]}" all
 [ -e "$TEMPLATE" ] || (get_template) || say "no flame graphs: npm could not give the library that draws them"
