@@ -98,10 +98,7 @@ kernel_log()
 }
 
 # guest NAME KERNEL COMMAND [DIRECTORY] - run in the guest; its log is kept
-guest()
-{
-	KERNEL=$2 CMD=$3 SHARE=${4:-$OUT} DMESG=$OUT/$1.dmesg "$Q/guest.sh"
-}
+guest() { KERNEL=$2 CMD=$3 SHARE=${4:-$OUT} DMESG=$OUT/$1.dmesg "$Q/guest.sh"; }
 
 # Results of KUnit, from the log of a boot
 kunit_results()
@@ -538,11 +535,10 @@ test_fixes()
 	local selftests=/mnt/cache/tree$OF_BASE/tools/testing/selftests
 	local out=/mnt/cache/out/$ARCH-normal$OF_BASE
 
-	# perf's build wants the directory
-	mkdir -p "$CACHE/out/$ARCH-normal$OF_BASE/perf"
-	try "perf builds" in_root make -s -C "/mnt/cache/tree$OF_BASE/tools/perf" O="$out/perf" -j"$JOBS" \
+	try "perf builds" in_root make -s -C "/mnt/cache/tree$OF_BASE/tools" perf O="$out" -j"$JOBS" \
 		"${TOOLCHAIN[@]}" WERROR=0 NO_LIBPYTHON=1 NO_LIBPERL=1 NO_JEVENTS=1 BUILD_BPF_SKEL=0
-	try "compressed records hold all data" in_root sh -c "$out/perf/perf test 'hold all data' 2>&1 | grep ': Ok'"
+	try "compressed records hold all data" in_root sh -c \
+		"$out/tools/perf/perf test 'hold all data' 2>&1 | grep ': Ok'"
 	try "perf_events builds" in_root make -s -C "$selftests" TARGETS=perf_events \
 		FORCE_TARGETS=1 O="$out" INSTALL_PATH="$out/kselftest/fixes" "${TOOLCHAIN[@]}" install
 	KSELFTEST=$out/kselftest/fixes nested fixes selftests fixes normal perf_events:defer_callchain
@@ -561,10 +557,7 @@ test_demo()
 }
 
 # A part of "make accuracy": the kernel's stacks beside libdw's
-test_same()
-{
-	nested same "$Q/figures.sh" accuracy quick
-}
+test_same() { nested same "$Q/figures.sh" accuracy quick; }
 
 # The kselftests, installed with the kernel's runner
 build_selftests()

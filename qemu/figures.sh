@@ -129,17 +129,13 @@ bench_memory()
 }
 
 # Frames of a language: by a chain, and from the thread itself
-bench_language()
-{
-	counted normal language 3
-}
+bench_language() { counted normal language 3; }
 
 # The verifier's work for unmodified tools
 bench_bpf()
 {
 	local kernel
 
-	build kernel-normal kernel-off guest-root
 	root_packages libbpf-tools
 	for kernel in normal off; do
 		KERNEL=$kernel boot "loading BPF tools on the $kernel kernel" \
