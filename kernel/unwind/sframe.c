@@ -12,22 +12,22 @@
  * sframe_decode.h turns its data words into rules.
  *
  * User memory is opened once per lookup.  While it is, no function may be called,
- * so all code that reads is inlined: see the end of the file.
+ * so all code that reads is inlined.
  *
  * The section is hostile.  The decoder guarantees all the same:
  *
  * - It reads nothing outside the section.  Bounds come from the header as it
- *   was checked once; every position is computed in 64 bits from values of at
- *   most 32 bits, so that nothing wraps, and compared before it is read.
- *   Those of a section that changes are checked anew by each lookup.
+ *   was checked once, apart from the counts, which each lookup reads and checks
+ *   anew.  Every position is computed in 64 bits from values of at most 32 bits,
+ *   so that nothing wraps, and compared before it is read.
  * - It reads each value that it uses once.  A section that changes between two
  *   reads yields a wrong rule at worst; the frame loop trusts no rule.
- * - It ends.  A lookup makes at most 163,892 reads of at most 8 bytes.  That is
- *   2 * (scan + fres) + 52: start and size of "scan" index entries (all that are visited
+ * - It ends.  A lookup makes at most 163,897 reads of at most 8 bytes.  That is
+ *   2 * (scan + fres) + 57: start and size of "scan" index entries (all that are visited
  *   of an unsorted section, the empty functions that are stepped over in a sorted one),
  *   start and info byte of "fres" FREs (see MAX_SCAN, MAX_FRES), 32 more to search an
- *   index of up to 2^32 - 1 entries, 5 about the function, and 15 data words.  A section
- *   that changes takes 5 more: its counts, and values to compare its entry with.
+ *   index of up to 2^32 - 1 entries, 5 about the function, 15 data words, and 5 to notice
+ *   changes: the counts, and values to compare the entry with.
  *
  * Start offsets of functions are the exception in arithmetic: they are signed
  * and up to 64 bits wide, and anything can stand there.  They are added modulo
@@ -35,7 +35,7 @@
  *
  * Errors: -ENOENT no function or FRE describes the address; -EFAULT memory
  * could not be read; -EINVAL an entry makes no sense; -E2BIG the lookup would
- * exceed its bound; -EAGAIN the entry of a section that changes did so meanwhile.
+ * exceed its bound; -EAGAIN the entry changed meanwhile.
  */
 
 #include <linux/bitfield.h>
@@ -119,10 +119,10 @@ static int check_preamble(const struct sframe_header *hdr)
 static int set_section(struct sframe_section *sec, const struct sframe_header *hdr,
 		       unsigned long start, unsigned long size, u8 abi)
 {
-	const bool v2 = hdr->version == SFRAME_VERSION_2;
 	u64 base, fdes_end;
 
-	if (hdr->flags & ~(v2 ? SFRAME_V2_FLAGS : SFRAME_V3_FLAGS) ||
+	sec->version = hdr->version;
+	if (hdr->flags & ~(is_v2(sec) ? SFRAME_V2_FLAGS : SFRAME_V3_FLAGS) ||
 	    hdr->abi_arch != abi || !abi_is_known(abi))
 		return -ENOEXEC;
 
@@ -131,7 +131,6 @@ static int set_section(struct sframe_section *sec, const struct sframe_header *h
 	sec->changes = false;
 	sec->num_fdes = hdr->num_fdes;
 	sec->fre_len = hdr->fre_len;
-	sec->version = hdr->version;
 	sec->flags = hdr->flags;
 	sec->fixed_fp = hdr->cfa_fixed_fp_offset;
 	sec->fixed_ra = hdr->cfa_fixed_ra_offset;
@@ -144,7 +143,7 @@ static int set_section(struct sframe_section *sec, const struct sframe_header *h
 
 	/* Sums of three 32-bit values, and a product of 32 bits and 5: no wrap */
 	base = sizeof(*hdr) + hdr->auxhdr_len;
-	fdes_end = base + hdr->fdeoff + (u64)hdr->num_fdes * fde_size(v2);
+	fdes_end = base + hdr->fdeoff + fde_pos(sec, hdr->num_fdes);
 	if (fdes_end > base + hdr->freoff ||
 	    base + hdr->freoff + hdr->fre_len > size)
 		return -ENOEXEC;
@@ -221,43 +220,52 @@ int sframe_check_header(struct sframe_section *sec, const void *copy,
  */
 
 /*
+ * The writer of a new entry writes its size last, and clears the size first when it
+ * takes an entry back.  So values that are read before the size are at least as old as
+ * it, and values that are read after it at least as new.
+ */
+static __always_inline int read_size_in_order(const struct sframe_section *sec,
+					      u64 i, u32 *size)
+{
+	int ret;
+
+	smp_rmb();	/* the start before it, see above */
+	ret = read_func_size(sec, i, size);
+	smp_rmb();	/* all else after it */
+	return ret;
+}
+
+/*
  * The last function that starts at or before @target; the first one if none does, or
  * any if the entries change meanwhile: @target is none of its addresses then.
  * "Sorted on PC": by the addresses, not by the values that are in the entries.
  *
- * It is one of the @step entries from @pos on: first of a power of two that is no
- * more than there are, from either end, then of half as many each time. All are
- * positions in bytes, so that a step is few instructions; this is what most of a
- * lookup in a large section takes.
+ * It is one of the @step entries from @first on: first of a power of two that is no
+ * more than there are, from either end, then of half as many each time.
  */
-static __always_inline int search(struct sframe_index idx, bool v2, bool pcrel,
-				  s64 target, u64 *index, s64 *start)
+static __always_inline int search(const struct sframe_section *sec, s64 target,
+				  u64 *index, s64 *start)
 {
-	u64 size, step, pos = 0;
+	u64 step, first = 0;
 	s64 val;
 	int ret;
 
-	if (!idx.num)
+	if (!sec->num_fdes)
 		return -ENOENT;
-	/* Constants when compiled: the loop does not ask */
-	idx.v2 = v2;
-	idx.pcrel = pcrel;
-	size = fde_size(v2);
-	step = fde_pos(&idx, 1ULL << __fls(idx.num));
-
-	ret = read_func_start_at(&idx, fde_pos(&idx, idx.num) - step, &val);
+	step = 1ULL << __fls(sec->num_fdes);
+	ret = read_func_start(sec, sec->num_fdes - step, &val);
 	if (ret)
 		return ret;
 	if (val <= target)
-		pos = fde_pos(&idx, idx.num) - step;
-	while ((step /= 2) >= size) {
-		ret = read_func_start_at(&idx, pos + step, &val);
+		first = sec->num_fdes - step;
+	while ((step /= 2)) {
+		ret = read_func_start(sec, first + step, &val);
 		if (ret)
 			return ret;
-		pos = val <= target ? pos + step : pos;
+		first = val <= target ? first + step : first;
 	}
-	*index = pos / size;
-	return read_func_start_at(&idx, pos, start);
+	*index = first;
+	return read_func_start(sec, first, start);
 }
 
 /*
@@ -265,7 +273,7 @@ static __always_inline int search(struct sframe_index idx, bool v2, bool pcrel,
  * Functions whose code was unreachable have entries at the address of the next
  * function, on either side of its own.
  */
-static __always_inline int step_over_empty(const struct sframe_index *idx,
+static __always_inline int step_over_empty(const struct sframe_section *sec,
 					   s64 start, u64 *index, u32 *size)
 {
 	u32 i;
@@ -274,7 +282,7 @@ static __always_inline int step_over_empty(const struct sframe_index *idx,
 		s64 prev;
 		int ret;
 
-		ret = read_func_start(idx, *index - 1, &prev);
+		ret = read_func_start(sec, *index - 1, &prev);
 		if (ret)
 			return ret;
 		if (prev != start)
@@ -282,7 +290,7 @@ static __always_inline int step_over_empty(const struct sframe_index *idx,
 		if (i >= MAX_SCAN)
 			return -E2BIG;
 		(*index)--;
-		ret = read_func_size(idx, *index, size);
+		ret = read_size_in_order(sec, *index, size);
 		if (ret || *size)
 			return ret;
 	}
@@ -290,46 +298,39 @@ static __always_inline int step_over_empty(const struct sframe_index *idx,
 }
 
 /* The last function that starts at or before @target */
-static __always_inline int find_sorted(const struct sframe_index *idx,
+static __always_inline int find_sorted(const struct sframe_section *sec,
 				       s64 target, u64 *index, s64 *start,
 				       u32 *size)
 {
 	int ret;
 
-	if (idx->v2 && idx->pcrel)
-		ret = search(*idx, true, true, target, index, start);
-	else if (idx->v2)
-		ret = search(*idx, true, false, target, index, start);
-	else if (idx->pcrel)
-		ret = search(*idx, false, true, target, index, start);
-	else
-		ret = search(*idx, false, false, target, index, start);
+	ret = search(sec, target, index, start);
 	if (ret)
 		return ret;
-	ret = read_func_size(idx, *index, size);
+	ret = read_size_in_order(sec, *index, size);
 	if (ret || *size)
 		return ret;
-	return step_over_empty(idx, *start, index, size);
+	return step_over_empty(sec, *start, index, size);
 }
 
 /* The first function that covers @target */
-static __always_inline int find_unsorted(const struct sframe_index *idx,
+static __always_inline int find_unsorted(const struct sframe_section *sec,
 					 s64 target, u64 *index, s64 *start,
 					 u32 *size)
 {
 	u32 i;
 
-	for (i = 0; i < idx->num; i++) {
+	for (i = 0; i < sec->num_fdes; i++) {
 		int ret;
 
 		if (i >= MAX_SCAN)
 			return -E2BIG;
-		ret = read_func_start(idx, i, start);
+		ret = read_func_start(sec, i, start);
 		if (ret)
 			return ret;
 		if (*start > target)
 			continue;
-		ret = read_func_size(idx, i, size);
+		ret = read_size_in_order(sec, i, size);
 		if (ret)
 			return ret;
 		if ((u64)target - (u64)*start < *size) {
@@ -342,7 +343,6 @@ static __always_inline int find_unsorted(const struct sframe_index *idx,
 
 /* Fill in what the index says */
 static __always_inline int find_fde(const struct sframe_section *sec,
-				    const struct sframe_index *idx,
 				    unsigned long ip, struct sframe_func *func)
 {
 	s64 target = (u64)ip - sec->origin;
@@ -351,10 +351,10 @@ static __always_inline int find_fde(const struct sframe_section *sec,
 	func->index = 0;
 	func->start = 0;
 	if (sec->flags & SFRAME_F_FDE_SORTED)
-		ret = find_sorted(idx, target, &func->index, &func->start,
+		ret = find_sorted(sec, target, &func->index, &func->start,
 				  &func->size);
 	else
-		ret = find_unsorted(idx, target, &func->index, &func->start,
+		ret = find_unsorted(sec, target, &func->index, &func->start,
 				    &func->size);
 	if (ret)
 		return ret;
@@ -362,20 +362,19 @@ static __always_inline int find_fde(const struct sframe_section *sec,
 	func->offset = (u64)target - (u64)func->start;
 	if (func->offset >= func->size)
 		return -ENOENT;
-	func->fde = idx->fdes + fde_pos(idx, func->index);
-	return read_fre_off(idx, func->index, &func->fre_off);
+	func->fde = sec->fdes + fde_pos(sec, func->index);
+	return read_fre_off(sec, func->index, &func->fre_off);
 }
 
 static __always_inline int find_func(const struct sframe_section *sec,
-				     const struct sframe_index *idx,
 				     unsigned long ip, struct sframe_func *func)
 {
 	int ret;
 
-	ret = find_fde(sec, idx, ip, func);
+	ret = find_fde(sec, ip, func);
 	if (ret)
 		return ret;
-	return idx->v2 ? read_func_v2(func) : read_func_attr_v3(sec, func);
+	return is_v2(sec) ? read_func_v2(func) : read_func_attr_v3(sec, func);
 }
 
 /*
@@ -385,7 +384,7 @@ static __always_inline int find_func(const struct sframe_section *sec,
 /*
  * Walk the function's FREs to the last one that starts at or before @offset.
  * Rows differ in size, so there is no other way than one after another.
- * There is one at least.  @fre_type is a constant: there is a loop for each.
+ * There is one at least.
  */
 static __always_inline int walk_fres(const struct sframe_section *sec,
 				     const struct sframe_func *func,
@@ -416,8 +415,9 @@ static __always_inline int find_fre(const struct sframe_section *sec,
 				    const struct sframe_func *func,
 				    struct sframe_fre *found)
 {
+	const u8 fre_type = FIELD_GET(SFRAME_FDE_FRE_TYPE, func->info);
 	u32 offset = func->offset;
-	u8 rep_size = 0, fre_type;
+	u8 rep_size = 0;
 	int ret;
 
 	if (func->info & SFRAME_FDE_PCTYPE_MASK) {
@@ -429,43 +429,14 @@ static __always_inline int find_fre(const struct sframe_section *sec,
 		/* "PC % REP_BLOCK_SIZE", as the FREs: from the function's start */
 		offset %= rep_size;
 	}
-
-	fre_type = FIELD_GET(SFRAME_FDE_FRE_TYPE, func->info);
-	if (fre_type == SFRAME_FRE_TYPE_ADDR1)
-		return walk_fres(sec, func, SFRAME_FRE_TYPE_ADDR1, offset,
-				 found);
-	if (fre_type == SFRAME_FRE_TYPE_ADDR2)
-		return walk_fres(sec, func, SFRAME_FRE_TYPE_ADDR2, offset,
-				 found);
-	if (fre_type == SFRAME_FRE_TYPE_ADDR4)
-		return walk_fres(sec, func, SFRAME_FRE_TYPE_ADDR4, offset,
-				 found);
-	return -EINVAL;
-}
-
-static __always_inline int find_rule(const struct sframe_section *sec,
-				     const struct sframe_index *idx,
-				     unsigned long ip, struct sframe_func *func,
-				     struct unwind_frame_rule *rule)
-{
-	struct sframe_fre fre;
-	int ret;
-
-	ret = find_func(sec, idx, ip, func);
-	if (ret)
-		return ret;
-	rule->at_end = func->offset == func->size - 1;
-	set_func_flags(sec, func, rule);
-	if (!func->num_fres)
-		return set_outermost(idx, func, rule);
-	ret = find_fre(sec, func, &fre);
-	return ret ?: read_rule(sec, func, &fre, rule);
+	return fre_type <= SFRAME_FRE_TYPE_ADDR4 ?
+	       walk_fres(sec, func, fre_type, offset, found) : -EINVAL;
 }
 
 /*
- * Sections that change
+ * The changes
  *
- * Their writer adds FREs, then an entry, then counts it; takes an entry back by
+ * The section's writer adds FREs, then an entry, then counts it; takes an entry back by
  * setting its size to 0 and a full fence, and makes it anew by setting the size
  * last.  FREs stay as they are while anything refers to them.
  */
@@ -473,7 +444,6 @@ static __always_inline int find_rule(const struct sframe_section *sec,
 /* The section as it is now.  The count covers entries and FREs before it. */
 static __always_inline int refresh_counts(struct sframe_section *sec)
 {
-	u64 fdes_len;
 	int ret;
 
 	ret = sframe_get_u32(&sec->num_fdes, sec->start +
@@ -486,9 +456,7 @@ static __always_inline int refresh_counts(struct sframe_section *sec)
 				     offsetof(struct sframe_header, fre_len));
 	if (ret)
 		return ret;
-	fdes_len = (u64)sec->num_fdes *
-		   fde_size(sec->version == SFRAME_VERSION_2);
-	if (fdes_len > sec->fres - sec->fdes ||
+	if (fde_pos(sec, sec->num_fdes) > sec->fres - sec->fdes ||
 	    sec->fre_len > sec->end - sec->fres)
 		return -EINVAL;
 	return 0;
@@ -498,7 +466,7 @@ static __always_inline int refresh_counts(struct sframe_section *sec)
  * Does the entry still say where the function and its FREs are?  If so, then what
  * else was read of it belongs to the same function.
  */
-static __always_inline int entry_unchanged(const struct sframe_index *idx,
+static __always_inline int entry_unchanged(const struct sframe_section *sec,
 					   const struct sframe_func *func)
 {
 	u32 size = 0, fre_off = 0;
@@ -507,65 +475,39 @@ static __always_inline int entry_unchanged(const struct sframe_index *idx,
 
 	/* First all that was used of it, then whether it still says so */
 	smp_rmb();
-	ret = read_func_start(idx, func->index, &start);
+	ret = read_func_start(sec, func->index, &start);
 	if (!ret)
-		ret = read_func_size(idx, func->index, &size);
+		ret = read_size_in_order(sec, func->index, &size);
 	if (!ret)
-		ret = read_fre_off(idx, func->index, &fre_off);
+		ret = read_fre_off(sec, func->index, &fre_off);
 	if (ret)
 		return ret;
 	return start == func->start && size == func->size &&
 	       fre_off == func->fre_off ? 0 : -EAGAIN;
 }
 
-static __always_inline int find_rule_changing(struct sframe_section *sec,
-					      unsigned long ip,
-					      struct unwind_frame_rule *rule)
+static __always_inline int find_rule(struct sframe_section *sec, unsigned long ip,
+				     struct unwind_frame_rule *rule)
 {
-	struct sframe_index idx;
 	struct sframe_func func;
+	struct sframe_fre fre;
 	int ret;
 
 	ret = refresh_counts(sec);
+	if (!ret)
+		ret = find_func(sec, ip, &func);
 	if (ret)
 		return ret;
-	idx = index_of(sec, true);
-	ret = find_rule(sec, &idx, ip, &func, rule);
-	return ret ?: entry_unchanged(&idx, &func);
-}
-
-/*
- * The whole lookup, from the opening of user memory to its end.  It is there
- * twice, so that sections that do not change need not ask whether they do.
- */
-static noinline int lookup_changing(const struct sframe_section *sec,
-				    unsigned long ip,
-				    struct unwind_frame_rule *rule)
-{
-	struct sframe_section now = *sec;
-	int ret;
-
-	if (!unwind_read_begin(sec->start, sec->end - sec->start))
-		return -EFAULT;
-	ret = find_rule_changing(&now, ip, rule);
-	unwind_read_end();
-	return ret;
-}
-
-static __always_inline int lookup(const struct sframe_section *sec,
-				  unsigned long ip,
-				  struct unwind_frame_rule *rule)
-{
-	struct sframe_index idx = index_of(sec, false);
-	struct sframe_func func;
-	int ret;
-
-	if (!unwind_read_begin(sec->start,
-			       sec->fres + sec->fre_len - sec->start))
-		return -EFAULT;
-	ret = find_rule(sec, &idx, ip, &func, rule);
-	unwind_read_end();
-	return ret;
+	rule->at_end = func.offset == func.size - 1;
+	set_func_flags(sec, &func, rule);
+	if (func.num_fres) {
+		ret = find_fre(sec, &func, &fre);
+		if (!ret)
+			ret = read_rule(sec, &func, &fre, rule);
+	} else {
+		ret = set_outermost(sec, &func, rule);
+	}
+	return ret ?: entry_unchanged(sec, &func);
 }
 
 /**
@@ -583,6 +525,13 @@ static __always_inline int lookup(const struct sframe_section *sec,
 int sframe_find_rule(const struct sframe_section *sec, unsigned long ip,
 		     struct unwind_frame_rule *rule)
 {
+	struct sframe_section now = *sec;
+	int ret;
+
 	*rule = sec->fixed;
-	return sec->changes ? lookup_changing(sec, ip, rule) : lookup(sec, ip, rule);
+	if (!unwind_read_begin(sec->start, sec->end - sec->start))
+		return -EFAULT;
+	ret = find_rule(&now, ip, rule);
+	unwind_read_end();
+	return ret;
 }

@@ -31,8 +31,8 @@
  *	UNWIND_RULE_SAME if they have none
  *
  * The header is read once.  Lookups use the values read then, so a section that
- * changes meanwhile cannot move their bounds.  Only if @changes is set, each lookup
- * reads @num_fdes and @fre_len anew, into a copy, and bounds them by @fres and @end.
+ * changes meanwhile cannot move their bounds.  Only @num_fdes and @fre_len are read
+ * anew by each lookup, into a copy, and bounded by @fres and @end.
  */
 struct sframe_section {
 	unsigned long	start;

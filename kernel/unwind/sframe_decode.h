@@ -55,9 +55,14 @@ static __always_inline unsigned int fre_word_size(u8 info)
 	return FIELD_GET(SFRAME_FRE_DATAWORD_SIZE, info);
 }
 
-static __always_inline size_t fde_size(bool v2)
+static __always_inline bool is_v2(const struct sframe_section *sec)
 {
-	return v2 ? sizeof(struct sframe_fde_v2) : sizeof(struct sframe_fde_v3);
+	return sec->version == SFRAME_VERSION_2;
+}
+
+static __always_inline size_t fde_size(const struct sframe_section *sec)
+{
+	return is_v2(sec) ? sizeof(struct sframe_fde_v2) : sizeof(struct sframe_fde_v3);
 }
 
 static __always_inline struct unwind_reg_rule saved_at(s32 offset)
@@ -71,89 +76,48 @@ static __always_inline struct unwind_reg_rule saved_at(s32 offset)
  * The function
  */
 
+static __always_inline u64 fde_pos(const struct sframe_section *sec, u64 i)
+{
+	return i * fde_size(sec);
+}
+
 /*
- * The index as one lookup sees it.  Starts of functions are compared as offsets
- * from the section's @origin: where they count from their own entries, an entry's
- * position in the index makes an offset of the value in it.
+ * Starts of functions are compared as offsets from the section's @origin: where they
+ * count from their own entries, an entry's position in the index makes an offset of the
+ * value in it.
  */
-struct sframe_index {
-	unsigned long	fdes;
-	u32		num;
-	bool		v2;
-	bool		pcrel;
-	bool		changes;
-};
-
-/* @changes is the same as in @sec, but a constant: each caller knows it */
-static __always_inline struct sframe_index
-index_of(const struct sframe_section *sec, bool changes)
+static __always_inline int read_func_start(const struct sframe_section *sec,
+					   u64 i, s64 *start)
 {
-	return (struct sframe_index){
-		.fdes = sec->fdes,
-		.num = sec->num_fdes,
-		.v2 = sec->version == SFRAME_VERSION_2,
-		.pcrel = sec->flags & SFRAME_F_FDE_FUNC_START_PCREL,
-		.changes = changes,
-	};
-}
-
-static __always_inline u64 fde_pos(const struct sframe_index *idx, u64 i)
-{
-	return i * fde_size(idx->v2);
-}
-
-/* There is an entry at @pos, so it lies within the section */
-static __always_inline int read_func_start_at(const struct sframe_index *idx,
-					      u64 pos, s64 *start)
-{
+	const u64 pos = fde_pos(sec, i);
 	u64 val64 = 0;
 	u32 val32 = 0;
 	int ret;
 
-	if (idx->v2) {
-		ret = sframe_get_u32(&val32, idx->fdes + pos);
+	if (is_v2(sec)) {
+		ret = sframe_get_u32(&val32, sec->fdes + pos);
 		val64 = (s32)val32;
 	} else {
-		ret = sframe_get_u64(&val64, idx->fdes + pos);
+		ret = sframe_get_u64(&val64, sec->fdes + pos);
 	}
-	*start = val64 + (idx->pcrel ? pos : 0);
+	*start = val64 + (sec->flags & SFRAME_F_FDE_FUNC_START_PCREL ? pos : 0);
 	return ret;
 }
 
-static __always_inline int read_func_start(const struct sframe_index *idx,
-					   u64 i, s64 *start)
-{
-	return read_func_start_at(idx, fde_pos(idx, i), start);
-}
-
-/*
- * The writer of a new entry writes its size last, and clears the size first when it
- * takes an entry back.  So values that are read before the size are at least as old as
- * it, and values that are read after it at least as new.
- */
-static __always_inline int read_func_size(const struct sframe_index *idx,
+static __always_inline int read_func_size(const struct sframe_section *sec,
 					  u64 i, u32 *size)
 {
-	unsigned long addr = idx->fdes + fde_pos(idx, i) +
-			     (idx->v2 ? offsetof(struct sframe_fde_v2, size) :
-					offsetof(struct sframe_fde_v3, size));
-	int ret;
-
-	if (idx->changes)
-		smp_rmb();	/* the start before it, see above */
-	ret = sframe_get_u32(size, addr);
-	if (idx->changes)
-		smp_rmb();	/* all else after it */
-	return ret;
+	return sframe_get_u32(size, sec->fdes + fde_pos(sec, i) +
+				    (is_v2(sec) ? offsetof(struct sframe_fde_v2, size) :
+						  offsetof(struct sframe_fde_v3, size)));
 }
 
-static __always_inline int read_fre_off(const struct sframe_index *idx,
+static __always_inline int read_fre_off(const struct sframe_section *sec,
 					u64 i, u32 *fre_off)
 {
-	return sframe_get_u32(fre_off, idx->fdes + fde_pos(idx, i) +
-				      (idx->v2 ?
-				       offsetof(struct sframe_fde_v2, fre_off) :
-				       offsetof(struct sframe_fde_v3, fre_off)));
+	return sframe_get_u32(fre_off, sec->fdes + fde_pos(sec, i) +
+				       (is_v2(sec) ? offsetof(struct sframe_fde_v2, fre_off) :
+						     offsetof(struct sframe_fde_v3, fre_off)));
 }
 
 static __always_inline int read_func_v2(struct sframe_func *func)
@@ -211,11 +175,11 @@ static __always_inline void set_func_flags(const struct sframe_section *sec,
 }
 
 /* The SFrame FDE Types: a default FDE without FREs is an outermost frame */
-static __always_inline int set_outermost(const struct sframe_index *idx,
+static __always_inline int set_outermost(const struct sframe_section *sec,
 					 const struct sframe_func *func,
 					 struct unwind_frame_rule *rule)
 {
-	if (idx->v2 || func->type != SFRAME_FDE_TYPE_DEFAULT)
+	if (is_v2(sec) || func->type != SFRAME_FDE_TYPE_DEFAULT)
 		return -ENOENT;
 	rule->outermost = true;
 	return 0;

@@ -85,7 +85,6 @@ struct dictionary {
 struct builder {
 	const struct sframe_image *image;
 	struct sframe_section	sec;
-	struct sframe_index	idx;
 	struct func_ref		*funcs;
 	u32			nr_funcs;
 	struct dictionary	*dict;
@@ -155,8 +154,8 @@ static int collect_funcs(struct builder *b)
 		s64 start;
 
 		cond_resched();
-		read_func_start(&b->idx, i, &start);
-		read_func_size(&b->idx, i, &func->size);
+		read_func_start(&b->sec, i, &start);
+		read_func_size(&b->sec, i, &func->size);
 		if (!func->size ||
 		    !func_offset(b, origin + start, func->size, &func->offset))
 			continue;
@@ -177,11 +176,11 @@ static int read_func(const struct builder *b, const struct func_ref *ref,
 		     struct sframe_func *func)
 {
 	*func = (struct sframe_func){
-		.fde = b->idx.fdes + fde_pos(&b->idx, ref->index),
+		.fde = b->sec.fdes + fde_pos(&b->sec, ref->index),
 		.size = ref->size,
 	};
-	read_fre_off(&b->idx, ref->index, &func->fre_off);
-	return b->idx.v2 ? read_func_v2(func) : read_func_attr_v3(&b->sec, func);
+	read_fre_off(&b->sec, ref->index, &func->fre_off);
+	return is_v2(&b->sec) ? read_func_v2(func) : read_func_attr_v3(&b->sec, func);
 }
 
 /* How often a function's FREs are repeated, and in blocks of how many bytes */
@@ -427,7 +426,7 @@ static void add_func(struct builder *b, const struct func_ref *ref)
 		add_fres(b, &func, ref->offset);
 	} else {
 		set_func_flags(&b->sec, &func, &rule);
-		add_entry(b, ref->offset, set_outermost(&b->idx, &func, &rule) ?
+		add_entry(b, ref->offset, set_outermost(&b->sec, &func, &rule) ?
 			  NUMBER_NONE : number_of(b->dict, &rule));
 	}
 }
@@ -578,7 +577,6 @@ struct sframe_table *sframe_table_build(const struct sframe_image *image, u8 abi
 		ret = -E2BIG;
 	if (ret)
 		return ERR_PTR(ret);
-	b.idx = index_of(&b.sec, false);
 	table = build(&b);
 	kvfree(b.funcs);
 	kvfree(b.offsets);

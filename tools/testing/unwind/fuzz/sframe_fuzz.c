@@ -44,6 +44,7 @@ static u64 change_state;	/* next change */
 static unsigned int page_shift, missing_rate;
 static unsigned long fres_start, index_reads_left, fre_reads_left;
 static unsigned long failed_after; /* reads, the last of which failed; or 0 */
+static u32 num_fdes;	/* as the header says, or 1 for a function alone */
 
 void fuzz_die(const char *why)
 {
@@ -63,6 +64,8 @@ static void observe(unsigned long addr, void *val, size_t size)
 	left = addr >= fres_start ? &fre_reads_left : &index_reads_left;
 	if (!(*left)--)
 		fuzz_die("more reads than the stated bound");
+	if (left == &index_reads_left && addr == BASE + SFB_HDR_NUM_FDES)
+		memcpy(val, &num_fdes, sizeof(num_fdes));
 	if (target != FUZZ_CHANGING || gen_below(&change_state, 8))
 		return;
 	while (size--)
@@ -103,12 +106,14 @@ static void check_failure(int ret)
 
 /*
  * Per entry its start and its size, per FRE its start and its info; then what is
- * found is read on: up to four fields, the start of the next FRE, the words.
+ * found is read on: up to four fields, the start of the next FRE, the words.  Two counts
+ * are read before, and three fields of the entry again.
  */
 static void set_bounds(const struct sframe_section *sec)
 {
+	num_fdes = sec->num_fdes;
 	fres_start = sec->fres;
-	index_reads_left = 2 * MAX_SCAN + 4 + (sec->flags & SFB_SORTED ? 32 : 0);
+	index_reads_left = 2 * MAX_SCAN + 9 + (sec->flags & SFB_SORTED ? 32 : 0);
 	fre_reads_left = 4 + 2 * MAX_FRES + 1 + SFB_MAX_WORDS;
 }
 

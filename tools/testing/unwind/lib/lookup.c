@@ -45,16 +45,16 @@ int lookup_rule(const struct sframe_section *sec, unsigned long ip,
 	/*
 	 * To step over empty functions, a lookup compares starts that the search may have
 	 * read before; it uses the value that it read first. At the end it compares the
-	 * used fields of an entry that can change: start, size, FREs.
+	 * used fields of the entry: start, size, FREs.
 	 */
-	rereads = (sec->flags & SFB_SORTED ? 32 : 0) + (sec->changes ? 3 : 0);
+	rereads = (sec->flags & SFB_SORTED ? 32 : 0) + 3;
 
 	*broken = NULL;
 	if (umem_violations != violations)
 		*broken = "a read outside the section";
 	else if (umem_is_open())
 		*broken = "user memory was left open";
-	else if (umem_reads > max_reads(sec))
+	else if (umem_reads > MAX_READS)
 		*broken = "more reads than the stated bound";
 	else if (umem_rereads > rereads)
 		*broken = "a value was read twice";
@@ -63,7 +63,7 @@ int lookup_rule(const struct sframe_section *sec, unsigned long ip,
 	else if (ret == 0)
 		*broken = rule_broken(rule);
 	else if (ret != -ENOENT && ret != -EFAULT && ret != -EINVAL &&
-		 ret != -E2BIG && !(ret == -EAGAIN && sec->changes))
+		 ret != -E2BIG && ret != -EAGAIN)
 		*broken = "an error that is not documented";
 	return ret;
 }

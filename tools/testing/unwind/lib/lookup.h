@@ -17,13 +17,7 @@
  */
 #define MAX_SCAN		16384
 #define MAX_FRES		65536
-#define MAX_READS		163892
-#define MAX_READS_CHANGING	5	/* in addition */
-
-static inline u32 max_reads(const struct sframe_section *sec)
-{
-	return MAX_READS + (sec->changes ? MAX_READS_CHANGING : 0);
-}
+#define MAX_READS		163897
 
 /*
  * Look up @ip. @broken is set to the broken guarantee, or to NULL. The caller knows

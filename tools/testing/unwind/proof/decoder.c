@@ -67,7 +67,7 @@ bool proof_read(unsigned long addr, unsigned long size, u64 *val)
 /* The header guarantees this to lookups */
 static bool is_valid(const struct sframe_section *sec)
 {
-	const u64 fdes = sec->num_fdes * (u64)fde_size(sec->version == SFRAME_VERSION_2);
+	const u64 fdes = fde_pos(sec, sec->num_fdes);
 
 	return (sec->version == SFRAME_VERSION_2 || sec->version == SFRAME_VERSION_3) &&
 	       sec->end >= sec->start && sec->fdes >= sec->start && sec->fres >= sec->fdes &&
@@ -101,12 +101,11 @@ static void only_fres(struct sframe_section *sec)
 }
 
 /* The index alone */
-static struct sframe_index only_index(struct sframe_section *sec)
+static void only_index(struct sframe_section *sec)
 {
 	sec->fdes = START;
 	first = START;
-	bytes = sec->num_fdes * (u64)fde_size(sec->version == SFRAME_VERSION_2);
-	return index_of(sec, sec->changes);
+	bytes = fde_pos(sec, sec->num_fdes);
 }
 
 void prove_header(void)
@@ -131,12 +130,12 @@ void prove_header(void)
 void prove_search(void)
 {
 	struct sframe_section sec = any_section();
-	struct sframe_index idx = only_index(&sec);
 	u64 index;
 	s64 start;
 
+	only_index(&sec);
 	__CPROVER_assume(sec.num_fdes < 64);
-	if (!search(idx, idx.v2, idx.pcrel, nondet_u64(), &index, &start))
+	if (!search(&sec, nondet_u64(), &index, &start))
 		__CPROVER_assert(index < sec.num_fdes, "the search finds an entry of the index");
 	__CPROVER_assert(reads <= 7, "a search reads once per bit of the number, and once more");
 }
@@ -144,19 +143,19 @@ void prove_search(void)
 void prove_entry(void)
 {
 	struct sframe_section sec = any_section();
-	struct sframe_index idx = only_index(&sec);
 	u64 i = nondet_u64();
 	struct sframe_func func;
 	u32 word;
 	s64 start;
 	int ret;
 
+	only_index(&sec);
 	__CPROVER_assume(i < sec.num_fdes);
-	(void)read_func_start(&idx, i, &start);
-	(void)read_func_size(&idx, i, &word);
-	(void)read_fre_off(&idx, i, &func.fre_off);
-	func.fde = idx.fdes + fde_pos(&idx, i);
-	if (idx.v2) {
+	(void)read_func_start(&sec, i, &start);
+	(void)read_func_size(&sec, i, &word);
+	(void)read_fre_off(&sec, i, &func.fre_off);
+	func.fde = sec.fdes + fde_pos(&sec, i);
+	if (is_v2(&sec)) {
 		ret = read_func_v2(&func);
 	} else {
 		only_fres(&sec);
