@@ -32,17 +32,19 @@ enum unwind_rule_base {
 	UNWIND_RULE_REG,
 };
 
+/* Without padding: the builder of tables compares rules byte by byte */
+
 /**
  * struct unwind_reg_rule - how to get one value of the caller's frame
  * @base: one of &enum unwind_rule_base
- * @reg: DWARF register number, for UNWIND_RULE_REG
  * @deref: the value is in memory at base + offset, not base + offset itself
+ * @reg: DWARF register number, for UNWIND_RULE_REG
  * @offset: added to the base, in bytes
  */
 struct unwind_reg_rule {
 	u8	base;
-	u8	reg;
 	bool	deref;
+	u16	reg;
 	s32	offset;
 };
 
@@ -73,7 +75,7 @@ struct unwind_frame_rule {
 	bool			mangled_ra;
 	bool			pauth_key_b;
 	u8			cfa_scale;
-	u8			cfa_index;
+	u16			cfa_index;
 	s32			cfa_addend;
 };
 

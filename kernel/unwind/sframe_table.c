@@ -284,56 +284,32 @@ static u64 pack_rule(const struct unwind_frame_rule *rule, bool pushed)
 	return packed | pack_offset(rule->cfa.offset, 16);
 }
 
-static bool same_rule(const struct unwind_reg_rule *a, const struct unwind_reg_rule *b)
-{
-	return a->base == b->base && a->reg == b->reg && a->deref == b->deref &&
-	       a->offset == b->offset;
-}
-
-static bool same_frame_rule(const struct unwind_frame_rule *a,
-			    const struct unwind_frame_rule *b)
-{
-	return a->outermost == b->outermost && a->signal == b->signal &&
-	       a->cfa_scale == b->cfa_scale && a->cfa_index == b->cfa_index &&
-	       a->cfa_addend == b->cfa_addend &&
-	       same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) &&
-	       same_rule(&a->fp, &b->fp);
-}
-
-static u32 hash_rule(const struct dictionary *dict, const struct unwind_frame_rule *rule)
-{
-	u32 offsets = jhash_3words(rule->cfa.offset, rule->ra.offset, rule->fp.offset,
-				   dict->seed);
-	u32 bases = rule->cfa.base | rule->ra.base << 4 | rule->fp.base << 8 |
-		    rule->cfa.deref << 12 | rule->ra.deref << 13 | rule->fp.deref << 14 |
-		    rule->outermost << 15 | rule->signal << 16;
-	u32 regs = rule->cfa.reg | rule->ra.reg << 8 | rule->fp.reg << 16;
-	u32 sum = jhash_3words(rule->cfa_addend, rule->cfa_scale, rule->cfa_index, dict->seed);
-
-	return jhash_3words(offsets, bases, regs, sum);
-}
-
 /* The rule's number, which it gets if it is new.  How addresses are signed is left out. */
-static u16 number_of(struct dictionary *dict, const struct unwind_frame_rule *rule)
+static u16 number_of(struct dictionary *dict, struct unwind_frame_rule *rule)
 {
 	u64 packed = pack_rule(rule, dict->pushed);
-	u32 slot = hash_rule(dict, rule) % ARRAY_SIZE(dict->slots);
 	u16 number;
+	u32 slot;
 
+	static_assert(sizeof(*rule) == 3 * (2 * sizeof(u8) + sizeof(u16) + sizeof(s32)) +
+				       6 * sizeof(u8) + sizeof(u16) + sizeof(s32));
+	rule->mangled_ra = false;
+	rule->pauth_key_b = false;
+	slot = jhash2((const u32 *)rule, sizeof(*rule) / sizeof(u32), dict->seed) %
+	       ARRAY_SIZE(dict->slots);
 	for (; dict->slots[slot]; slot = (slot + 1) % ARRAY_SIZE(dict->slots)) {
 		number = dict->slots[slot] - 1;
 		if (packed ? dict->rules[number] == packed :
 			   dict->rules[number] & SFRAME_RULE_COMPLEX &&
-			   same_frame_rule(&dict->complex[dict->rules[number] >> 16], rule))
+			   !memcmp(&dict->complex[dict->rules[number] >> 16], rule,
+				   sizeof(*rule)))
 			return number;
 	}
 	if (dict->nr_rules == MAX_RULES || (!packed && dict->nr_complex == MAX_COMPLEX))
 		return NUMBER_BAD;
 	if (!packed) {
 		packed = SFRAME_RULE_COMPLEX | (u64)dict->nr_complex << 16;
-		dict->complex[dict->nr_complex] = *rule;
-		dict->complex[dict->nr_complex].mangled_ra = false;
-		dict->complex[dict->nr_complex++].pauth_key_b = false;
+		dict->complex[dict->nr_complex++] = *rule;
 	}
 	number = dict->nr_rules++;
 	dict->rules[number] = packed;

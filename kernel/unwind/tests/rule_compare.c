@@ -30,7 +30,7 @@ static int print_rule(char *buf, size_t size, const char *name,
 {
 	static const char * const bases[] = { "same", "sp", "fp", "cfa", "reg" };
 	const char *base = rule->base < ARRAY_SIZE(bases) ? bases[rule->base] : "?";
-	char reg[4] = "";
+	char reg[6] = "";
 
 	if (rule->base == UNWIND_RULE_REG)
 		snprintf(reg, sizeof(reg), "%u", rule->reg);
