@@ -188,7 +188,7 @@ static enum unwind_stop_reason check_frame(struct unwind_walk_state *state,
 	const bool further_in = frame->sp < state->sp;
 
 	frame->ip = unwind_arch_strip_ra(frame->ip);
-	if (state->task && !undo_uretprobe(frame))
+	if (IS_ENABLED(CONFIG_UPROBES) && state->probed && !undo_uretprobe(frame))
 		return UNWIND_STOP_BAD_FRAME;
 	if (!frame->ip)
 		return further_in ? UNWIND_STOP_BAD_FRAME : UNWIND_STOP_END_FP;
@@ -212,7 +212,7 @@ static enum unwind_stop_reason check_interrupted(struct unwind_walk_state *state
 	/* The address may be the rest of a signed one that failed authentication */
 	frame->ip = unwind_arch_strip_ra(frame->ip);
 	/* A uretprobe's trampoline can be interrupted anywhere */
-	if (state->task) {
+	if (IS_ENABLED(CONFIG_UPROBES) && state->probed) {
 		unsigned long unread = unwind_uretprobe_leave(&frame->ip, &frame->sp,
 							      frame->word_size);
 

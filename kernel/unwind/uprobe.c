@@ -16,6 +16,8 @@
  *
  * Only the task itself changes the list and the copy's address, and it takes no
  * precautions against an interrupt that reads them meanwhile.
+ *
+ * All functions here need a task that has hit a probe: unwind_uprobed().
  */
 
 #include <linux/limits.h>
@@ -38,7 +40,7 @@ unsigned long unwind_uprobe_ip(unsigned long ip)
 {
 	const struct uprobe_task *utask = current->utask;
 
-	if (likely(!utask || !utask->active_uprobe))
+	if (likely(!utask->active_uprobe))
 		return ip;
 	/* After the copy, if that has run: it may fill its slot */
 	if (ip < utask->xol_vaddr ||
@@ -62,7 +64,7 @@ bool unwind_uretprobe_ra(unsigned long *ra, unsigned long cfa,
 	const struct uprobe_task *utask = current->utask;
 	const struct return_instance *ri;
 
-	if (likely(!utask || *ra != uprobe_get_trampoline_vaddr()))
+	if (likely(*ra != uprobe_get_trampoline_vaddr()))
 		return true;
 
 	/* @stack is the stack pointer at the function's first instruction */
@@ -110,7 +112,7 @@ bool unwind_uretprobe_record_ra(unsigned long *ra, unsigned long *sp,
 	const struct uprobe_task *utask = current->utask;
 	const struct return_instance *ri;
 
-	if (likely(!utask || *ra != uprobe_get_trampoline_vaddr()))
+	if (likely(*ra != uprobe_get_trampoline_vaddr()))
 		return true;
 
 	ri = first_between(utask->return_instances, *sp, fp);
@@ -140,8 +142,6 @@ unsigned long unwind_uretprobe_leave(unsigned long *ip, unsigned long *sp,
 	unsigned int words;
 	bool called;
 
-	if (likely(!current->utask))
-		return 0;
 	start = uprobe_get_trampoline_vaddr();
 	arch_uretprobe_trampoline(&size);
 	if (*ip < start || *ip - start >= size ||

@@ -36,14 +36,6 @@ static inline bool unwind_uretprobes_hidden(void)
 		READ_ONCE(utask->active_uprobe));
 }
 
-unsigned long unwind_uprobe_ip(unsigned long ip);
-bool unwind_uretprobe_ra(unsigned long *ra, unsigned long cfa,
-			 unsigned int word_size);
-bool unwind_uretprobe_record_ra(unsigned long *ra, unsigned long *sp,
-				unsigned long fp);
-unsigned long unwind_uretprobe_leave(unsigned long *ip, unsigned long *sp,
-				     unsigned int word_size);
-
 #else
 
 static inline bool unwind_uprobed(void)
@@ -56,30 +48,15 @@ static inline bool unwind_uretprobes_hidden(void)
 	return false;
 }
 
-static inline unsigned long unwind_uprobe_ip(unsigned long ip)
-{
-	return ip;
-}
-
-static inline bool unwind_uretprobe_ra(unsigned long *ra, unsigned long cfa,
-				       unsigned int word_size)
-{
-	return true;
-}
-
-static inline bool unwind_uretprobe_record_ra(unsigned long *ra,
-					      unsigned long *sp,
-					      unsigned long fp)
-{
-	return true;
-}
-
-static inline unsigned long unwind_uretprobe_leave(unsigned long *ip, unsigned long *sp,
-						   unsigned int word_size)
-{
-	return 0;
-}
-
 #endif /* CONFIG_UPROBES */
+
+/* If unwind_uprobed() */
+unsigned long unwind_uprobe_ip(unsigned long ip);
+bool unwind_uretprobe_ra(unsigned long *ra, unsigned long cfa,
+			 unsigned int word_size);
+bool unwind_uretprobe_record_ra(unsigned long *ra, unsigned long *sp,
+				unsigned long fp);
+unsigned long unwind_uretprobe_leave(unsigned long *ip, unsigned long *sp,
+				     unsigned int word_size);
 
 #endif /* _KERNEL_UNWIND_UPROBE_H */

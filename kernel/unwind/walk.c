@@ -477,12 +477,12 @@ static void undo_uprobes(struct unwind_walk_state *state)
  */
 int unwind_walk_start(struct unwind_walk_state *state, struct pt_regs *regs)
 {
+	/* In other contexts, the list of uretprobes may be halfway changed */
+	const bool probed = in_task() && unwind_uprobed();
 	int word_size;
 
 	*state = (struct unwind_walk_state){
 		.regs = regs,
-		/* In other contexts, the list of uretprobes may be halfway changed */
-		.task = in_task(),
 		.topmost = true,
 		.interrupted = true,
 		.budget = MAX_BUDGET,
@@ -498,9 +498,9 @@ int unwind_walk_start(struct unwind_walk_state *state, struct pt_regs *regs)
 	state->sp = unwind_arch_untag(user_stack_pointer(regs));
 	state->fp = unwind_arch_untag(frame_pointer(regs));
 	state->lowest = state->sp;
-	if (state->task && word_size)
+	if (probed && word_size)
 		undo_uprobes(state);
-	state->probed = state->task && unwind_uprobed();
+	state->probed = probed;
 	return 0;
 }
 

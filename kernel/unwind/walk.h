@@ -114,9 +114,8 @@ static __always_inline u16 unwind_walk_place(const unsigned long *sps, unsigned 
  * @stop: why there is no next frame
  * @word_size: 8 or 4 bytes; 0: frames of this program cannot be found
  * @next_map: which of @maps is replaced next
- * @task: the unwind runs in task context, even if it may not fault
  * @locked: the mmap lock is held
- * @probed: uprobes may have changed the stack
+ * @probed: uprobes may have changed the stack, and this is task context
  * @topmost: @ip, @sp and @fp are from @regs
  * @interrupted: @ip is an interrupted instruction, not the one after a call
  * @sp_is_bound: the stack pointer is not known; it is @sp or further out
@@ -147,7 +146,6 @@ struct unwind_walk_state {
 	u8				word_size;
 	u8				map;
 	u8				next_map;
-	bool				task;
 	bool				locked;
 	bool				probed;
 	bool				topmost;

@@ -46,7 +46,6 @@ static void uprobe_copy(struct kunit *test)
 
 	utask.active_uprobe = NULL;
 	KUNIT_EXPECT_EQ(test, probed_ip(&utask, COPY), COPY);
-	KUNIT_EXPECT_EQ(test, probed_ip(NULL, COPY), COPY);
 }
 
 /* The return address found, and the end of that function's frame; 0 if there is none */
