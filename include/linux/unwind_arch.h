@@ -80,17 +80,25 @@ struct unwind_arch_interrupted {
 	const struct unwind_code *code;
 };
 
-/* get_user() for text, which may be in a struct unwind_code; whether it was read */
+/* get_user() at an address whose tag was removed: checks of tags (arm64's MTE) are off */
+#define unwind_get_user(val, ptr)					\
+({									\
+	int __ret;							\
+									\
+	unwind_arch_tags_off();						\
+	__ret = get_user(val, ptr);					\
+	unwind_arch_tags_on();						\
+	__ret;								\
+})
+
+/* The same for text, which may be in a struct unwind_code; whether it was read */
 #define unwind_read_code(val, ptr, code)				\
 ({									\
 	typeof(ptr) __at = (ptr);					\
-	bool __there;							\
 									\
-	unwind_arch_tags_off();						\
-	__there = !get_user(val, __at);					\
-	unwind_arch_tags_on();						\
-	__there || unwind_code_read(code, (unsigned long)__at, &(val),	\
-				    sizeof(val));			\
+	!unwind_get_user(val, __at) ||					\
+		unwind_code_read(code, (unsigned long)__at, &(val),	\
+				 sizeof(val));				\
 })
 
 /*

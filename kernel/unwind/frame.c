@@ -24,6 +24,7 @@
 
 #include <linux/minmax.h>
 #include <linux/sched.h>
+#include <linux/uaccess.h>
 #include <linux/unwind_stack.h>
 #include <asm/syscall.h>
 #include <asm/unwind_arch.h>
@@ -32,7 +33,6 @@
 #include "mapping.h"
 #include "rule.h"
 #include "sframe_table.h"
-#include "unwind_mem.h"
 #include "uprobe.h"
 #include "walk.h"
 
@@ -67,10 +67,10 @@ static int read_word(const struct unwind_walk_state *state, unsigned long addr,
 	int ret;
 
 	if (state->word_size == sizeof(u32)) {
-		ret = unwind_read_u32(&val32, addr);
+		ret = unwind_get_user(val32, (const u32 __user *)addr);
 		*word = val32;
 	} else {
-		ret = unwind_read_u64(&val64, addr);
+		ret = unwind_get_user(val64, (const u64 __user *)addr);
 		*word = unwind_arch_untag(val64);
 	}
 	return ret;

@@ -45,7 +45,6 @@
 #include "counts.h"
 #include "file.h"
 #include "mapping.h"
-#include "unwind_mem.h"
 #include "uprobe.h"
 #include "walk.h"
 
@@ -237,7 +236,7 @@ static void map_text(const struct unwind_stacktrace *trace)
 		int ret;
 
 		pagefault_disable();
-		ret = unwind_read_u64(&code, before);
+		ret = unwind_get_user(code, (const u64 __user *)before);
 		pagefault_enable();
 		if (ret)
 			unwind_bring_in(before, sizeof(code), 0);

@@ -7,8 +7,8 @@
  * tables of all other sections, so unwinding does not read them.
  *
  * A lookup is a pure function of (section, address, memory): it allocates nothing, takes
- * no lock, keeps no state, and works in whatever context its reads of memory work (see
- * unwind_mem.h).  The file follows it: find the function (FDE), find its FRE;
+ * no lock, keeps no state, and works in whatever context its reads of memory work.  The
+ * file follows it: find the function (FDE), find its FRE;
  * sframe_decode.h turns its data words into rules.
  *
  * User memory is opened once per lookup.  While it is, no function may be called,
@@ -42,16 +42,25 @@
 #include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/uaccess.h>
 #include <asm/barrier.h>
+#include <asm/unwind_arch.h>
 
 #include "sframe.h"
 #include "sframe_format.h"
-#include "unwind_mem.h"
 
-#define sframe_get_u8	unwind_unsafe_read_u8
-#define sframe_get_u16	unwind_unsafe_read_u16
-#define sframe_get_u32	unwind_unsafe_read_u32
-#define sframe_get_u64	unwind_unsafe_read_u64
+/* Read one value while user memory is open; it may be another one the next time */
+#define sframe_get(val, addr)						\
+({									\
+	__label__ fault;						\
+	typeof(val) __val = (val);					\
+	int __ret = -EFAULT;						\
+									\
+	unsafe_get_user(*__val, (const typeof(*__val) __user *)(addr), fault); \
+	__ret = 0;							\
+fault:									\
+	__ret;								\
+})
 #include "sframe_decode.h"
 
 /* Limits of one lookup: index entries besides a binary search's, and FREs of a function */
@@ -86,23 +95,15 @@ static bool abi_is_aarch64(u8 abi)
  * The header
  */
 
-/* Bytes @from to @to of the header */
-static int read_header(struct sframe_header *hdr, unsigned long addr,
-		       unsigned int from, unsigned int to)
+static int read_header(void *to, unsigned long addr, size_t size)
 {
-	u8 *bytes = (u8 *)hdr;
-	u32 word;
-	int ret;
+	unsigned long left;
 
-	BUILD_BUG_ON(sizeof(*hdr) != 28);
-
-	for (; from < to; from += sizeof(word)) {
-		ret = unwind_read_u32(&word, addr + from);
-		if (ret)
-			return ret;
-		memcpy(bytes + from, &word, sizeof(word));
-	}
-	return 0;
+	BUILD_BUG_ON(sizeof(struct sframe_header) != 28);
+	unwind_arch_tags_off();
+	left = copy_from_user(to, (const void __user *)addr, size);
+	unwind_arch_tags_on();
+	return left ? -EFAULT : 0;
 }
 
 /* "The only part [...] whose format cannot vary between versions" */
@@ -177,7 +178,7 @@ int sframe_read_header(struct sframe_section *sec, unsigned long start,
 
 	if (size < SFRAME_PREAMBLE_SIZE || start + size < start)
 		return -ENOEXEC;
-	ret = read_header(&hdr, start, 0, SFRAME_PREAMBLE_SIZE);
+	ret = read_header(&hdr, start, SFRAME_PREAMBLE_SIZE);
 	if (!ret)
 		ret = check_preamble(&hdr);
 	if (ret)
@@ -185,7 +186,8 @@ int sframe_read_header(struct sframe_section *sec, unsigned long start,
 
 	if (size < sizeof(hdr))
 		return -ENOEXEC;
-	ret = read_header(&hdr, start, SFRAME_PREAMBLE_SIZE, sizeof(hdr));
+	ret = read_header((void *)&hdr + SFRAME_PREAMBLE_SIZE, start + SFRAME_PREAMBLE_SIZE,
+			  sizeof(hdr) - SFRAME_PREAMBLE_SIZE);
 	return ret ?: set_section(sec, &hdr, start, size, abi);
 }
 
@@ -421,7 +423,7 @@ static __always_inline int find_fre(const struct sframe_section *sec,
 	int ret;
 
 	if (func->info & SFRAME_FDE_PCTYPE_MASK) {
-		ret = sframe_get_u8(&rep_size, func->rep_size);
+		ret = sframe_get(&rep_size, func->rep_size);
 		if (ret)
 			return ret;
 		if (!rep_size)
@@ -446,13 +448,13 @@ static __always_inline int refresh_counts(struct sframe_section *sec)
 {
 	int ret;
 
-	ret = sframe_get_u32(&sec->num_fdes, sec->start +
+	ret = sframe_get(&sec->num_fdes, sec->start +
 				     offsetof(struct sframe_header, num_fdes));
 	if (ret)
 		return ret;
 	/* What is counted was written before the count */
 	smp_rmb();
-	ret = sframe_get_u32(&sec->fre_len, sec->start +
+	ret = sframe_get(&sec->fre_len, sec->start +
 				     offsetof(struct sframe_header, fre_len));
 	if (ret)
 		return ret;
@@ -510,6 +512,33 @@ static __always_inline int find_rule(struct sframe_section *sec, unsigned long i
 	return ret ?: entry_unchanged(sec, &func);
 }
 
+/*
+ * Open the section for many reads: get_user() would check the address, open user memory and
+ * close it again for each.
+ *
+ * User memory is open in between, so no function may be called there: the code that
+ * reads is inlined as a whole (objtool checks that).  That code keeps its reads within
+ * the section.  A speculated read may leave it, but reaches no kernel address: positions
+ * have 32 bits, and even times the size of an entry they do not go that far.
+ *
+ * Memory may have tags (arm64's MTE).  The addresses here have none, so tag checks are
+ * off during reads.
+ */
+static __always_inline bool open_section(const struct sframe_section *sec)
+{
+	might_fault();
+	if (!user_read_access_begin((const void __user *)sec->start, sec->end - sec->start))
+		return false;
+	unwind_arch_tags_off();
+	return true;
+}
+
+static __always_inline void close_section(void)
+{
+	unwind_arch_tags_on();
+	user_read_access_end();
+}
+
 /**
  * sframe_find_rule - look up an address
  * @sec: a section that sframe_read_header() accepted
@@ -529,9 +558,9 @@ int sframe_find_rule(const struct sframe_section *sec, unsigned long ip,
 	int ret;
 
 	*rule = sec->fixed;
-	if (!unwind_read_begin(sec->start, sec->end - sec->start))
+	if (!open_section(sec))
 		return -EFAULT;
 	ret = find_rule(&now, ip, rule);
-	unwind_read_end();
+	close_section();
 	return ret;
 }

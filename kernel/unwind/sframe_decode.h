@@ -5,8 +5,8 @@
  * Two files decode sections, and read them differently.  sframe.c looks up one
  * address in a section in user memory, where each read may fail.  sframe_table.c
  * goes through a section that was copied into the kernel.  The includer defines
- * sframe_get_u8(), sframe_get_u16(), sframe_get_u32() and sframe_get_u64(), which
- * take a pointer to the value and an address, and return 0 or -EFAULT.
+ * sframe_get(), which takes a pointer to the value, of any type, and an address, and
+ * returns 0 or -EFAULT.
  *
  * The section is hostile in both cases.  Nothing outside it is read: every
  * position is computed in 64 bits from values of at most 32 bits, and compared
@@ -95,10 +95,10 @@ static __always_inline int read_func_start(const struct sframe_section *sec,
 	int ret;
 
 	if (is_v2(sec)) {
-		ret = sframe_get_u32(&val32, sec->fdes + pos);
+		ret = sframe_get(&val32, sec->fdes + pos);
 		val64 = (s32)val32;
 	} else {
-		ret = sframe_get_u64(&val64, sec->fdes + pos);
+		ret = sframe_get(&val64, sec->fdes + pos);
 	}
 	*start = val64 + (sec->flags & SFRAME_F_FDE_FUNC_START_PCREL ? pos : 0);
 	return ret;
@@ -107,7 +107,7 @@ static __always_inline int read_func_start(const struct sframe_section *sec,
 static __always_inline int read_func_size(const struct sframe_section *sec,
 					  u64 i, u32 *size)
 {
-	return sframe_get_u32(size, sec->fdes + fde_pos(sec, i) +
+	return sframe_get(size, sec->fdes + fde_pos(sec, i) +
 				    (is_v2(sec) ? offsetof(struct sframe_fde_v2, size) :
 						  offsetof(struct sframe_fde_v3, size)));
 }
@@ -115,7 +115,7 @@ static __always_inline int read_func_size(const struct sframe_section *sec,
 static __always_inline int read_fre_off(const struct sframe_section *sec,
 					u64 i, u32 *fre_off)
 {
-	return sframe_get_u32(fre_off, sec->fdes + fde_pos(sec, i) +
+	return sframe_get(fre_off, sec->fdes + fde_pos(sec, i) +
 				       (is_v2(sec) ? offsetof(struct sframe_fde_v2, fre_off) :
 						     offsetof(struct sframe_fde_v3, fre_off)));
 }
@@ -124,10 +124,10 @@ static __always_inline int read_func_v2(struct sframe_func *func)
 {
 	int ret;
 
-	ret = sframe_get_u32(&func->num_fres, func->fde +
+	ret = sframe_get(&func->num_fres, func->fde +
 				     offsetof(struct sframe_fde_v2, num_fres));
 	if (!ret)
-		ret = sframe_get_u8(&func->info, func->fde +
+		ret = sframe_get(&func->info, func->fde +
 					    offsetof(struct sframe_fde_v2, info));
 	/* Bit 7 has no meaning in version 2 */
 	func->info &= ~SFRAME_FDE_SIGNAL;
@@ -149,13 +149,13 @@ static __always_inline int read_func_attr_v3(const struct sframe_section *sec,
 	if (func->fre_pos > sec->fre_len)
 		return -EINVAL;
 
-	ret = sframe_get_u16(&num_fres, addr +
+	ret = sframe_get(&num_fres, addr +
 				     offsetof(struct sframe_fde_attr_v3, num_fres));
 	if (!ret)
-		ret = sframe_get_u8(&func->info, addr +
+		ret = sframe_get(&func->info, addr +
 					    offsetof(struct sframe_fde_attr_v3, info));
 	if (!ret)
-		ret = sframe_get_u8(&info2, addr +
+		ret = sframe_get(&info2, addr +
 					    offsetof(struct sframe_fde_attr_v3, info2));
 	func->num_fres = num_fres;
 	func->type = FIELD_GET(SFRAME_FDE_TYPE, info2);
@@ -205,15 +205,15 @@ static __always_inline int read_fre_start(const struct sframe_section *sec,
 		return -EINVAL;
 	switch (fre_type) {
 	case SFRAME_FRE_TYPE_ADDR1:
-		ret = sframe_get_u8(&val8, addr);
+		ret = sframe_get(&val8, addr);
 		*start = val8;
 		return ret;
 	case SFRAME_FRE_TYPE_ADDR2:
-		ret = sframe_get_u16(&val16, addr);
+		ret = sframe_get(&val16, addr);
 		*start = val16;
 		return ret;
 	default:
-		return sframe_get_u32(start, addr);
+		return sframe_get(start, addr);
 	}
 }
 
@@ -224,7 +224,7 @@ static __always_inline int read_fre_info(const struct sframe_section *sec,
 	u8 info = 0;
 	int ret;
 
-	ret = sframe_get_u8(&info, sec->fres + fre->end + (1U << fre_type));
+	ret = sframe_get(&info, sec->fres + fre->end + (1U << fre_type));
 	if (ret)
 		return ret;
 	if (fre_word_size(info) > SFRAME_FRE_DATAWORD_4B)
@@ -252,13 +252,13 @@ static __always_inline int read_word(const struct sframe_section *sec,
 
 	*pos += 1U << word_size;
 	if (word_size == SFRAME_FRE_DATAWORD_1B) {
-		ret = sframe_get_u8(&val8, addr);
+		ret = sframe_get(&val8, addr);
 		*word = (s8)val8;
 	} else if (word_size == SFRAME_FRE_DATAWORD_2B) {
-		ret = sframe_get_u16(&val16, addr);
+		ret = sframe_get(&val16, addr);
 		*word = (s16)val16;
 	} else {
-		ret = sframe_get_u32(&val32, addr);
+		ret = sframe_get(&val32, addr);
 		*word = (s32)val32;
 	}
 	return ret;

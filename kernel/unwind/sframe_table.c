@@ -40,11 +40,13 @@
 #include "sframe_table.h"
 
 /* The section is a copy: reads cannot fail, and their bounds were checked */
-#define SFRAME_GET(type, val, addr)	(*(val) = get_unaligned((const type *)(addr)), 0)
-#define sframe_get_u8(val, addr)	SFRAME_GET(u8, val, addr)
-#define sframe_get_u16(val, addr)	SFRAME_GET(u16, val, addr)
-#define sframe_get_u32(val, addr)	SFRAME_GET(u32, val, addr)
-#define sframe_get_u64(val, addr)	SFRAME_GET(u64, val, addr)
+#define sframe_get(val, addr)						\
+({									\
+	typeof(val) __val = (val);					\
+									\
+	*__val = get_unaligned((const typeof(*__val) *)(addr));		\
+	0;								\
+})
 #include "sframe_decode.h"
 
 /* Distributions' files have some hundreds of rules, fewer than ten of them complex */
@@ -192,7 +194,7 @@ static bool read_repeats(const struct sframe_func *func, u32 *block, u32 *repeat
 	*repeats = 1;
 	if (!(func->info & SFRAME_FDE_PCTYPE_MASK))
 		return true;
-	(void)sframe_get_u8(&rep_size, func->rep_size);
+	(void)sframe_get(&rep_size, func->rep_size);
 	if (!rep_size)
 		return false;
 	*block = rep_size;

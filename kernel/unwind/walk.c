@@ -45,7 +45,6 @@
 #include "mapping.h"
 #include "sframe_table.h"
 #include "tables.h"
-#include "unwind_mem.h"
 #include "uprobe.h"
 #include "walk.h"
 #include "words.h"

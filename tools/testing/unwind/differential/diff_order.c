@@ -40,11 +40,13 @@ static void swap_value(unsigned long addr, void *val, size_t size)
 
 	if (offset >= sizeof(struct sframe_header)) {
 		reverse(val, size);
-	} else if (offset >= PREAMBLE_END) {
-		for (i = 0; i < size; i += sizeof(u32))
-			reverse((u8 *)val + i, sizeof(u32));
 	} else if (offset == 0 && size >= sizeof(u16)) {
 		reverse(val, sizeof(u16));
+	} else {
+		/* The header is read in pieces of several fields: bytes, then words */
+		for (i = 0; i < size; i += sizeof(u32))
+			if (offset + i >= PREAMBLE_END)
+				reverse((u8 *)val + i, sizeof(u32));
 	}
 }
 

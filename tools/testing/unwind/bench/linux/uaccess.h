@@ -39,8 +39,8 @@ static __always_inline int bench_load(void *val, unsigned long addr,
 	return 0;
 }
 
-#define get_user(x, ptr) \
-	bench_load(&(x), (unsigned long)(ptr), sizeof(x))
+#define copy_from_user(to, ptr, size) \
+	((void)__builtin_memcpy((to), (const void *)(ptr), (size)), 0)
 
 #define unsafe_get_user(x, ptr, label) do {				\
 	if (bench_load(&(x), (unsigned long)(ptr), sizeof(x)))		\

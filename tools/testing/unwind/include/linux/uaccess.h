@@ -13,6 +13,9 @@
 #define get_user(x, ptr) \
 	umem_get_user(&(x), (unsigned long)(ptr), sizeof(x))
 
+#define copy_from_user(to, ptr, size) \
+	(umem_get_user((to), (unsigned long)(ptr), (size)) ? (size) : 0)
+
 #define might_fault()			((void)0)
 
 #define user_read_access_begin(ptr, size) \
