@@ -438,7 +438,8 @@ int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
 	slot->inside = NULL;
 	if (slot->table)
 		clip_to_table(slot, addr);
-	if (state->notes && slot->table && slot->table->chain)
+	if (IS_ENABLED(CONFIG_UNWIND_USER_SFRAME) && state->notes && slot->table &&
+	    slot->table->chain)
 		unwind_chain_note(state->notes, slot->table, slot->origin - slot->table->start);
 	state->next_map = (i + 1) % UNWIND_MAPPINGS;
 found:

@@ -170,29 +170,13 @@ bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside);
 int unwind_code_add(struct unwind_code *code, unsigned long addr);
 void unwind_code_release(struct unwind_code *code);
 
-#ifdef CONFIG_UNWIND_USER_SFRAME
+/* Notes are taken with CONFIG_UNWIND_USER_SFRAME only */
 void unwind_chain_note(struct unwind_walk_notes *notes, const struct sframe_table *table,
 		       unsigned long base);
 void unwind_chain_clear_notes(struct unwind_walk_notes *notes);
 void unwind_chain_free_notes(struct unwind_walk_notes *notes);
 void unwind_chain_take(const struct unwind_stacktrace *trace, struct unwind_walk_notes *notes);
 void unwind_chain_settle(struct unwind_walk_notes *notes);
-#else
-static inline void unwind_chain_note(struct unwind_walk_notes *notes,
-				     const struct sframe_table *table, unsigned long base)
-{
-}
-
-static inline void unwind_chain_clear_notes(struct unwind_walk_notes *notes) { }
-static inline void unwind_chain_free_notes(struct unwind_walk_notes *notes) { }
-
-static inline void unwind_chain_take(const struct unwind_stacktrace *trace,
-				     struct unwind_walk_notes *notes)
-{
-}
-
-static inline void unwind_chain_settle(struct unwind_walk_notes *notes) { }
-#endif
 
 /**
  * unwind_has_stack - does the task have a user stack to return to?

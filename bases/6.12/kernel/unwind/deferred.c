@@ -310,21 +310,12 @@ static unsigned int max_entries(void)
 	return clamp(max, 1, UNWIND_MAX_ENTRIES);
 }
 
-/* Size of a buffer without notes */
-static size_t cache_size(unsigned int size)
-{
-	return max(sizeof(struct unwind_cache), offsetof(struct unwind_cache, entries[size]));
-}
-
-static struct unwind_walk_notes *notes_of(struct unwind_cache *cache)
-{
-	return cache->has_notes ? (void *)cache + cache_size(cache->size) : NULL;
-}
-
 static void free_notes(struct unwind_cache *cache)
 {
-	if (cache && cache->has_notes)
-		unwind_chain_free_notes(notes_of(cache));
+	struct unwind_walk_notes *notes = unwind_cache_notes(cache);
+
+	if (notes)
+		unwind_chain_free_notes(notes);
 }
 
 /**
@@ -352,14 +343,14 @@ static struct unwind_cache *alloc_cache(unsigned int size, bool notes, bool own)
 	const struct unwind_walk_notes empty = { .own = own };
 	struct unwind_cache *cache;
 
-	cache = kvmalloc(cache_size(size) + more, unwind_notes_gfp(&empty));
+	cache = kvmalloc(unwind_cache_size(size) + more, unwind_notes_gfp(&empty));
 	if (!cache)
 		return NULL;
 	cache->size = size;
 	cache->has_notes = notes;
 	cache->own = own;
 	if (notes)
-		*notes_of(cache) = empty;
+		*unwind_cache_notes(cache) = empty;
 	return cache;
 }
 
@@ -396,7 +387,7 @@ static struct unwind_cache *get_cache(struct unwind_task_info *info, u64 cookie)
 	const unsigned int size = max_entries();
 	struct unwind_cache *cache = NULL;
 
-	if (unlikely(info->self))
+	if (unlikely(unwind_self_of(info)))
 		cache = get_own_cache(info->self, size, notes);
 	if (!cache)
 		cache = get_spare_cache(size, notes);
@@ -410,8 +401,10 @@ static struct unwind_cache *get_cache(struct unwind_task_info *info, u64 cookie)
 /* The stack is not needed any more */
 static void clear_cache(struct unwind_cache *cache)
 {
-	if (cache && cache->has_notes)
-		unwind_chain_clear_notes(notes_of(cache));
+	struct unwind_walk_notes *notes = unwind_cache_notes(cache);
+
+	if (notes)
+		unwind_chain_clear_notes(notes);
 }
 
 /* The entry ends: a task that is not in the kernel has no buffer */
@@ -424,21 +417,10 @@ static void put_cache(struct unwind_task_info *info)
 	clear_cache(cache);
 	if (likely(!cache->own))
 		cache = this_cpu_xchg(unwind_spare, cache);
-	else if (info->self)
+	else if (unwind_self_of(info))
 		cache = unwind_self_swap(info->self, cache);
 	unwind_cache_free(cache);
 	info->cache = NULL;
-}
-
-/**
- * unwind_cache_notes - what was noted when a stack was taken
- * @cache: the stack
- *
- * Return: the notes, or NULL.
- */
-struct unwind_walk_notes *unwind_cache_notes(struct unwind_cache *cache)
-{
-	return notes_of(cache);
 }
 
 /*
@@ -458,7 +440,7 @@ static void entry_stack(struct unwind_task_info *info, u64 cookie,
 	trace->entries = cache->entries;
 	if (cache->cookie != (u32)cookie) {
 		clear_cache(cache);
-		unwind_walk(trace, cache->size, notes_of(cache));
+		unwind_walk(trace, cache->size, unwind_cache_notes(cache));
 		cache->nr = trace->nr;
 		cache->cookie = (u32)cookie;
 	}
@@ -474,8 +456,7 @@ static void entry_stack(struct unwind_task_info *info, u64 cookie,
  */
 struct unwind_chain_stack *unwind_deferred_chains(void)
 {
-	struct unwind_cache *cache = current->unwind_info.cache;
-	struct unwind_walk_notes *notes = cache ? notes_of(cache) : NULL;
+	struct unwind_walk_notes *notes = unwind_cache_notes(current->unwind_info.cache);
 
 	return notes && notes->has_stack && notes->stack->nr ? notes->stack : NULL;
 }
@@ -563,7 +544,7 @@ void unwind_held_deliver(struct unwind_held *held)
 		.nr = held->cache->nr,
 		.entries = held->cache->entries,
 	};
-	struct unwind_walk_notes *notes = notes_of(held->cache);
+	struct unwind_walk_notes *notes = unwind_cache_notes(held->cache);
 	unsigned int bit;
 
 	/* This is where clients find the frames of languages */
@@ -611,7 +592,7 @@ static unsigned long take_chains(struct unwind_task_info *info, unsigned long cl
 	if (!wanted)
 		return 0;
 	unwind_chain_take(trace, notes);
-	return unlikely(info->self) && unwind_self_ask(info, wanted) ? wanted : 0;
+	return unlikely(unwind_self_of(info)) && unwind_self_ask(info, wanted) ? wanted : 0;
 }
 
 static void deliver(struct unwind_task_info *info)
@@ -626,13 +607,14 @@ static void deliver(struct unwind_task_info *info)
 	WRITE_ONCE(info->expires, jiffies + MAX_JIFFY_OFFSET);
 	cookie = atomic64_read(&info->cookie);
 	clients = unwind_info_take(info);
-	if (unlikely(info->self) && unwind_self_join(info->self, clients, cookie))
+	if (unlikely(unwind_self_of(info)) &&
+	    unwind_self_join(info->self, clients, cookie))
 		clients = 0;
 	/* There are none if all were cancelled meanwhile */
-	if (clients)
+	if (clients) {
 		entry_stack(info, cookie, &trace);
-	if (clients && info->cache)
-		notes = notes_of(info->cache);
+		notes = unwind_cache_notes(info->cache);
+	}
 	if (notes)
 		held = take_chains(info, clients, &trace, notes);
 	/* The buffer stays where it is, for clients that get it now */
@@ -703,15 +685,21 @@ void unwind_reset_info(void)
 		return;
 	}
 	put_cache(info);
-	if (unlikely(info->self))
+	if (unlikely(unwind_self_of(info)))
 		unwind_self_left(info->self);
 }
 
-/* Refuse further requests in this entry, and deliver pending ones */
-static void close_entry(struct unwind_task_info *info)
+/*
+ * Refuse further requests in this entry, and deliver pending ones; also the one to the task
+ * itself, whose frames then do not come: @outcome.
+ */
+static void close_entry(struct unwind_task_info *info, enum unwind_self_outcome outcome)
 {
-	long old = atomic_long_fetch_or(UNWIND_CLOSED, &info->requests);
+	long old;
 
+	if (unlikely(unwind_self_of(info)))
+		unwind_self_end(info, outcome);
+	old = atomic_long_fetch_or(UNWIND_CLOSED, &info->requests);
 	/* Brings the task to unwind_reset_info(), should it return to user space */
 	set_thread_flag(TIF_UNWIND);
 	if (old & UNWIND_PENDING)
@@ -728,8 +716,7 @@ static void close_entry(struct unwind_task_info *info)
  */
 void unwind_deferred_exec(void)
 {
-	unwind_self_end(&current->unwind_info, UNWIND_SELF_EXECED);
-	close_entry(&current->unwind_info);
+	close_entry(&current->unwind_info, UNWIND_SELF_EXECED);
 }
 
 /**
@@ -744,8 +731,7 @@ void unwind_deferred_exec(void)
 void unwind_deferred_task_exit(struct task_struct *task)
 {
 	WARN_ON_ONCE(task != current);
-	unwind_self_end(&task->unwind_info, UNWIND_SELF_EXITED);
-	close_entry(&task->unwind_info);
+	close_entry(&task->unwind_info, UNWIND_SELF_EXITED);
 	/* Nobody may wait for this task for long */
 	free_notes(task->unwind_info.cache);
 }

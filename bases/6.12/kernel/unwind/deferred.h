@@ -4,9 +4,12 @@
 #define _KERNEL_UNWIND_DEFERRED_H
 
 #include <linux/bits.h>
+#include <linux/minmax.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
 #include <linux/unwind_deferred_types.h>
+
+struct unwind_walk_notes;
 
 /* State bits of unwind_task_info::requests; the rest are clients */
 #define UNWIND_PENDING		BIT(BITS_PER_LONG - 1)	/* the task work is queued */
@@ -58,7 +61,24 @@ struct unwind_held {
 	u64			ids[UNWIND_MAX_CLIENTS];
 };
 
-struct unwind_walk_notes *unwind_cache_notes(struct unwind_cache *cache);
+/* Size of a buffer without notes */
+static inline size_t unwind_cache_size(unsigned int size)
+{
+	return max(sizeof(struct unwind_cache), offsetof(struct unwind_cache, entries[size]));
+}
+
+/**
+ * unwind_cache_notes - what was noted when a stack was taken
+ * @cache: the stack, or NULL
+ *
+ * Return: the notes, or NULL.
+ */
+static inline struct unwind_walk_notes *unwind_cache_notes(struct unwind_cache *cache)
+{
+	return IS_ENABLED(CONFIG_UNWIND_USER_SFRAME) && cache && cache->has_notes ?
+	       (void *)cache + unwind_cache_size(cache->size) : NULL;
+}
+
 void unwind_cache_free(struct unwind_cache *cache);
 void unwind_held_add(struct unwind_held *held, unsigned long clients);
 void unwind_held_deliver(struct unwind_held *held);

@@ -426,7 +426,7 @@ bool unwind_self_join(struct unwind_self *self, unsigned long clients, u64 cooki
 
 /**
  * unwind_self_end - the current task is not asked any more
- * @info: its own
+ * @info: its own; it has opted in
  * @outcome: of a request that is outstanding
  *
  * Context: task; may sleep.
@@ -435,8 +435,6 @@ void unwind_self_end(struct unwind_task_info *info, enum unwind_self_outcome out
 {
 	struct unwind_self *self = info->self;
 
-	if (likely(!self))
-		return;
 	timer_shutdown_sync(&self->timer);
 	if (atomic_read(&self->queued))
 		task_work_cancel(current, &self->work);

@@ -23,7 +23,6 @@
 #define unwind_info_take		copy_info_take
 #define unwind_info_reset		copy_info_reset
 #define unwind_reset_info		copy_reset_info
-#define unwind_cache_notes		copy_cache_notes
 #define unwind_cache_free		copy_cache_free
 #define unwind_held_add			copy_held_add
 #define unwind_held_deliver		copy_held_deliver
@@ -41,7 +40,6 @@ int unwind_info_request(struct unwind_task_info *info, unsigned long bit,
 unsigned long unwind_info_take(struct unwind_task_info *info);
 bool unwind_info_reset(struct unwind_task_info *info);
 void unwind_reset_info(void);
-struct unwind_walk_notes *unwind_cache_notes(struct unwind_cache *cache);
 void unwind_cache_free(struct unwind_cache *cache);
 void unwind_held_add(struct unwind_held *held, unsigned long clients);
 void unwind_held_deliver(struct unwind_held *held);
