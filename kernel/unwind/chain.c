@@ -224,23 +224,17 @@ static void find_heads(struct unwind_chain_reader *reader, const struct unwind_c
 /**
  * struct natives - the native stack
  * @ips: the address of each frame
- * @sps: the stack pointer of each frame; 0 if it is not known
- * @nr: number of frames
- * @from: what comes from here on lies in this frame, or further out
+ * @places: its stack pointer
  * @attr: the chain whose frames are placed
  * @base: what its addresses count from
  * @missed: there was no frame of this function where one was expected
- * @visits: how many more frames may be looked at
  */
 struct natives {
 	const unsigned long	*ips;
-	const unsigned long	*sps;
-	unsigned int		nr;
-	unsigned int		from;
+	struct unwind_places	places;
 	const struct unwind_chain_attr *attr;
 	unsigned long		base;
 	bool			missed;
-	unsigned int		visits;
 };
 
 /* Has the runtime entry frames, not text that executes frames? */
@@ -257,24 +251,13 @@ static __always_inline bool in_text(const struct natives *natives, unsigned long
 	return ip - text[0].start < text[0].size || ip - text[1].start < text[1].size;
 }
 
-/* The native frame around an address, or UNWIND_CHAIN_APART */
-static __always_inline u16 place_of(struct natives *natives, unsigned long addr)
-{
-	const u16 place = unwind_walk_place(natives->sps, natives->nr, natives->from, addr,
-					    &natives->visits);
-
-	if (place != UNWIND_CHAIN_APART)
-		natives->from = place;
-	return place;
-}
-
 /* The next native frame of the function that executes frames, or UNWIND_CHAIN_APART */
 static __always_inline u16 next_executor(struct natives *natives)
 {
 	unsigned int i;
 
-	while (natives->from < natives->nr) {
-		i = natives->from++;
+	while (natives->places.from < natives->places.nr) {
+		i = natives->places.from++;
 		/* The call, but for the topmost frame */
 		if (in_text(natives, natives->ips[i] - !!i))
 			return i;
@@ -412,7 +395,8 @@ static __always_inline bool step_frame(struct unwind_chain_reader *reader,
 	if (!read_next(reader, attr, at->frame, node))
 		return false;
 	if (node->entry && has_entry_frames(attr)) {
-		set_place(stack, at->first, place_of(natives, unwind_arch_untag(at->frame)));
+		set_place(stack, at->first,
+			  unwind_walk_place(&natives->places, unwind_arch_untag(at->frame)));
 		at->first = stack->nr;
 		return stack->nr < UNWIND_CHAIN_FRAMES;
 	}
@@ -460,7 +444,7 @@ static bool add_frames(struct unwind_chain_reader *reader, struct unwind_chain_s
 	const unsigned int first = stack->nr;
 	bool all;
 
-	natives->from = 0;
+	natives->places.from = 0;
 	natives->missed = false;
 	all = read_all(reader, step_frames(reader, stack, attr, natives, &at));
 	/* If frames and native frames do not end together, they do not belong together */
@@ -614,15 +598,38 @@ static void read_chains(struct unwind_chain_stack *stack, const struct unwind_ch
 	unsigned int i;
 	u32 rights;
 
-	stack->nr = 0;
-	stack->nr_chains = 0;
-	stack->cut = false;
-	stack->nr_missing = 0;
 	rights = unwind_arch_keys_open();
 	for (i = 0; i < nr_found; i++)
 		add_chain(&reader, stack, &found[i], natives);
 	unwind_arch_keys_close(rights);
 	stack->waits = reader.waits;
+}
+
+/**
+ * unwind_chain_get_stack - get memory for frames of languages
+ * @notes: of the walk
+ *
+ * Context: task; may sleep.
+ * Return: the memory, in which there may be frames; NULL if there is none.
+ */
+struct unwind_chain_stack *unwind_chain_get_stack(struct unwind_walk_notes *notes)
+{
+	struct unwind_chain_stack *stack = notes->stack;
+
+	/* The largest objects that come from slabs: pages would take longer than all the rest */
+	BUILD_BUG_ON(sizeof(*stack) > SZ_8K);
+	if (!stack)
+		stack = kmalloc(sizeof(*stack), unwind_notes_gfp(notes));
+	notes->stack = stack;
+	if (!stack || notes->has_stack)
+		return stack;
+	stack->nr = 0;
+	stack->nr_chains = 0;
+	stack->cut = false;
+	stack->nr_missing = 0;
+	stack->waits = 0;
+	notes->has_stack = true;
+	return stack;
 }
 
 /**
@@ -637,8 +644,8 @@ void unwind_chain_take(const struct unwind_stacktrace *trace, struct unwind_walk
 	struct unwind_chain_found found[UNWIND_CHAINS];
 	struct natives natives = {
 		.ips = trace->entries,
-		.sps = notes->sps,
-		.nr = min(trace->nr, notes->nr),
+		.places.sps = notes->sps,
+		.places.nr = min(trace->nr, notes->nr),
 	};
 	unsigned int nr;
 
@@ -647,18 +654,13 @@ void unwind_chain_take(const struct unwind_stacktrace *trace, struct unwind_walk
 	nr = find_chains(notes, found);
 	if (!nr)
 		return;
-	/* The largest objects that come from slabs: pages would take longer than all the rest */
-	BUILD_BUG_ON(sizeof(*notes->stack) > SZ_8K);
-	if (!notes->stack)
-		notes->stack = kmalloc(sizeof(*notes->stack), unwind_notes_gfp(notes));
-	if (!notes->stack) {
+	if (!unwind_chain_get_stack(notes)) {
 		while (nr)
 			unwind_chain_put(found[--nr].chain);
 		return;
 	}
-	natives.visits = natives.nr + MAX_NODES;
+	natives.places.visits = natives.places.nr + MAX_NODES;
 	read_chains(notes->stack, found, nr, &natives);
-	notes->has_stack = true;
 }
 
 /**

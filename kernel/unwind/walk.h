@@ -66,25 +66,28 @@ static inline gfp_t unwind_notes_gfp(const struct unwind_walk_notes *notes)
 }
 
 /**
- * unwind_walk_place - the native frame around an address
+ * struct unwind_places - the native frames, to find those around addresses
  * @sps: the stack pointers of the frames, as noted
  * @nr: number of frames
- * @from: the first one that may be it
- * @addr: the address
+ * @from: what comes from here on lies in this frame, or further out
  * @visits: how many more frames may be looked at
- *
- * Return: the index of the frame, or UNWIND_CHAIN_APART.
  */
-static __always_inline u16 unwind_walk_place(const unsigned long *sps, unsigned int nr,
-					     unsigned int from, unsigned long addr,
-					     unsigned int *visits)
+struct unwind_places {
+	const unsigned long	*sps;
+	unsigned int		nr;
+	unsigned int		from;
+	unsigned int		visits;
+};
+
+/* The native frame around an address, or UNWIND_CHAIN_APART */
+static __always_inline u16 unwind_walk_place(struct unwind_places *places, unsigned long addr)
 {
 	unsigned int i;
 
-	for (i = from; i + 1 < nr && *visits; i++) {
-		--*visits;
-		if (sps[i] && addr >= sps[i] && addr < sps[i + 1])
-			return i;
+	for (i = places->from; i + 1 < places->nr && places->visits; i++) {
+		places->visits--;
+		if (places->sps[i] && addr >= places->sps[i] && addr < places->sps[i + 1])
+			return places->from = i;
 	}
 	return UNWIND_CHAIN_APART;
 }
@@ -173,6 +176,7 @@ void unwind_code_release(struct unwind_code *code);
 /* Notes are taken with CONFIG_UNWIND_USER_SFRAME only */
 void unwind_chain_note(struct unwind_walk_notes *notes, const struct sframe_table *table,
 		       unsigned long base);
+struct unwind_chain_stack *unwind_chain_get_stack(struct unwind_walk_notes *notes);
 void unwind_chain_clear_notes(struct unwind_walk_notes *notes);
 void unwind_chain_free_notes(struct unwind_walk_notes *notes);
 void unwind_chain_take(const struct unwind_stacktrace *trace, struct unwind_walk_notes *notes);

@@ -449,36 +449,9 @@ void unwind_self_end(struct unwind_task_info *info, enum unwind_self_outcome out
  * Answers
  */
 
-/**
- * struct placing - where frames of an answer lie in the native stack
- * @nr: number of native frames whose stack pointers were noted
- * @from: what comes from here on lies in this frame, or further out
- * @visits: how many more native frames may be looked at
- */
-struct placing {
-	unsigned int	nr;
-	unsigned int	from;
-	unsigned int	visits;
-};
-
-/* UNWIND_CHAIN_APART if a frame has no address, or none in a native frame */
-static u16 place_of(const struct unwind_walk_notes *notes, u64 sp, struct placing *placing)
+static void add_frame(struct unwind_chain_stack *stack, const struct unwind_self_frame *frame,
+		      struct unwind_places *places)
 {
-	u16 place;
-
-	if (!sp)
-		return UNWIND_CHAIN_APART;
-	place = unwind_walk_place(notes->sps, placing->nr, placing->from, sp, &placing->visits);
-	if (place != UNWIND_CHAIN_APART)
-		placing->from = place;
-	return place;
-}
-
-static void add_frame(const struct unwind_walk_notes *notes, const struct unwind_self_frame *frame,
-		      struct placing *placing)
-{
-	struct unwind_chain_stack *stack = notes->stack;
-
 	if (stack->nr == UNWIND_CHAIN_FRAMES) {
 		stack->cut = true;
 		return;
@@ -486,33 +459,16 @@ static void add_frame(const struct unwind_walk_notes *notes, const struct unwind
 	stack->frames[stack->nr++] = (struct unwind_chain_frame){
 		.function = frame->function,
 		.check = frame->check,
-		.place = place_of(notes, frame->sp, placing),
+		/* If it has an address */
+		.place = frame->sp ? unwind_walk_place(places, frame->sp) :
+				     UNWIND_CHAIN_APART,
 		.chain = stack->nr_chains - 1,
 	};
 }
 
-/* Memory for frames, in which there may be frames of chains */
-static struct unwind_chain_stack *get_stack(struct unwind_walk_notes *notes)
-{
-	struct unwind_chain_stack *stack = notes->stack;
-
-	if (!stack)
-		stack = kmalloc(sizeof(*stack), unwind_notes_gfp(notes));
-	notes->stack = stack;
-	if (!stack || notes->has_stack)
-		return stack;
-	stack->nr = 0;
-	stack->nr_chains = 0;
-	stack->cut = false;
-	stack->nr_missing = 0;
-	stack->waits = 0;
-	notes->has_stack = true;
-	return stack;
-}
-
 static struct unwind_self_frame *copy_frames(const struct unwind_self_answer *answer)
 {
-	struct unwind_self_frame *frames;
+	struct unwind_self_frame *frames __free(kvfree) = NULL;
 	unsigned int i;
 
 	if (answer->nr > UNWIND_SELF_FRAMES)
@@ -522,25 +478,22 @@ static struct unwind_self_frame *copy_frames(const struct unwind_self_answer *an
 				GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
 	if (!frames)
 		return ERR_PTR(-ENOMEM);
-	if (copy_from_user(frames, u64_to_user_ptr(answer->frames), answer->nr * sizeof(*frames))) {
-		kvfree(frames);
+	if (copy_from_user(frames, u64_to_user_ptr(answer->frames), answer->nr * sizeof(*frames)))
 		return ERR_PTR(-EFAULT);
-	}
 	for (i = 0; i < answer->nr; i++) {
-		if (!frames[i].function) {
-			kvfree(frames);
+		if (!frames[i].function)
 			return ERR_PTR(-EINVAL);
-		}
 	}
-	return frames;
+	return no_free_ptr(frames);
 }
 
 static int add_frames(struct unwind_self *self, const struct unwind_self_answer *answer)
 {
 	struct unwind_walk_notes *notes = unwind_cache_notes(self->held.cache);
-	struct unwind_self_frame *frames = copy_frames(answer);
+	struct unwind_self_frame *frames __free(kvfree) = copy_frames(answer);
 	struct unwind_chain_stack *stack;
-	struct placing placing = {
+	struct unwind_places places = {
+		.sps = notes->sps,
 		.nr = min_t(unsigned int, self->held.cache->nr, notes->nr),
 		.visits = UNWIND_CHAIN_FRAMES + UNWIND_MAX_ENTRIES,
 	};
@@ -548,11 +501,9 @@ static int add_frames(struct unwind_self *self, const struct unwind_self_answer 
 
 	if (IS_ERR(frames))
 		return PTR_ERR(frames);
-	stack = get_stack(notes);
-	if (!stack) {
-		kvfree(frames);
+	stack = unwind_chain_get_stack(notes);
+	if (!stack)
 		return -ENOMEM;
-	}
 	BUILD_BUG_ON(UNWIND_CHAIN_MAX + ARRAY_SIZE(notes->found) + 1 != UNWIND_CHAINS);
 	if (answer->flags & UNWIND_SELF_ALL) {
 		stack->nr = 0;
@@ -564,9 +515,8 @@ static int add_frames(struct unwind_self *self, const struct unwind_self_answer 
 	/* The chain of these frames is none */
 	stack->chains[stack->nr_chains++] = NULL;
 	for (i = 0; i < answer->nr; i++)
-		add_frame(notes, &frames[i], &placing);
+		add_frame(stack, &frames[i], &places);
 	stack->cut |= !!(answer->flags & UNWIND_SELF_CUT);
-	kvfree(frames);
 	return 0;
 }
 
