@@ -354,19 +354,9 @@ static enum unwind_text_kind text_kind(const struct vm_area_struct *vma,
 {
 	if (unwind_is_vdso(vma))
 		return UNWIND_TEXT_VDSO;
-	if (!unwind_tables_any(vma->vm_mm))
-		return vma->vm_file ? UNWIND_TEXT_FILE : UNWIND_TEXT_ANON;
-	switch (unwind_tables_kind(vma->vm_mm, ip)) {
-	case UNWIND_RANGE_JIT:
+	if (unwind_tables_any(vma->vm_mm) && unwind_tables_is_jit(vma, ip))
 		return UNWIND_TEXT_JIT;
-	case UNWIND_RANGE_FIXED:
-		/* Only a registered table describes text that comes from no file */
-		if (!vma->vm_file)
-			return UNWIND_TEXT_JIT;
-		fallthrough;
-	default:
-		return vma->vm_file ? UNWIND_TEXT_FILE : UNWIND_TEXT_ANON;
-	}
+	return vma->vm_file ? UNWIND_TEXT_FILE : UNWIND_TEXT_ANON;
 }
 
 /**

@@ -541,23 +541,22 @@ unsigned int unwind_tables_nr(struct mm_struct *mm)
 }
 
 /**
- * unwind_tables_kind - find out what is registered for an address
- * @mm: the current task's address space
+ * unwind_tables_is_jit - is the text at an address registered as compiled at run time?
+ * @vma: the mapping, of the current task
  * @addr: the address
  *
  * Context: any.
- * Return: its kind.
+ * Return: whether its table may change (UNWIND_TABLE_JIT), or it comes from no file: only a
+ * registered table describes such text.
  */
-enum unwind_range_kind unwind_tables_kind(struct mm_struct *mm, unsigned long addr)
+bool unwind_tables_is_jit(const struct vm_area_struct *vma, unsigned long addr)
 {
 	struct unwind_range *range;
 	unsigned long start, last;
 
 	guard(rcu)();
-	range = find_range(mm, addr, &start, &last);
-	if (!range)
-		return UNWIND_RANGE_NONE;
-	return range->section.changes ? UNWIND_RANGE_JIT : UNWIND_RANGE_FIXED;
+	range = find_range(vma->vm_mm, addr, &start, &last);
+	return range && (range->section.changes || !vma->vm_file);
 }
 
 /* Copy what is needed of the range around @addr */

@@ -13,25 +13,13 @@ struct unwind_chain;
 struct unwind_chain_found;
 struct unwind_range;
 
-/**
- * enum unwind_range_kind - what a process has registered for an address
- * @UNWIND_RANGE_NONE: nothing
- * @UNWIND_RANGE_FIXED: a table that does not change
- * @UNWIND_RANGE_JIT: a table that may change (UNWIND_TABLE_JIT)
- */
-enum unwind_range_kind {
-	UNWIND_RANGE_NONE,
-	UNWIND_RANGE_FIXED,
-	UNWIND_RANGE_JIT,
-};
-
 int unwind_tables_find(struct mm_struct *mm, unsigned long addr,
 		       struct unwind_mapping *map, struct unwind_mapping *hole);
 unsigned int unwind_tables_nr(struct mm_struct *mm);
 int unwind_tables_build(struct mm_struct *mm, unsigned long addr);
 int unwind_tables_find_rule(struct mm_struct *mm, unsigned long addr,
 			    struct unwind_frame_rule *rule);
-enum unwind_range_kind unwind_tables_kind(struct mm_struct *mm, unsigned long addr);
+bool unwind_tables_is_jit(const struct vm_area_struct *vma, unsigned long addr);
 
 int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
 			   unsigned int max);
