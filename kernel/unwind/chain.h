@@ -55,7 +55,6 @@ void unwind_chain_read_text(struct unwind_chain_reader *reader, u64 addr, u64 si
 void unwind_chain_read_bytes(struct unwind_chain_reader *reader, u32 tag, u64 addr, u64 size,
 			     char *buf);
 
-int unwind_chain_copy_attr(struct unwind_chain_attr *attr, u64 uattr, size_t size);
 struct unwind_chain *unwind_chain_alloc(const struct unwind_chain_attr *attr);
 void unwind_chain_put(struct unwind_chain *chain);
 

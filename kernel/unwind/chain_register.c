@@ -81,26 +81,6 @@ static bool is_valid(const struct unwind_chain_attr *attr)
 }
 
 /**
- * unwind_chain_copy_attr - copy a chain from user space
- * @attr: set on success, but not checked
- * @uattr: address of a &struct unwind_chain_attr
- * @size: its size as the caller knows it
- *
- * Context: task; may sleep.
- * Return: 0, or -EINVAL, -E2BIG and -EFAULT as unwind_chain_prctl().
- */
-int unwind_chain_copy_attr(struct unwind_chain_attr *attr, u64 uattr, size_t size)
-{
-	BUILD_BUG_ON(sizeof(*attr) != UNWIND_CHAIN_ATTR_SIZE_VER0);
-
-	if (size > PAGE_SIZE)
-		return -E2BIG;
-	if (size < UNWIND_CHAIN_ATTR_SIZE_VER0)
-		return -EINVAL;
-	return copy_struct_from_user(attr, sizeof(*attr), u64_to_user_ptr(uattr), size);
-}
-
-/**
  * unwind_chain_alloc - check and make a chain
  * @attr: what it says; its key and head may be anything
  *
@@ -198,7 +178,8 @@ int unwind_chain_prctl(unsigned long op, unsigned long uattr, unsigned long size
 	default:
 		return -EINVAL;
 	}
-	ret = unwind_chain_copy_attr(&attr, uattr, size);
+	BUILD_BUG_ON(sizeof(attr) != UNWIND_CHAIN_ATTR_SIZE_VER0);
+	ret = unwind_copy_attr(&attr, sizeof(attr), uattr, size);
 	if (ret)
 		return ret;
 	if (!attr.key || attr.flags & ~ALL_FLAGS)

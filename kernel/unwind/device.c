@@ -44,6 +44,7 @@
 #include "mapping.h"
 #include "request.h"
 #include "sframe_table.h"
+#include "tables.h"
 
 #define MAX_LISTED	65536
 
@@ -189,7 +190,7 @@ static int add_chain(struct sframe_table *table, const struct unwind_answer *ans
 
 	if (!answer->chain)
 		return answer->chain_size ? -EINVAL : 0;
-	ret = unwind_chain_copy_attr(&attr, answer->chain, answer->chain_size);
+	ret = unwind_copy_attr(&attr, sizeof(attr), answer->chain, answer->chain_size);
 	if (ret)
 		return ret;
 	if (attr.key)

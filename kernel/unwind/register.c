@@ -29,23 +29,24 @@
 /* Ranges that one process may register: about 20 MB, and the tables made of them */
 static unsigned int max_ranges __read_mostly = 65536;
 
-static int read_attr(struct unwind_table_attr *attr,
-		     const struct unwind_table_attr __user *uattr, size_t size)
+/**
+ * unwind_copy_attr - copy an extensible structure from user space, for a prctl()
+ * @attr: set on success
+ * @known: its size, which its first version has so far
+ * @uattr: its address in user space
+ * @size: its size as the caller knows it
+ *
+ * Context: task; may sleep.
+ * Return: 0; -EINVAL it is shorter than its first version; -E2BIG it is longer than a page,
+ * or has a tail that is not zero; -EFAULT.
+ */
+int unwind_copy_attr(void *attr, size_t known, u64 uattr, size_t size)
 {
-	int ret;
-
-	BUILD_BUG_ON(sizeof(*attr) != UNWIND_TABLE_ATTR_SIZE_VER0);
-
 	if (size > PAGE_SIZE)
 		return -E2BIG;
-	if (size < UNWIND_TABLE_ATTR_SIZE_VER0)
+	if (size < known)
 		return -EINVAL;
-	ret = copy_struct_from_user(attr, sizeof(*attr), uattr, size);
-	if (ret)
-		return ret;
-	if (attr->flags & ~UNWIND_TABLE_JIT || !attr->key)
-		return -EINVAL;
-	return 0;
+	return copy_struct_from_user(attr, known, u64_to_user_ptr(uattr), size);
 }
 
 /*
@@ -171,9 +172,12 @@ int unwind_table_prctl(unsigned long op, unsigned long uattr,
 	default:
 		return -EINVAL;
 	}
-	ret = read_attr(&attr, (const void __user *)uattr, size);
+	BUILD_BUG_ON(sizeof(attr) != UNWIND_TABLE_ATTR_SIZE_VER0);
+	ret = unwind_copy_attr(&attr, sizeof(attr), uattr, size);
 	if (ret)
 		return ret;
+	if (attr.flags & ~UNWIND_TABLE_JIT || !attr.key)
+		return -EINVAL;
 	return op == PR_UNWIND_TABLE_ADD ?
 	       table_add(&attr) : unwind_tables_unregister(current->mm, attr.key);
 }

@@ -13,6 +13,7 @@ struct unwind_chain;
 struct unwind_chain_found;
 struct unwind_range;
 
+int unwind_copy_attr(void *attr, size_t known, u64 uattr, size_t size);
 int unwind_tables_find(struct mm_struct *mm, unsigned long addr,
 		       struct unwind_mapping *map, struct unwind_mapping *hole);
 unsigned int unwind_tables_nr(struct mm_struct *mm);

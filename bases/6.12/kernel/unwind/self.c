@@ -59,6 +59,7 @@
 #include "counts.h"
 #include "deferred.h"
 #include "self.h"
+#include "tables.h"
 #include "walk.h"
 
 #define CREATE_TRACE_POINTS
@@ -579,11 +580,7 @@ static int self_answer(struct unwind_self *self, unsigned long uattr, unsigned l
 	int ret;
 
 	BUILD_BUG_ON(sizeof(answer) != UNWIND_SELF_ANSWER_SIZE_VER0);
-	if (size > PAGE_SIZE)
-		return -E2BIG;
-	if (size < UNWIND_SELF_ANSWER_SIZE_VER0)
-		return -EINVAL;
-	ret = copy_struct_from_user(&answer, sizeof(answer), (void __user *)uattr, size);
+	ret = unwind_copy_attr(&answer, sizeof(answer), uattr, size);
 	if (ret)
 		return ret;
 	if (!is_valid_answer(&answer))
@@ -627,11 +624,7 @@ static int self_enable(unsigned long uattr, unsigned long size)
 	int ret;
 
 	BUILD_BUG_ON(sizeof(attr) != UNWIND_SELF_ATTR_SIZE_VER0);
-	if (size > PAGE_SIZE)
-		return -E2BIG;
-	if (size < UNWIND_SELF_ATTR_SIZE_VER0)
-		return -EINVAL;
-	ret = copy_struct_from_user(&attr, sizeof(attr), (void __user *)uattr, size);
+	ret = unwind_copy_attr(&attr, sizeof(attr), uattr, size);
 	if (ret)
 		return ret;
 	ret = check_attr(&attr);
