@@ -68,23 +68,11 @@ fault:									\
 #define MAX_FRES	65536
 
 /*
- * s390x is not among them.  It scales and shifts offsets of the CFA, pads FREs with
+ * s390x is not read.  It scales and shifts offsets of the CFA, pads FREs with
  * an invalid RA, and in version 2 has numbers of registers among the offsets; its
  * caller's SP is the CFA - 160, where the iterator takes SP and CFA for the same.
  * Rows decoded without all of that are wrong without looking wrong.
  */
-static bool abi_is_known(u8 abi)
-{
-	switch (abi) {
-	case SFRAME_ABI_AARCH64_ENDIAN_BIG:
-	case SFRAME_ABI_AARCH64_ENDIAN_LITTLE:
-	case SFRAME_ABI_AMD64_ENDIAN_LITTLE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static bool abi_is_aarch64(u8 abi)
 {
 	return abi == SFRAME_ABI_AARCH64_ENDIAN_LITTLE ||
@@ -124,7 +112,8 @@ static int set_section(struct sframe_section *sec, const struct sframe_header *h
 
 	sec->version = hdr->version;
 	if (hdr->flags & ~(is_v2(sec) ? SFRAME_V2_FLAGS : SFRAME_V3_FLAGS) ||
-	    hdr->abi_arch != abi || !abi_is_known(abi))
+	    hdr->abi_arch != abi ||
+	    (abi != SFRAME_ABI_AMD64_ENDIAN_LITTLE && !abi_is_aarch64(abi)))
 		return -ENOEXEC;
 
 	sec->start = start;
@@ -133,14 +122,12 @@ static int set_section(struct sframe_section *sec, const struct sframe_header *h
 	sec->num_fdes = hdr->num_fdes;
 	sec->fre_len = hdr->fre_len;
 	sec->flags = hdr->flags;
-	sec->fixed_fp = hdr->cfa_fixed_fp_offset;
-	sec->fixed_ra = hdr->cfa_fixed_ra_offset;
 	sec->aarch64 = abi_is_aarch64(abi);
 	sec->fixed = (struct unwind_frame_rule){};	/* SAME, unless: */
-	if (sec->fixed_ra)
-		sec->fixed.ra = saved_at(sec->fixed_ra);
-	if (sec->fixed_fp)
-		sec->fixed.fp = saved_at(sec->fixed_fp);
+	if (hdr->cfa_fixed_ra_offset)
+		sec->fixed.ra = saved_at(hdr->cfa_fixed_ra_offset);
+	if (hdr->cfa_fixed_fp_offset)
+		sec->fixed.fp = saved_at(hdr->cfa_fixed_fp_offset);
 
 	/* Sums of three 32-bit values, and a product of 32 bits and 5: no wrap */
 	base = sizeof(*hdr) + hdr->auxhdr_len;

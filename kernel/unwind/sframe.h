@@ -22,8 +22,6 @@
  * @fre_len: bytes of the FRE sub-section
  * @version: SFRAME_VERSION_2 or SFRAME_VERSION_3
  * @flags: section-wide flags
- * @fixed_fp: offset of the saved FP from the CFA if it is fixed, else 0
- * @fixed_ra: offset of the RA from the CFA if it is fixed, else 0
  * @changes: the section may grow and change while it is used; set by the caller,
  *	after the header was read, if the process registered it as such
  * @aarch64: its ABI is one of AArch64: registers' numbers, pointer authentication
@@ -44,8 +42,6 @@ struct sframe_section {
 	u32		fre_len;
 	u8		version;
 	u8		flags;
-	s8		fixed_fp;
-	s8		fixed_ra;
 	bool		changes;
 	bool		aarch64;
 	struct unwind_frame_rule fixed;

@@ -283,13 +283,13 @@ static __always_inline int default_rules(const struct sframe_section *sec,
 	rule->cfa.base = fre->info & SFRAME_FRE_BASE_SP ? UNWIND_RULE_SP :
 							 UNWIND_RULE_FP;
 	rule->cfa.offset = offset;
-	if (pos < fre->end && !sec->fixed_ra) {
+	if (pos < fre->end && !sec->fixed.ra.deref) {
 		ret = read_word(sec, word_size, &pos, &offset);
 		if (ret)
 			return ret;
 		rule->ra = saved_at(offset);
 	}
-	if (pos < fre->end && !sec->fixed_fp) {
+	if (pos < fre->end && !sec->fixed.fp.deref) {
 		ret = read_word(sec, word_size, &pos, &offset);
 		if (ret)
 			return ret;

@@ -577,7 +577,7 @@ void sframe_table_free(struct sframe_table *table)
 /**
  * sframe_table_rule - what a rule says, in full
  * @table: the table
- * @packed: from sframe_table_find()
+ * @packed: from sframe_table_find_edge()
  * @rule: filled in on success
  *
  * Context: any.

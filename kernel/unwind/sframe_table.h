@@ -192,22 +192,6 @@ static __always_inline u64 sframe_table_find_edge(const struct sframe_table *tab
 				   SFRAME_RULE_NONE;
 }
 
-/**
- * sframe_table_find - which rule is in force at an offset?
- * @table: the table
- * @offset: as in the segments from which it was built
- *
- * Context: any.
- * Return: the rule; SFRAME_RULE_NONE if nothing describes the offset.
- */
-static __always_inline u64 sframe_table_find(const struct sframe_table *table,
-					     u64 offset)
-{
-	bool edge;
-
-	return sframe_table_find_edge(table, offset - table->start, &edge);
-}
-
 /* Offsets of an ordinary rule, in bytes */
 static __always_inline long sframe_rule_cfa(u64 rule)
 {

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "../sframe_table.h"
+#include "rule_compare.h"
 #include "sframe_cases.h"
 
 static void run_case(struct kunit *test, const struct sframe_case *c)

@@ -6,6 +6,7 @@
 #ifndef _UNWIND_TEST_TABLE_H
 #define _UNWIND_TEST_TABLE_H
 
+#include "rule_compare.h"
 #include "sframe_table.h"
 
 /* Text around the section that tests build tables for; offsets count from its start */

@@ -67,8 +67,7 @@ void expect_cfa(const struct env *env, u64 offset, s32 cfa)
 {
 	struct unwind_frame_rule want = { .cfa = SP(cfa), .ra = SAME, .fp = SAME };
 
-	if (env->sec.fixed_ra)
-		want.ra = (struct unwind_reg_rule)AT_CFA(env->sec.fixed_ra);
+	want.ra = env->sec.fixed.ra;
 	expect(env, offset, 0, &want);
 }
 

@@ -73,8 +73,8 @@ static void header_fields(u8 version)
 	CHECK_EQ(env.sec.version, version);
 	CHECK_EQ(env.sec.flags, SFB_SORTED | SFB_PCREL);
 	CHECK_EQ(env.sec.aarch64, false);
-	CHECK_EQ(env.sec.fixed_fp, -16);
-	CHECK_EQ(env.sec.fixed_ra, -8);
+	CHECK_EQ(env.sec.fixed.fp.offset, -16);
+	CHECK_EQ(env.sec.fixed.ra.offset, -8);
 	env_close(&env);
 	tap_end();
 }
