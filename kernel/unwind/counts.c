@@ -15,7 +15,6 @@
 #include <linux/init.h>
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
-#include <linux/string.h>
 #include <trace/events/unwind.h>
 
 #include "counts.h"
@@ -40,10 +39,12 @@ static ssize_t counts_write(struct file *file, const char __user *buf, size_t si
 			    loff_t *pos)
 {
 	const struct unwind_counts *counts = file_inode(file)->i_private;
-	unsigned int cpu;
+	unsigned int i, cpu;
 
-	for_each_possible_cpu(cpu)
-		memset(per_cpu_ptr(counts->counts, cpu), 0, counts->size);
+	for_each_possible_cpu(cpu) {
+		for (i = 0; i < counts->nr; i++)
+			WRITE_ONCE(per_cpu_ptr(counts->counts, cpu)[counts->names[i].mask], 0);
+	}
 	return size;
 }
 DEFINE_SHOW_STORE_ATTRIBUTE(counts);
@@ -79,7 +80,6 @@ static int __init unwind_stops_init(void)
 		.names = stop_names + 1,
 		.nr = ARRAY_SIZE(stop_names) - 1,
 		.counts = unwind_stop_count,
-		.size = sizeof(unwind_stop_count),
 	};
 
 	unwind_show_counts(&stops);

@@ -14,14 +14,12 @@
  * @names: the outcomes that it shows, with their names
  * @nr: number of these
  * @counts: by outcome
- * @size: bytes of @counts
  */
 struct unwind_counts {
 	const char			*file;
 	const struct trace_print_flags	*names;
 	unsigned int			nr;
 	unsigned long __percpu		*counts;
-	size_t				size;
 };
 
 #define UNWIND_NR_STOPS		(UNWIND_STOP_LIMIT + 1)

@@ -34,7 +34,6 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/task_stack.h>
 #include <linux/rcupdate.h>
 #include <linux/sysctl.h>
 #include <linux/uaccess.h>
@@ -327,7 +326,6 @@ static const struct unwind_counts outcome_counts = {
 	.names = outcome_names,
 	.nr = ARRAY_SIZE(outcome_names),
 	.counts = outcomes,
-	.size = sizeof(outcomes),
 };
 
 static int __init unwind_immediate_late_init(void)

@@ -706,7 +706,6 @@ static const struct unwind_counts outcome_counts = {
 	.names = outcome_names,
 	.nr = ARRAY_SIZE(outcome_names),
 	.counts = outcomes,
-	.size = sizeof(outcomes),
 };
 
 static int __init unwind_self_init(void)
