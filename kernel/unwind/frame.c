@@ -163,7 +163,7 @@ static bool undo_uretprobe(struct unwind_walk_frame *frame)
 /*
  * Is there a call before a return address?  There is none where a coroutine's first
  * function returns to, for example: the address was made up, and the frame pointer is
- * somebody else's.  -EFAULT: it cannot be read.
+ * somebody else's.  -EFAULT: it cannot be read, so there may be one.
  */
 static int call_before(struct unwind_walk_state *state, unsigned long ra)
 {
@@ -174,11 +174,6 @@ static int call_before(struct unwind_walk_state *state, unsigned long ra)
 		return unwind_arch_follows_call(code);
 	note_unread_code(state, before);
 	return -EFAULT;
-}
-
-static bool follows_call(struct unwind_walk_state *state, unsigned long ra)
-{
-	return call_before(state, ra);
 }
 
 /* Can this be the caller's frame? */
@@ -223,13 +218,14 @@ static enum unwind_stop_reason check_interrupted(struct unwind_walk_state *state
 					   UNWIND_STOP_BAD_FRAME;
 }
 
-static int read_stack(struct unwind_walk_state *state, unsigned long addr,
-		      unsigned long *word)
+/* Read a word of memory; @beside as for note_unread() */
+static int read_memory(struct unwind_walk_state *state, unsigned long addr,
+		       unsigned long beside, unsigned long *word)
 {
 	int ret = read_word(state, addr, word);
 
 	if (ret)
-		note_unread(state, addr, 0);
+		note_unread(state, addr, beside);
 	return ret;
 }
 
@@ -297,8 +293,8 @@ static enum unwind_stop_reason apply_rule(struct unwind_walk_state *state,
 		*val = addr;
 		return UNWIND_STOP_NONE;
 	}
-	return read_stack(state, addr, val) ? UNWIND_STOP_UNREADABLE :
-					      UNWIND_STOP_NONE;
+	return read_memory(state, addr, 0, val) ? UNWIND_STOP_UNREADABLE :
+						  UNWIND_STOP_NONE;
 }
 
 /* Does the rule place RA and FP as a frame record does? */
@@ -332,7 +328,7 @@ static enum unwind_stop_reason apply_cfa_sum(struct unwind_walk_state *state,
 			return UNWIND_STOP_NO_REGISTER;
 		addr += index * rule->cfa_scale;
 	}
-	if (read_stack(state, addr, cfa))
+	if (read_memory(state, addr, 0, cfa))
 		return UNWIND_STOP_UNREADABLE;
 	*cfa += rule->cfa_addend;
 	return UNWIND_STOP_NONE;
@@ -630,11 +626,11 @@ static enum unwind_stop_reason next_by_insns(struct unwind_walk_state *state, bo
 		return UNWIND_STOP_BAD_FRAME;
 	if (at.ra_in_link && !known_reg(state, UNWIND_ARCH_LINK_REG, &next->ip))
 		return UNWIND_STOP_NO_REGISTER;
-	if ((!at.ra_in_link && read_stack(state, state->sp + at.ra, &next->ip)) ||
-	    (at.fp_saved && read_stack(state, state->sp + at.fp, &next->fp)))
+	if ((!at.ra_in_link && read_memory(state, state->sp + at.ra, 0, &next->ip)) ||
+	    (at.fp_saved && read_memory(state, state->sp + at.fp, 0, &next->fp)))
 		return UNWIND_STOP_UNREADABLE;
 	stop = check_frame(state, next);
-	if (!stop && follows_call(state, next->ip))
+	if (!stop && call_before(state, next->ip))
 		return UNWIND_STOP_NONE;
 	/* Code that was not called, but is returned to: by mistake, or for the first time */
 	return stop && !stray ? stop : unknown;
@@ -643,17 +639,6 @@ static enum unwind_stop_reason next_by_insns(struct unwind_walk_state *state, bo
 /*
  * By frame pointer
  */
-
-/* The frame pointer is a guess: no memory but the stack is brought in for it */
-static int read_record(struct unwind_walk_state *state, unsigned long addr,
-		       unsigned long *word)
-{
-	int ret = read_word(state, addr, word);
-
-	if (ret)
-		note_unread(state, addr, state->sp);
-	return ret;
-}
 
 /*
  * Does a frame pointer below the stack pointer belong to another stack, from which the
@@ -687,7 +672,7 @@ static enum unwind_stop_reason next_by_fp(struct unwind_walk_state *state,
 	};
 	if (!fp)
 		return UNWIND_STOP_END_FP;
-	if (!state->interrupted && !follows_call(state, state->ip))
+	if (!state->interrupted && !call_before(state, state->ip))
 		return UNWIND_STOP_NO_CALL;
 	if (!IS_ALIGNED(fp, word) || (fp < state->sp && !on_other_stack(state, &end)))
 		return UNWIND_STOP_NO_FRAME;
@@ -695,8 +680,9 @@ static enum unwind_stop_reason next_by_fp(struct unwind_walk_state *state,
 	next->sp = fp + UNWIND_ARCH_FP_CFA_WORDS * word;
 	if (next->sp < fp || !cfa_valid(state, next->sp, false))
 		return UNWIND_STOP_NO_FRAME;
-	if (read_record(state, fp + UNWIND_ARCH_FP_RA_WORDS * word, &next->ip) ||
-	    read_record(state, fp + UNWIND_ARCH_FP_FP_WORDS * word, &next->fp))
+	/* The frame pointer is a guess: no memory but the stack is brought in for it */
+	if (read_memory(state, fp + UNWIND_ARCH_FP_RA_WORDS * word, state->sp, &next->ip) ||
+	    read_memory(state, fp + UNWIND_ARCH_FP_FP_WORDS * word, state->sp, &next->fp))
 		return UNWIND_STOP_UNREADABLE;
 	/* The callers there have records, too, or it is none */
 	if (end && next->fp && (next->fp <= fp || next->fp >= end))
