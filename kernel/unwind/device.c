@@ -18,7 +18,6 @@
 
 #include <linux/capability.h>
 #include <linux/cleanup.h>
-#include <linux/compat.h>
 #include <linux/cred.h>
 #include <linux/dcache.h>
 #include <linux/err.h>
@@ -32,16 +31,13 @@
 #include <linux/miscdevice.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
-#include <linux/stat.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_base.h>
 #include <linux/wait.h>
-#include <trace/events/unwind.h>
 #include <uapi/linux/unwind.h>
 
 #include "chain.h"
 #include "file.h"
-#include "mapping.h"
 #include "request.h"
 #include "sframe_table.h"
 #include "tables.h"
@@ -208,7 +204,6 @@ static int provide(struct file *file, struct unwind_answer *answer, bool none)
 	struct inode *inode = d_real_inode(file->f_path.dentry);
 	const enum unwind_file_kind kind = unwind_file_kind(file, inode);
 	struct sframe_table *table = NULL;
-	char name[UNWIND_NAME_MAX];
 	size_t bytes;
 	u32 nr;
 	int ret;
@@ -230,12 +225,10 @@ static int provide(struct file *file, struct unwind_answer *answer, bool none)
 	/* On overlayfs, the headers may have been read from a new copy of the file */
 	ret = d_real_inode(file->f_path.dentry) == inode ?
 	      unwind_file_provide(inode, kind, &answer->id, table) : -ESTALE;
-	if (ret) {
+	if (ret)
 		unwind_file_free_table(table);
-	} else if (trace_unwind_table_found_enabled()) {
-		snprintf(name, sizeof(name), "%pD", file);
-		trace_unwind_table_found(inode->i_sb->s_dev, inode->i_ino, nr, bytes, name);
-	}
+	else
+		unwind_file_trace_found(file, inode, nr, bytes);
 	return ret;
 }
 

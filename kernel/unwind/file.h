@@ -60,6 +60,8 @@ int unwind_file_list(struct unwind_table_info *infos, u32 room, u32 *bucket);
 u32 unwind_file_generation(void);
 
 int unwind_file_load(unsigned long addr);
+void unwind_file_trace_found(const struct file *file, const struct inode *inode, u32 entries,
+			     size_t bytes);
 struct sframe_table *unwind_file_build(struct file *file, const void *section,
 				       size_t size, u64 vaddr);
 enum unwind_file_kind unwind_file_kind(struct file *file, const struct inode *inode);

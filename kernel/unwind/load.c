@@ -313,9 +313,10 @@ static bool may_wait_for(const struct super_block *sb)
 	return sb->s_user_ns == &init_user_ns && strcmp(sb->s_type->name, "fuse");
 }
 
-static void trace_found(const struct file *file, u32 entries, size_t bytes)
+/* The table of a file is there: @inode has its contents.  It may be gone again. */
+void unwind_file_trace_found(const struct file *file, const struct inode *inode, u32 entries,
+			     size_t bytes)
 {
-	const struct inode *inode = file_inode(file);
 	char name[UNWIND_NAME_MAX];
 
 	if (!trace_unwind_table_found_enabled())
@@ -348,7 +349,7 @@ static void finish(struct unwind_file *entry, const struct elf_source *src,
 	if (error && error != -EAGAIN && src->is_elf && may_wait_for(inode->i_sb))
 		request = unwind_request_alloc(src->file);
 	if (unwind_file_finish(entry, inode, table, request))
-		trace_found(src->file, nr, bytes);
+		unwind_file_trace_found(src->file, inode, nr, bytes);
 	else if (error != -ENOENT)
 		trace_invalid(src->file, error ?: -EAGAIN);
 }

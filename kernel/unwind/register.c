@@ -14,7 +14,6 @@
 #include <linux/compat.h>
 #include <linux/overflow.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 #include <linux/sysctl.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_stack.h>
@@ -22,7 +21,6 @@
 #include <trace/events/unwind.h>
 #include <uapi/linux/unwind.h>
 
-#include "mapping.h"
 #include "ranges.h"
 #include "tables.h"
 
@@ -99,17 +97,6 @@ static int add_table(const struct unwind_table_attr *attr)
 	return ret;
 }
 
-static void trace_invalid(const struct unwind_table_attr *attr, int error)
-{
-	char object[UNWIND_NAME_MAX];
-
-	if (!trace_unwind_table_invalid_enabled())
-		return;
-	unwind_text_name(attr->text_start, object, sizeof(object));
-	trace_unwind_table_invalid(attr->text_start, attr->text_start + attr->text_size,
-				   attr->table_start, error, object);
-}
-
 static int table_add(struct unwind_table_attr *attr)
 {
 	int ret;
@@ -119,7 +106,8 @@ static int table_add(struct unwind_table_attr *attr)
 		return ret;
 	ret = add_table(attr);
 	if (ret)
-		trace_invalid(attr, ret);
+		unwind_tables_trace_invalid(attr->text_start, attr->text_start + attr->text_size,
+					    attr->table_start, ret);
 	else
 		trace_unwind_table_added(attr->text_start,
 					 attr->text_start + attr->text_size,

@@ -643,16 +643,24 @@ static int install(struct unwind_tables *tables, const struct unwind_range *rang
 	return 0;
 }
 
-/* Of the current task */
-static void trace_invalid(const struct unwind_range *range, int error)
+/**
+ * unwind_tables_trace_invalid - report a table that is refused, or not used
+ * @text_start: as for the tracepoint unwind:unwind_table_invalid
+ * @text_end: likewise
+ * @table: likewise
+ * @error: likewise
+ *
+ * Context: task, of the current address space; may sleep; without the mmap lock.
+ */
+void unwind_tables_trace_invalid(unsigned long text_start, unsigned long text_end,
+				 unsigned long table, int error)
 {
 	char object[UNWIND_NAME_MAX];
 
 	if (!trace_unwind_table_invalid_enabled())
 		return;
-	unwind_text_name(range->start, object, sizeof(object));
-	trace_unwind_table_invalid(range->start, range->end, range->section.start, error,
-				   object);
+	unwind_text_name(text_start, object, sizeof(object));
+	trace_unwind_table_invalid(text_start, text_end, table, error, object);
 }
 
 /**
@@ -680,7 +688,7 @@ int unwind_tables_build(struct mm_struct *mm, unsigned long addr)
 	built->table = build(&range);
 	if (IS_ERR(built->table)) {
 		ret = PTR_ERR(built->table);
-		trace_invalid(&range, ret);
+		unwind_tables_trace_invalid(range.start, range.end, range.section.start, ret);
 		if (ret == -EFAULT || ret == -ENOMEM) {
 			kfree(built);
 			return ret;

@@ -20,6 +20,8 @@ unsigned int unwind_tables_nr(struct mm_struct *mm);
 int unwind_tables_build(struct mm_struct *mm, unsigned long addr);
 int unwind_tables_find_rule(struct mm_struct *mm, unsigned long addr,
 			    struct unwind_frame_rule *rule);
+void unwind_tables_trace_invalid(unsigned long text_start, unsigned long text_end,
+				 unsigned long table, int error);
 bool unwind_tables_is_jit(const struct vm_area_struct *vma, unsigned long addr);
 
 int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
