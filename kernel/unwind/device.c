@@ -160,8 +160,7 @@ static __poll_t device_poll(struct file *dev, poll_table *wait)
 
 static struct sframe_table *build(struct file *file, const struct unwind_answer *answer)
 {
-	struct sframe_table *table;
-	void *section;
+	void *section __free(kvfree) = NULL;
 
 	if (!answer->table_size)
 		return ERR_PTR(-EINVAL);
@@ -171,11 +170,8 @@ static struct sframe_table *build(struct file *file, const struct unwind_answer 
 	if (!section)
 		return ERR_PTR(-ENOMEM);
 	if (copy_from_user(section, u64_to_user_ptr(answer->table_start), answer->table_size))
-		table = ERR_PTR(-EFAULT);
-	else
-		table = unwind_file_build(file, section, answer->table_size, answer->address);
-	kvfree(section);
-	return table;
+		return ERR_PTR(-EFAULT);
+	return unwind_file_build(file, section, answer->table_size, answer->address);
 }
 
 static int add_chain(struct sframe_table *table, const struct unwind_answer *answer)
@@ -277,7 +273,7 @@ static int ioctl_del(void __user *arg)
 
 static int ioctl_list(void __user *arg)
 {
-	struct unwind_table_info *infos;
+	struct unwind_table_info *infos __free(kvfree) = NULL;
 	struct unwind_list list;
 	int ret;
 
@@ -290,16 +286,13 @@ static int ioctl_list(void __user *arg)
 	if (!infos)
 		return -ENOMEM;
 	ret = unwind_file_list(infos, list.room, &list.cursor);
-	if (ret >= 0) {
-		list.nr = ret;
-		ret = 0;
-		if (copy_to_user(u64_to_user_ptr(list.infos), infos,
-				 list.nr * sizeof(*infos)) ||
-		    copy_to_user(arg, &list, sizeof(list)))
-			ret = -EFAULT;
-	}
-	kvfree(infos);
-	return ret;
+	if (ret < 0)
+		return ret;
+	list.nr = ret;
+	if (copy_to_user(u64_to_user_ptr(list.infos), infos, list.nr * sizeof(*infos)) ||
+	    copy_to_user(arg, &list, sizeof(list)))
+		return -EFAULT;
+	return 0;
 }
 
 static long device_ioctl(struct file *dev, unsigned int cmd, unsigned long user_arg)

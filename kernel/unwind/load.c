@@ -216,8 +216,8 @@ static struct sframe_table *build(const struct elf_source *src,
 		.segments = text->segments,
 		.nr_segments = text->nr,
 	};
+	void *section __free(kvfree) = NULL;
 	struct sframe_table *table;
-	void *section;
 	int ret;
 
 	if (image.size < sizeof(struct sframe_header))
@@ -239,7 +239,6 @@ static struct sframe_table *build(const struct elf_source *src,
 	ret = read_source(src, section, image.size, sframe->p_offset);
 	image.section = section;
 	table = ret ? ERR_PTR(ret) : sframe_table_build(&image, UNWIND_ARCH_SFRAME_ABI);
-	kvfree(section);
 	return table == ERR_PTR(-ENOMEM) ? ERR_PTR(-EAGAIN) : table;
 }
 

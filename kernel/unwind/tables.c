@@ -590,9 +590,8 @@ static struct sframe_table *build(const struct unwind_range *range)
 		.segments = &text,
 		.nr_segments = 1,
 	};
-	struct sframe_table *table = ERR_PTR(-EFAULT);
+	void *section __free(kvfree) = NULL;
 	unsigned long left;
-	void *section;
 
 	if (image.size > UNWIND_MAX_SECTION)
 		return ERR_PTR(-E2BIG);
@@ -606,10 +605,7 @@ static struct sframe_table *build(const struct unwind_range *range)
 	unwind_arch_tags_off();
 	left = copy_from_user(section, (const void __user *)range->section.start, image.size);
 	unwind_arch_tags_on();
-	if (!left)
-		table = sframe_table_build(&image, UNWIND_ARCH_SFRAME_ABI);
-	kvfree(section);
-	return table;
+	return left ? ERR_PTR(-EFAULT) : sframe_table_build(&image, UNWIND_ARCH_SFRAME_ABI);
 }
 
 /*
