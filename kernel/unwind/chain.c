@@ -27,7 +27,6 @@
  * kept with these, for all clients.
  */
 
-#include <linux/cleanup.h>
 #include <linux/hash.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
@@ -35,7 +34,6 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_chain.h>
-#include <linux/unwind_stack.h>
 #include <linux/unwind_user_types.h>
 #include <asm/unwind_arch.h>
 

@@ -23,8 +23,6 @@
 
 #include <linux/align.h>
 #include <linux/cleanup.h>
-#include <linux/export.h>
-#include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
