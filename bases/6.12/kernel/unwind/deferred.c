@@ -331,12 +331,6 @@ void unwind_cache_free(struct unwind_cache *cache)
 		kvfree_rcu(cache, rcu);
 }
 
-/* The size of a buffer, and whether it has notes, as stacks are now */
-static bool fits(const struct unwind_cache *cache, unsigned int size, bool notes)
-{
-	return cache->size == size && cache->has_notes == notes;
-}
-
 static struct unwind_cache *alloc_cache(unsigned int size, bool notes, bool own)
 {
 	const size_t more = notes ? struct_size_t(struct unwind_walk_notes, sps, size) : 0;
@@ -354,26 +348,14 @@ static struct unwind_cache *alloc_cache(unsigned int size, bool notes, bool own)
 	return cache;
 }
 
-/* The task's own buffer, which it keeps; NULL if it has none, and can have none */
-static struct unwind_cache *get_own_cache(struct unwind_self *self, unsigned int size, bool notes)
+/* @cache, if it has the size and the notes that stacks have now; else a new buffer, or NULL */
+static struct unwind_cache *fit_cache(struct unwind_cache *cache, unsigned int size, bool notes,
+				      bool own)
 {
-	struct unwind_cache *cache = unwind_self_swap(self, NULL);
-
-	if (cache && fits(cache, size, notes))
+	if (cache && cache->size == size && cache->has_notes == notes)
 		return cache;
 	unwind_cache_free(cache);
-	return alloc_cache(size, notes, true);
-}
-
-/* The CPU's spare buffer, or a new one if that is taken, or not as stacks are now */
-static struct unwind_cache *get_spare_cache(unsigned int size, bool notes)
-{
-	struct unwind_cache *cache = this_cpu_xchg(unwind_spare, NULL);
-
-	if (cache && fits(cache, size, notes))
-		return cache;
-	unwind_cache_free(cache);
-	return alloc_cache(size, notes, false);
+	return alloc_cache(size, notes, own);
 }
 
 /*
@@ -388,9 +370,10 @@ static struct unwind_cache *get_cache(struct unwind_task_info *info, u64 cookie)
 	struct unwind_cache *cache = NULL;
 
 	if (unlikely(unwind_self_of(info)))
-		cache = get_own_cache(info->self, size, notes);
+		cache = fit_cache(unwind_self_swap(info->self, NULL), size, notes, true);
+	/* The CPU's spare buffer, unless it is taken */
 	if (!cache)
-		cache = get_spare_cache(size, notes);
+		cache = fit_cache(this_cpu_xchg(unwind_spare, NULL), size, notes, false);
 	if (!cache)
 		return NULL;
 	cache->cookie = ~(u32)cookie;
