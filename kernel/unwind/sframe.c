@@ -229,32 +229,34 @@ static __always_inline int read_size_in_order(const struct sframe_section *sec,
  * any if the entries change meanwhile: @target is none of its addresses then.
  * "Sorted on PC": by the addresses, not by the values that are in the entries.
  *
- * It is one of the @step entries from @first on: first of a power of two that is no
- * more than there are, from either end, then of half as many each time.
+ * It is one of the @step entries from @pos on: first of a power of two that is no
+ * more than there are, from either end, then of half as many each time.  All are
+ * positions in bytes, so that a step is few instructions.
  */
 static __always_inline int search(const struct sframe_section *sec, s64 target,
 				  u64 *index, s64 *start)
 {
-	u64 step, first = 0;
+	const u64 size = fde_size(sec), all = fde_pos(sec, sec->num_fdes);
+	u64 step, pos = 0;
 	s64 val;
 	int ret;
 
 	if (!sec->num_fdes)
 		return -ENOENT;
-	step = 1ULL << __fls(sec->num_fdes);
-	ret = read_func_start(sec, sec->num_fdes - step, &val);
+	step = size << __fls(sec->num_fdes);
+	ret = read_func_start_at(sec, all - step, &val);
 	if (ret)
 		return ret;
 	if (val <= target)
-		first = sec->num_fdes - step;
-	while ((step /= 2)) {
-		ret = read_func_start(sec, first + step, &val);
+		pos = all - step;
+	while ((step /= 2) >= size) {
+		ret = read_func_start_at(sec, pos + step, &val);
 		if (ret)
 			return ret;
-		first = val <= target ? first + step : first;
+		pos = val <= target ? pos + step : pos;
 	}
-	*index = first;
-	return read_func_start(sec, first, start);
+	*index = pos / size;
+	return read_func_start_at(sec, pos, start);
 }
 
 /*

@@ -86,10 +86,9 @@ static __always_inline u64 fde_pos(const struct sframe_section *sec, u64 i)
  * count from their own entries, an entry's position in the index makes an offset of the
  * value in it.
  */
-static __always_inline int read_func_start(const struct sframe_section *sec,
-					   u64 i, s64 *start)
+static __always_inline int read_func_start_at(const struct sframe_section *sec,
+					      u64 pos, s64 *start)
 {
-	const u64 pos = fde_pos(sec, i);
 	u64 val64 = 0;
 	u32 val32 = 0;
 	int ret;
@@ -102,6 +101,12 @@ static __always_inline int read_func_start(const struct sframe_section *sec,
 	}
 	*start = val64 + (sec->flags & SFRAME_F_FDE_FUNC_START_PCREL ? pos : 0);
 	return ret;
+}
+
+static __always_inline int read_func_start(const struct sframe_section *sec,
+					   u64 i, s64 *start)
+{
+	return read_func_start_at(sec, fde_pos(sec, i), start);
 }
 
 static __always_inline int read_func_size(const struct sframe_section *sec,
