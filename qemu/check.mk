@@ -18,7 +18,7 @@ USERS := tools tools-all perf demo
 CHECK_x86_64 := perf debug demo tools $(GUEST) $(HOST)
 CHECK_arm64 := kunit stacks step
 ALL_x86_64 := $(CHECK_x86_64) proof stock tools-all same debug-all stress-long one-insn builds configs soak
-ALL_arm64 := $(USERS) $(GUEST) same link unsigned tags big-endian debug debug-all stress-long
+ALL_arm64 := $(USERS) $(GUEST) configs same link unsigned tags big-endian debug debug-all stress-long
 
 ARCHES := x86_64 arm64
 CHECK := $(foreach a,$(ARCHES),$(addsuffix @$a,$(CHECK_$a)))

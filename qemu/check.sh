@@ -208,9 +208,10 @@ test_soak()
 # Kernels that are configured otherwise; each is built for this
 test_configs()
 {
-	local kernel
+	local kernel kernels="rt none"
 
-	for kernel in ${CONFIGS:-rt none}; do
+	[ "$ARCH" = x86_64 ] || kernels=64k
+	for kernel in ${CONFIGS:-$kernels}; do
 		"$Q/kernel.sh" "$kernel"
 		kunit_on "$kernel"
 		# shellcheck disable=SC2086 # patterns

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Configure and build the guest's kernel, its modules and its headers for user space,
-# inside the Debian root and out of tree: kernel.sh [normal|debug|off|kcsan|rt|none|be]
+# inside the Debian root and out of tree: kernel.sh [normal|debug|off|kcsan|rt|none|64k|be]
 #
 # The configuration is tinyconfig plus the fragments in qemu/config: of all kernels, of
 # the architecture, of all but "be", of the kind. An option of a fragment that Kconfig

@@ -20,8 +20,9 @@ verified()
 	"$@" >/dev/null 2>&1 </dev/null &
 	while [ $left -gt 0 ] && [ $same -lt 3 ] && kill -0 $! 2>/dev/null; do
 		now=$(loaded $!)
-		if [ "$now" = "$last" ] && [ "$now" != "0 0" ]; then same=$((same + 1)); else same=0; fi
-		last=$now left=$((left - 1))
+		same=$((same + 1)) left=$((left - 1))
+		[ "$now" = "$last" ] && [ "$now" != "0 0" ] || same=0
+		last=$now
 		sleep 1
 	done
 	kill $! 2>/dev/null
