@@ -193,7 +193,7 @@ test_soak()
 {
 	# shellcheck disable=SC2016 # for the guest
 	local cpus build='o=$(mktemp -d) && for t in tinyconfig kernel/ lib/ mm/
-		do make -s -C /mnt/cache/tree O="$o" "$t" || exit
+		do make -s -C /mnt/cache/tree O="$o" CC=gcc-14 HOSTCC=gcc-14 "$t" || exit
 		done && rm -r "$o"'
 
 	for cpus in ${CPUS:-4 8}; do

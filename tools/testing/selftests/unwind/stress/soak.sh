@@ -29,12 +29,11 @@ result()
 	[ "$1" = 0 ] || failed=1
 }
 
-# The load, until its file goes
+# The load, until it is stopped
 load()
 {
-	while [ -e loaded ]; do
-		"$@" >/dev/null 2>&1 || echo "the command: status $?" >>errors
-	done
+	while "$@" >/dev/null 2>command.says; do :; done
+	echo "the command: status $?: $(tail -n 3 command.says)" >>errors
 }
 
 trace_by_ftrace()
@@ -101,19 +100,27 @@ grown()
 }
 
 rm -f soak.log errors
-touch errors loaded
+touch errors
 unwind-tables serve 2>served &
 service=$!
 mkdir -p $INSTANCE
 echo 1 >$INSTANCE/options/userstacktrace_deferred
-for _ in $(seq "$(nproc)"); do load "$@" & done
+# A process group each, to be stopped as a whole
+set -m
+loads=
+for _ in $(seq "$(nproc)"); do
+	load "$@" &
+	loads="$loads -$!"
+done
+set +m
 samples=0 lost=0 without=0
 for minute in $(seq "$MINUTES"); do
 	clients
 	memory "$minute"
 	echo "# $samples samples, $lost lost, $without without their stacks; $(tail -n 1 soak.log)"
 done
-rm loaded
+# shellcheck disable=SC2086 # several
+kill -- $loads
 kill $service
 wait
 rmdir $INSTANCE
