@@ -197,7 +197,7 @@ test_soak()
 		done && rm -r "$o"'
 
 	for cpus in ${CPUS:-4 8}; do
-		CPUS=$cpus MEM=8G TIMEOUT=$((${MINUTES:-120} * 120)) \
+		CPUS=$cpus MEM=8G TIMEOUT=$((${MINUTES:-120} * 180)) \
 			nested "soak, $cpus CPUs" guest "soak-$cpus" normal "mkdir /tmp/soak; cd /tmp/soak &&
 			/mnt/repo/tools/testing/selftests/unwind/stress/soak.sh ${MINUTES:-120} sh -c '$build'
 			status=\$?; cp soak.log served /mnt/share; exit \$status"
