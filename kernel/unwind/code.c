@@ -70,9 +70,8 @@ bool unwind_code_read(const struct unwind_code *code, unsigned long addr, void *
 static bool is_plain_text(struct vm_area_struct *vma)
 {
 	return vma && vma->vm_file && !vma->anon_vma && !is_vm_hugetlb_page(vma) &&
-	       !vma_is_secretmem(vma) &&
-	       (vma->vm_flags & (VM_READ | VM_EXEC | VM_IO | VM_PFNMAP | __VM_UFFD_FLAGS)) ==
-	       (VM_READ | VM_EXEC);
+	       !vma_is_secretmem(vma) && !userfaultfd_armed(vma) &&
+	       (vma->vm_flags & (VM_READ | VM_EXEC | VM_IO | VM_PFNMAP)) == (VM_READ | VM_EXEC);
 }
 
 /* A reference to the page that a fault would map */

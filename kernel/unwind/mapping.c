@@ -161,12 +161,12 @@ int unwind_mapping_find(unsigned long addr, struct unwind_mapping *map, bool loc
  */
 
 /* Can a page be brought in by no more than a read, and without another program's help? */
-static bool may_fault(const struct vm_area_struct *vma)
+static bool may_fault(struct vm_area_struct *vma)
 {
 	const vm_flags_t flags = READ_ONCE(vma->vm_flags);
 
 	return flags & (VM_READ | VM_WRITE | VM_EXEC) &&
-	       !(flags & (VM_IO | VM_PFNMAP | __VM_UFFD_FLAGS));
+	       !(flags & (VM_IO | VM_PFNMAP)) && !userfaultfd_armed(vma);
 }
 
 /* Facts of a mapping; @end is 0 if there is none */
@@ -186,7 +186,7 @@ static int find_memory(unsigned long addr, bool locked, struct memory *memory)
 {
 	MA_STATE(mas, &current->mm->mm_mt, addr, addr);
 	struct mm_struct *mm = current->mm;
-	const struct vm_area_struct *vma;
+	struct vm_area_struct *vma;
 	unsigned int seq = 0;
 
 	*memory = (struct memory){};
@@ -298,7 +298,7 @@ bool unwind_may_read(unsigned long start, unsigned long size)
 {
 	const unsigned long end = start + size;
 	struct mm_struct *mm = current->mm;
-	const struct vm_area_struct *vma;
+	struct vm_area_struct *vma;
 	bool may = true;
 
 	if (mmap_read_lock_killable(mm))
