@@ -17,21 +17,21 @@ bool proof_read(unsigned long addr, unsigned long size, u64 *val);
 #define might_fault()	((void)0)
 /* Memory that was not set before may be anything */
 #define copy_from_user(to, ptr, size) ({				\
-	u64 __val;							\
+	u64 __any;							\
 									\
 	(void)(to);							\
-	proof_read((unsigned long)(ptr), (size), &__val) ? 0 : (size);	\
+	proof_read((unsigned long)(ptr), (size), &__any) ? 0 : (size);	\
 })
 
 #define user_read_access_begin(ptr, size)	proof_open((unsigned long)(ptr), (size))
 #define user_read_access_end()			proof_close()
 
 #define unsafe_get_user(x, ptr, label) do {				\
-	u64 __val;							\
+	u64 __any;							\
 									\
-	if (!proof_read((unsigned long)(ptr), sizeof(x), &__val))	\
+	if (!proof_read((unsigned long)(ptr), sizeof(x), &__any))	\
 		goto label;						\
-	(x) = __val;							\
+	(x) = __any;							\
 } while (0)
 
 #endif /* _UNWIND_PROOF_UACCESS_H */
