@@ -222,7 +222,7 @@ static void find_heads(struct unwind_chain_reader *reader, const struct unwind_c
 /**
  * struct natives - the native stack
  * @ips: the address of each frame
- * @places: its stack pointer
+ * @places: where each frame lies
  * @attr: the chain whose frames are placed
  * @base: what its addresses count from
  * @missed: there was no frame of this function where one was expected

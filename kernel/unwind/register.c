@@ -28,7 +28,7 @@
 static unsigned int max_ranges __read_mostly = 65536;
 
 /**
- * unwind_copy_attr - copy an extensible structure from user space, for a prctl()
+ * unwind_copy_attr - copy an extensible structure from user space
  * @attr: set on success
  * @known: its size, which its first version has so far
  * @uattr: its address in user space

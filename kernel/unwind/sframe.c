@@ -438,13 +438,13 @@ static __always_inline int refresh_counts(struct sframe_section *sec)
 	int ret;
 
 	ret = sframe_get(&sec->num_fdes, sec->start +
-				     offsetof(struct sframe_header, num_fdes));
+			 offsetof(struct sframe_header, num_fdes));
 	if (ret)
 		return ret;
 	/* What is counted was written before the count */
 	smp_rmb();
 	ret = sframe_get(&sec->fre_len, sec->start +
-				     offsetof(struct sframe_header, fre_len));
+			 offsetof(struct sframe_header, fre_len));
 	if (ret)
 		return ret;
 	if (fde_pos(sec, sec->num_fdes) > sec->fres - sec->fdes ||

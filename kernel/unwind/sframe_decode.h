@@ -130,10 +130,10 @@ static __always_inline int read_func_v2(struct sframe_func *func)
 	int ret;
 
 	ret = sframe_get(&func->num_fres, func->fde +
-				     offsetof(struct sframe_fde_v2, num_fres));
+			 offsetof(struct sframe_fde_v2, num_fres));
 	if (!ret)
 		ret = sframe_get(&func->info, func->fde +
-					    offsetof(struct sframe_fde_v2, info));
+				 offsetof(struct sframe_fde_v2, info));
 	/* Bit 7 has no meaning in version 2 */
 	func->info &= ~SFRAME_FDE_SIGNAL;
 	func->type = SFRAME_FDE_TYPE_DEFAULT;
@@ -155,13 +155,13 @@ static __always_inline int read_func_attr_v3(const struct sframe_section *sec,
 		return -EINVAL;
 
 	ret = sframe_get(&num_fres, addr +
-				     offsetof(struct sframe_fde_attr_v3, num_fres));
+			 offsetof(struct sframe_fde_attr_v3, num_fres));
 	if (!ret)
 		ret = sframe_get(&func->info, addr +
-					    offsetof(struct sframe_fde_attr_v3, info));
+				 offsetof(struct sframe_fde_attr_v3, info));
 	if (!ret)
 		ret = sframe_get(&info2, addr +
-					    offsetof(struct sframe_fde_attr_v3, info2));
+				 offsetof(struct sframe_fde_attr_v3, info2));
 	func->num_fres = num_fres;
 	func->type = FIELD_GET(SFRAME_FDE_TYPE, info2);
 	func->rep_size = addr + offsetof(struct sframe_fde_attr_v3, rep_size);

@@ -86,8 +86,10 @@ static __always_inline u16 unwind_walk_place(struct unwind_places *places, unsig
 
 	for (i = places->from; i + 1 < places->nr && places->visits; i++) {
 		places->visits--;
-		if (places->sps[i] && addr >= places->sps[i] && addr < places->sps[i + 1])
-			return places->from = i;
+		if (places->sps[i] && addr >= places->sps[i] && addr < places->sps[i + 1]) {
+			places->from = i;
+			return i;
+		}
 	}
 	return UNWIND_CHAIN_APART;
 }

@@ -249,7 +249,7 @@ def bpf(part):
     on, off = ({name: (int(programs), int(insns)) for name, programs, insns in part.lines(f"verified.{kernel}")}
                for kernel in ("normal", "off"))
     for title, tools in (("tools that load", [name for name in off if off[name][0]]),
-                         ("those that differ", [name for name in off if on[name] != off[name]])):
+                         ("tools that differ", [name for name in off if on[name] != off[name]])):
         part.set("BPF", title, "tools", len(tools))
         for at, column in enumerate(("programs", "instructions")):
             for kernel, loads in (("with", on), ("without", off)):

@@ -312,11 +312,16 @@ check_recorded() {
 
 # As many as there are while the program runs
 check_attached() {
-  local test="Recording a program that runs, $1"
   local pid
 
-  perf test -w entryloop 60 > "${perfdata}".txt 2>&1 &
+  perf test -w entryloop 60 > /dev/null 2>&1 &
   pid=$!
+  # Its second thread comes when all is ready
+  until [ -d /proc/$pid ] && [ "$(ls /proc/$pid/task | wc -l)" -eq 2 ]
+  do
+    kill -0 $pid || break
+    sleep 0.1
+  done
   take_record -F 499 -e cpu-clock --call-graph "$1" -o "${perfdata}" -p $pid sleep 1 \
     > "${perfdata}".txt 2>&1 || true
   kill -INT $pid
