@@ -84,7 +84,7 @@ struct unwind_chain_name {
 	char	file[UNWIND_CHAIN_NAME_SIZE];
 };
 
-#ifdef CONFIG_UNWIND_USER_SFRAME
+#ifdef CONFIG_UNWIND_USER_LANGUAGES
 
 void unwind_chain_add_reader(void);
 void unwind_chain_del_reader(void);
@@ -125,6 +125,6 @@ static inline int unwind_chain_prctl(unsigned long op, unsigned long uattr,
 	return -EINVAL;
 }
 
-#endif /* CONFIG_UNWIND_USER_SFRAME */
+#endif /* CONFIG_UNWIND_USER_LANGUAGES */
 
 #endif /* _LINUX_UNWIND_CHAIN_H */

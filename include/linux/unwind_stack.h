@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The current task's user stack: immediate, in any context (kernel/unwind/immediate.c), or
- * with page faults (walk.c).  And the hooks of an address space that inherit, drop and free
- * the tables that its process registered (tables.c).
+ * with page faults (walk.c).
  */
 #ifndef _LINUX_UNWIND_STACK_H
 #define _LINUX_UNWIND_STACK_H
@@ -37,6 +36,15 @@ static inline bool unwind_regs_saved(void)
 unsigned int unwind_immediate(struct pt_regs *regs, unsigned long *entries,
 			      unsigned int max);
 
+/**
+ * unwind_immediate_init_mm - nothing is known about the tables of a new address space
+ * @mm: address space that is being set up, not yet visible to other tasks
+ */
+static inline void unwind_immediate_init_mm(struct mm_struct *mm)
+{
+	mm->unwind_bare = 0;
+}
+
 #else
 
 static inline unsigned int
@@ -45,103 +53,8 @@ unwind_immediate(struct pt_regs *regs, unsigned long *entries, unsigned int max)
 	return 0;
 }
 
+static inline void unwind_immediate_init_mm(struct mm_struct *mm) { }
+
 #endif /* CONFIG_UNWIND_USER_IMMEDIATE */
-
-#ifdef CONFIG_UNWIND_USER_SFRAME
-
-void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
-			  unsigned long end);
-void __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm);
-void __unwind_tables_free(struct mm_struct *mm);
-int unwind_table_prctl(unsigned long op, unsigned long uattr,
-		       unsigned long size, unsigned long arg5);
-
-/**
- * unwind_tables_init - start a new address space without tables
- * @mm: address space that is being set up, not yet visible to other tasks
- */
-static inline void unwind_tables_init(struct mm_struct *mm)
-{
-	mm->unwind_tables = NULL;
-	mm->unwind_bare = 0;
-}
-
-/**
- * unwind_tables_any - is, or was, anything registered?
- * @mm: the current task's address space
- *
- * Context: any.
- * Return: whether it is.
- */
-static inline bool unwind_tables_any(const struct mm_struct *mm)
-{
-	return READ_ONCE(mm->unwind_tables);
-}
-
-/**
- * unwind_tables_drop - drop what is registered for memory that is unmapped
- * @mm: address space, its mmap_lock held for writing
- * @start: first address of the range, which may be empty
- * @end: first address after it
- *
- * Drops ranges of text in there, and ranges described by a section in there.
- *
- * Context: task; may sleep.  Costs one test of a pointer if nothing is registered.
- */
-static inline void unwind_tables_drop(struct mm_struct *mm, unsigned long start,
-				      unsigned long end)
-{
-	if (unlikely(READ_ONCE(mm->unwind_tables)))
-		__unwind_tables_drop(mm, start, end);
-}
-
-/**
- * unwind_tables_fork - let a child inherit the tables that its parent registered
- * @mm: the child's address space
- * @oldmm: the parent's, its mmap_lock held for writing
- *
- * Copies no range, and cannot fail: without memory, the child has none.
- *
- * Context: task; may sleep.  Costs one test of a pointer if there are no tables.
- */
-static inline void unwind_tables_fork(struct mm_struct *mm,
-				      struct mm_struct *oldmm)
-{
-	if (unlikely(READ_ONCE(oldmm->unwind_tables)))
-		__unwind_tables_fork(mm, oldmm);
-}
-
-/**
- * unwind_tables_free - free the tables of an address space
- * @mm: address space without users
- */
-static inline void unwind_tables_free(struct mm_struct *mm)
-{
-	if (unlikely(mm->unwind_tables))
-		__unwind_tables_free(mm);
-}
-
-#else
-
-static inline bool unwind_tables_any(const struct mm_struct *mm)
-{
-	return false;
-}
-
-static inline void unwind_tables_init(struct mm_struct *mm) { }
-static inline void unwind_tables_drop(struct mm_struct *mm, unsigned long start,
-				      unsigned long end) { }
-static inline void unwind_tables_fork(struct mm_struct *mm,
-				      struct mm_struct *oldmm) { }
-
-static inline void unwind_tables_free(struct mm_struct *mm) { }
-
-static inline int unwind_table_prctl(unsigned long op, unsigned long uattr,
-				     unsigned long size, unsigned long arg5)
-{
-	return -EINVAL;
-}
-
-#endif /* CONFIG_UNWIND_USER_SFRAME */
 
 #endif /* _LINUX_UNWIND_STACK_H */

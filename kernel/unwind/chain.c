@@ -577,7 +577,7 @@ void unwind_chain_free_notes(struct unwind_walk_notes *notes)
 static unsigned int find_chains(const struct unwind_walk_notes *notes,
 				struct unwind_chain_found *found)
 {
-	unsigned int i, nr = unwind_tables_get_chains(current->mm, found);
+	unsigned int i, nr = unwind_chains_get(current->mm, found);
 
 	BUILD_BUG_ON(UNWIND_CHAIN_MAX + ARRAY_SIZE(notes->found) >= UNWIND_CHAINS);
 	for (i = 0; i < notes->nr_found; i++) {

@@ -6,8 +6,12 @@
  * that is profiled is read; so its numbers are bounded, but otherwise believed.
  */
 
+#include <linux/cleanup.h>
 #include <linux/compat.h>
 #include <linux/err.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -114,6 +118,145 @@ void unwind_chain_put(struct unwind_chain *chain)
 		kfree_rcu(chain, rcu);
 }
 
+/*
+ * The chains of an address space
+ */
+
+static struct unwind_chain *chain_at(struct unwind_tables *tables, unsigned int i)
+{
+	return rcu_dereference_protected(tables->chains[i], lockdep_is_held(&tables->lock));
+}
+
+/* -EEXIST: its key is in use */
+static int add_chain(struct mm_struct *mm, struct unwind_chain *chain)
+{
+	struct unwind_tables *tables = unwind_tables_get(mm);
+	int i, free = -1;
+
+	if (!tables)
+		return -ENOMEM;
+
+	guard(mutex)(&tables->lock);
+	for (i = 0; i < UNWIND_CHAIN_MAX; i++) {
+		const struct unwind_chain *other = chain_at(tables, i);
+
+		if (!other)
+			free = i;
+		else if (other->attr.key == chain->attr.key)
+			return -EEXIST;
+	}
+	if (free < 0)
+		return -ENOSPC;
+	rcu_assign_pointer(tables->chains[free], chain);
+	return 0;
+}
+
+static int del_chain(struct mm_struct *mm, u64 key)
+{
+	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
+	struct unwind_chain *chain;
+	unsigned int i;
+
+	if (!tables)
+		return -ENOENT;
+
+	guard(mutex)(&tables->lock);
+	for (i = 0; i < UNWIND_CHAIN_MAX; i++) {
+		chain = chain_at(tables, i);
+		if (chain && chain->attr.key == key) {
+			RCU_INIT_POINTER(tables->chains[i], NULL);
+			unwind_chain_put(chain);
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+/**
+ * unwind_chains_get - find the chains that the process registered
+ * @mm: the current task's address space
+ * @found: set, with references; has room for UNWIND_CHAIN_MAX
+ *
+ * Context: task.
+ * Return: how many there are.
+ */
+unsigned int unwind_chains_get(struct mm_struct *mm, struct unwind_chain_found *found)
+{
+	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
+	struct unwind_chain *chain;
+	unsigned int i, nr = 0;
+
+	if (!tables)
+		return 0;
+
+	guard(rcu)();
+	for (i = 0; i < UNWIND_CHAIN_MAX; i++) {
+		chain = rcu_dereference(tables->chains[i]);
+		if (!chain || !refcount_inc_not_zero(&chain->users))
+			continue;
+		found[nr].chain = chain;
+		found[nr++].base = 0;
+	}
+	return nr;
+}
+
+/**
+ * unwind_chains_any - has the process registered chains?
+ * @tables: the tables of its address space, locked
+ *
+ * Context: task.
+ * Return: whether it has.
+ */
+bool unwind_chains_any(struct unwind_tables *tables)
+{
+	unsigned int i;
+
+	for (i = 0; i < UNWIND_CHAIN_MAX; i++) {
+		if (chain_at(tables, i))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * unwind_chains_share - let a child inherit its parent's chains
+ * @to: tables of the child, which has none yet
+ * @from: tables of the parent, locked
+ *
+ * Context: task.
+ */
+void unwind_chains_share(struct unwind_tables *to, struct unwind_tables *from)
+{
+	struct unwind_chain *chain;
+	unsigned int i;
+
+	for (i = 0; i < UNWIND_CHAIN_MAX; i++) {
+		chain = chain_at(from, i);
+		if (!chain)
+			continue;
+		refcount_inc(&chain->users);
+		RCU_INIT_POINTER(to->chains[i], chain);
+	}
+}
+
+/**
+ * unwind_chains_free - drop the chains of a process that has ended
+ * @tables: the tables of its address space
+ *
+ * Context: task.
+ */
+void unwind_chains_free(struct unwind_tables *tables)
+{
+	unsigned int i;
+
+	for (i = 0; i < UNWIND_CHAIN_MAX; i++)
+		unwind_chain_put(rcu_dereference_protected(tables->chains[i], true));
+}
+
+/*
+ * The system call
+ */
+
 static bool is_user_text(const struct unwind_chain_text *text)
 {
 	return text->start < TASK_SIZE && text->size <= TASK_SIZE - text->start;
@@ -130,7 +273,7 @@ static int chain_add(const struct unwind_chain_attr *attr)
 	chain = unwind_chain_alloc(attr);
 	if (IS_ERR(chain))
 		return PTR_ERR(chain);
-	ret = unwind_tables_add_chain(current->mm, chain);
+	ret = add_chain(current->mm, chain);
 	if (ret)
 		unwind_chain_put(chain);
 	return ret;
@@ -185,5 +328,5 @@ int unwind_chain_prctl(unsigned long op, unsigned long uattr, unsigned long size
 	if (!attr.key || attr.flags & ~ALL_FLAGS)
 		return -EINVAL;
 	return op == PR_UNWIND_CHAIN_ADD ?
-	       chain_add(&attr) : unwind_tables_del_chain(current->mm, attr.key);
+	       chain_add(&attr) : del_chain(current->mm, attr.key);
 }

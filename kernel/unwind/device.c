@@ -182,6 +182,8 @@ static int add_chain(struct sframe_table *table, const struct unwind_answer *ans
 
 	if (!answer->chain)
 		return answer->chain_size ? -EINVAL : 0;
+	if (!IS_ENABLED(CONFIG_UNWIND_USER_LANGUAGES))
+		return -EOPNOTSUPP;
 	ret = unwind_copy_attr(&attr, sizeof(attr), answer->chain, answer->chain_size);
 	if (ret)
 		return ret;

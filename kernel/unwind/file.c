@@ -14,7 +14,7 @@
  *                     └─> FAILED   to be tried again after a while
  *
  * A file is LOADING for one task or worker only, whatever number of tasks meet it.
- * Lookups take no lock and write nothing but "used".  Changes are made under files_lock.
+ * Lookups take no lock and write nothing but "used".  Changes are made under unwind_files_lock.
  * An entry is freed after a grace period, its table with it.
  *
  * The sysctl kernel.unwind_max_tables_kb limits all tables together, and MAX_FILES their
@@ -43,17 +43,17 @@
 #include <linux/sysctl.h>
 #include <linux/timekeeping.h>
 #include <linux/unwind_base.h>
-#include <uapi/linux/unwind.h>
 
 #include "chain.h"
 #include "file.h"
+#include "file_entry.h"
 #include "request.h"
 
 /* A file is left alone for this long after its table could not be loaded */
 #define RETRY_AFTER	HZ
 /* And for this long if it is of a kind that has none: it may be sealed then */
 #define RETRY_LATER	(60 * HZ)
-/* And for this long if the service was asked, and has not answered */
+/* And for this long if the service was asked (file_service.c), and has not answered */
 #define ASK_AGAIN_AFTER	(15 * HZ)
 
 /*
@@ -64,54 +64,14 @@
 
 /* Lists in the hash are short, whatever files a process maps */
 #define MAX_FILES	16384
-/* The clock's hand passes up to this number at once: files_lock is held */
+/* The clock's hand passes up to this number at once: unwind_files_lock is held */
 #define MAX_TURNS	1024
 
-/**
- * struct unwind_file - what is known about the table of a file
- * @node: in the hash of all files, by @seq
- * @clock: in the list of all entries
- * @lru: in the list of the entries of its cgroup
- * @seq: number of the file's inode
- * @id: names the entry
- * @dev: the file's device, to be listed
- * @ino: the inode's number there, likewise
- * @version: of the file, as it was when the table was loaded
- * @size: of the file, likewise
- * @state: one of &enum unwind_file_state
- * @kind: whether the file can have a table
- * @provided: by the table service
- * @used: since the clock's hand passed
- * @too_large: size of its table in kilobytes, if that is more than the limit; else 0
- * @retry: when to try again, in jiffies: if it failed, is ineligible, or was asked for
- * @table: if it is ready
- * @rcu: frees it
- */
-struct unwind_file {
-	struct hlist_node	node;
-	struct list_head	clock;
-	struct list_head	lru;
-	u64			seq;
-	u64			id;
-	dev_t			dev;
-	u64			ino;
-	u64			version;
-	loff_t			size;
-	u8			state;
-	u8			kind;
-	bool			provided;
-	bool			used;
-	u32			too_large;
-	unsigned long		retry;
-	struct sframe_table	*table;
-	struct rcu_head		rcu;
-};
-
-static DEFINE_HASHTABLE(files, 12);
+DEFINE_HASHTABLE(unwind_files, UNWIND_FILE_HASH_BITS);
 static LIST_HEAD(clock_list);
 static struct list_lru lru_lists;
 static struct kmem_cache *file_cache __ro_after_init;
-static DEFINE_SPINLOCK(files_lock);
+DEFINE_SPINLOCK(unwind_files_lock);
 static unsigned long nr_files;
 static unsigned long nr_bytes;
 static u64 last_id;
@@ -133,7 +93,15 @@ static u64 version_of(const struct inode *inode)
 	return inode_get_ctime_sec(inode) * NSEC_PER_SEC + inode_get_ctime_nsec(inode);
 }
 
-static bool is_same(const struct unwind_file *file, const struct inode *inode)
+/**
+ * unwind_entry_is_same - is a file what it was when its entry was made?
+ * @file: the entry
+ * @inode: the file's
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+bool unwind_entry_is_same(const struct unwind_file *file, const struct inode *inode)
 {
 	if (file->kind == UNWIND_FILE_SEALED)
 		return true;
@@ -147,30 +115,46 @@ static u32 key_of(u64 seq)
 	return jhash_2words(seq, seq >> 32, seed);
 }
 
-static struct unwind_file *find(u64 seq)
+/**
+ * unwind_entry_find - find an entry
+ * @seq: number of the file's inode
+ *
+ * Context: any, in an RCU read-side critical section or with unwind_files_lock.
+ * Return: the entry, or NULL.
+ */
+struct unwind_file *unwind_entry_find(u64 seq)
 {
 	struct unwind_file *file;
 
-	hash_for_each_possible_rcu(files, file, node, key_of(seq),
-				   lockdep_is_held(&files_lock)) {
+	hash_for_each_possible_rcu(unwind_files, file, node, key_of(seq),
+				   lockdep_is_held(&unwind_files_lock)) {
 		if (file->seq == seq)
 			return file;
 	}
 	return NULL;
 }
 
-/* Does the entry say what is to be known about the file, for now? */
-static bool is_valid(const struct unwind_file *file, enum unwind_file_state state,
-		     const struct inode *inode)
+/**
+ * unwind_entry_is_valid - does an entry say what is to be known about the file, for now?
+ * @file: the entry
+ * @state: its state, as it was read
+ * @inode: the file's
+ *
+ * Context: any.
+ * Return: whether it does.
+ */
+bool unwind_entry_is_valid(const struct unwind_file *file, enum unwind_file_state state,
+			   const struct inode *inode)
 {
 	if (state == UNWIND_FILE_LOADING)
 		return true;
 	if (state == UNWIND_FILE_FAILED && file->too_large)
-		return file->too_large > READ_ONCE(max_tables_kb) && is_same(file, inode);
+		return file->too_large > READ_ONCE(max_tables_kb) &&
+		       unwind_entry_is_same(file, inode);
 	if (state == UNWIND_FILE_FAILED || state == UNWIND_FILE_ASKED ||
 	    file->kind == UNWIND_FILE_INELIGIBLE)
 		return time_before(jiffies, file->retry);
-	return is_same(file, inode);
+	return unwind_entry_is_same(file, inode);
 }
 
 /**
@@ -191,12 +175,12 @@ int unwind_file_find(const struct inode *inode, const struct sframe_table **tabl
 
 	*table = NULL;
 	*pending = true;
-	file = seq ? find(seq) : NULL;
+	file = seq ? unwind_entry_find(seq) : NULL;
 	if (!file)
 		return -ENODATA;
-	/* Pairs with set_state(): the table is read afterwards */
+	/* Pairs with unwind_entry_set_state(): the table is read afterwards */
 	state = smp_load_acquire(&file->state);
-	if (!is_valid(file, state, inode))
+	if (!unwind_entry_is_valid(file, state, inode))
 		return -ENODATA;
 	*pending = state < UNWIND_FILE_NONE;
 	if (state != UNWIND_FILE_READY)
@@ -215,13 +199,26 @@ int unwind_file_find(const struct inode *inode, const struct sframe_table **tabl
  */
 u32 unwind_file_generation(void)
 {
-	/* Pairs with next_generation(): what was found out is seen */
+	/* Pairs with unwind_entries_changed(): what was found out is seen */
 	return smp_load_acquire(&generation);
 }
 
 /*
  * Removal
  */
+
+/**
+ * unwind_file_free_table - free a table that nobody reads any more, and its chain
+ * @table: the table, or NULL
+ *
+ * Context: any but NMI.
+ */
+void unwind_file_free_table(struct sframe_table *table)
+{
+	if (IS_ENABLED(CONFIG_UNWIND_USER_LANGUAGES) && table)
+		unwind_chain_put(table->chain);
+	sframe_table_free(table);
+}
 
 static void free_file(struct rcu_head *rcu)
 {
@@ -231,23 +228,24 @@ static void free_file(struct rcu_head *rcu)
 	kfree(file);
 }
 
-static unsigned long bytes_of(const struct unwind_file *file)
-{
-	return sizeof(*file) + (file->table ? file->table->bytes : 0);
-}
-
 /* All but list_lru_del_obj() */
 static void unlink_file(struct unwind_file *file)
 {
-	lockdep_assert_held(&files_lock);
+	lockdep_assert_held(&unwind_files_lock);
 	hash_del_rcu(&file->node);
 	list_del(&file->clock);
 	nr_files--;
-	nr_bytes -= bytes_of(file);
+	nr_bytes -= unwind_entry_bytes(file);
 	call_rcu(&file->rcu, free_file);
 }
 
-static void remove(struct unwind_file *file)
+/**
+ * unwind_entry_remove - remove an entry
+ * @file: the entry
+ *
+ * Context: any but NMI, with unwind_files_lock.
+ */
+void unwind_entry_remove(struct unwind_file *file)
 {
 	list_lru_del_obj(&lru_lists, &file->lru);
 	unlink_file(file);
@@ -256,7 +254,7 @@ static void remove(struct unwind_file *file)
 /* Does a hand that passes the entry leave it?  Also while it is being loaded. */
 static bool spare(struct unwind_file *file)
 {
-	lockdep_assert_held(&files_lock);
+	lockdep_assert_held(&unwind_files_lock);
 	if (!file->used && file->state != UNWIND_FILE_LOADING)
 		return false;
 	WRITE_ONCE(file->used, false);
@@ -269,33 +267,38 @@ static bool is_too_much(void)
 	return nr_files > MAX_FILES || nr_bytes / 1024 > READ_ONCE(max_tables_kb);
 }
 
-static void keep_limit(void)
+/**
+ * unwind_entries_keep_limit - remove what exceeds the limits
+ *
+ * Context: any but NMI, with unwind_files_lock.
+ */
+void unwind_entries_keep_limit(void)
 {
 	unsigned long turns = min(2 * nr_files, MAX_TURNS);
 	struct unwind_file *file;
 
-	lockdep_assert_held(&files_lock);
+	lockdep_assert_held(&unwind_files_lock);
 	while (turns-- && is_too_much()) {
 		file = list_first_entry(&clock_list, struct unwind_file, clock);
 		if (!spare(file))
-			remove(file);
+			unwind_entry_remove(file);
 	}
 }
 
-/* With the list's lock, which comes after files_lock elsewhere */
+/* With the list's lock, which comes after unwind_files_lock elsewhere */
 static enum lru_status UNWIND_LRU_PARAMS(shrink_file)
 {
 	struct unwind_file *file = container_of(item, struct unwind_file, lru);
 	bool spared;
 
-	if (!spin_trylock(&files_lock))
+	if (!spin_trylock(&unwind_files_lock))
 		return LRU_SKIP;
 	spared = spare(file);
 	if (!spared) {
 		list_lru_isolate(list, item);
 		unlink_file(file);
 	}
-	spin_unlock(&files_lock);
+	spin_unlock(&unwind_files_lock);
 	return spared ? LRU_ROTATE : LRU_REMOVED;
 }
 
@@ -313,8 +316,14 @@ static unsigned long shrink_files(struct shrinker *shrinker, struct shrink_contr
  * Loading
  */
 
-/* Will each later change of the file show? */
-static bool is_settled(const struct inode *inode)
+/**
+ * unwind_file_is_settled - will each later change of a file show?
+ * @inode: the file's
+ *
+ * Context: any.
+ * Return: whether it will.
+ */
+bool unwind_file_is_settled(const struct inode *inode)
 {
 	struct timespec64 now, ctime = inode_get_ctime(inode);
 	s64 age;
@@ -329,8 +338,15 @@ static bool is_settled(const struct inode *inode)
 	return abs(age) >= SETTLED_NS;
 }
 
-/* An entry for the file as it is now */
-static struct unwind_file *new_file(struct inode *inode, enum unwind_file_kind kind)
+/**
+ * unwind_entry_alloc - make an entry for a file as it is now
+ * @inode: the file's
+ * @kind: whether it can have a table
+ *
+ * Context: task; may sleep.
+ * Return: the entry, to be freed with kfree() unless it is inserted; or NULL.
+ */
+struct unwind_file *unwind_entry_alloc(struct inode *inode, enum unwind_file_kind kind)
 {
 	struct unwind_file *file;
 
@@ -354,33 +370,55 @@ static struct unwind_file *new_file(struct inode *inode, enum unwind_file_kind k
 	return file;
 }
 
-static void next_generation(void)
+/**
+ * unwind_entries_changed - something was found out: processes without tables look again
+ *
+ * Context: any but NMI, with unwind_files_lock.
+ */
+void unwind_entries_changed(void)
 {
-	lockdep_assert_held(&files_lock);
+	lockdep_assert_held(&unwind_files_lock);
 	/* Pairs with unwind_file_generation() */
 	smp_store_release(&generation, generation + 1);
 }
 
-static void set_state(struct unwind_file *file, enum unwind_file_state state,
-		      unsigned long retry_after)
+/**
+ * unwind_entry_set_state - set what is known about a file
+ * @file: its entry
+ * @state: the state
+ * @retry_after: when to try again, in jiffies from now, if the state is to be tried again
+ *
+ * Context: any but NMI, with unwind_files_lock.
+ */
+void unwind_entry_set_state(struct unwind_file *file, enum unwind_file_state state,
+			    unsigned long retry_after)
 {
-	lockdep_assert_held(&files_lock);
+	lockdep_assert_held(&unwind_files_lock);
 	file->retry = jiffies + retry_after;
 	file->used = true;
 	/* Pairs with unwind_file_find() */
 	smp_store_release(&file->state, state);
 	if (state != UNWIND_FILE_FAILED)
-		next_generation();
+		unwind_entries_changed();
 }
 
-static struct unwind_file *insert(struct unwind_file *file)
+/**
+ * unwind_entry_insert - insert an entry
+ * @file: the entry; there is none for the same inode
+ *
+ * Context: any but NMI, with unwind_files_lock.
+ * Return: @file.
+ */
+struct unwind_file *unwind_entry_insert(struct unwind_file *file)
 {
-	lockdep_assert_held(&files_lock);
-	hash_add_rcu(files, &file->node, key_of(file->seq));
+	lockdep_assert_held(&unwind_files_lock);
+	if (!file->id)
+		file->id = ++last_id;
+	hash_add_rcu(unwind_files, &file->node, key_of(file->seq));
 	list_add_tail(&file->clock, &clock_list);
 	list_lru_add_obj(&lru_lists, &file->lru);
 	nr_files++;
-	nr_bytes += bytes_of(file);
+	nr_bytes += unwind_entry_bytes(file);
 	return file;
 }
 
@@ -397,32 +435,37 @@ static struct unwind_file *insert(struct unwind_file *file)
  */
 struct unwind_file *unwind_file_claim(struct inode *inode, enum unwind_file_kind kind)
 {
-	const bool settled = kind == UNWIND_FILE_SEALED || is_settled(inode);
-	struct unwind_file *file __free(kfree) = new_file(inode, kind);
+	const bool settled = kind == UNWIND_FILE_SEALED || unwind_file_is_settled(inode);
+	struct unwind_file *file __free(kfree) = unwind_entry_alloc(inode, kind);
 	struct unwind_file *old;
 
 	if (!file)
 		return ERR_PTR(-ENOMEM);
-	guard(spinlock)(&files_lock);
-	old = find(file->seq);
-	if (old && is_valid(old, old->state, inode))
+	guard(spinlock)(&unwind_files_lock);
+	old = unwind_entry_find(file->seq);
+	if (old && unwind_entry_is_valid(old, old->state, inode))
 		return ERR_PTR(-EALREADY);
 	if (old)
-		remove(old);
-	file->id = ++last_id;
+		unwind_entry_remove(old);
 	if (settled && kind != UNWIND_FILE_INELIGIBLE)
-		return insert(no_free_ptr(file));
+		return unwind_entry_insert(no_free_ptr(file));
 	if (kind == UNWIND_FILE_INELIGIBLE)
-		set_state(file, UNWIND_FILE_NONE, RETRY_LATER);
+		unwind_entry_set_state(file, UNWIND_FILE_NONE, RETRY_LATER);
 	else
-		set_state(file, UNWIND_FILE_FAILED, RETRY_AFTER);
-	insert(no_free_ptr(file));
-	keep_limit();
+		unwind_entry_set_state(file, UNWIND_FILE_FAILED, RETRY_AFTER);
+	unwind_entry_insert(no_free_ptr(file));
+	unwind_entries_keep_limit();
 	return ERR_PTR(-EALREADY);
 }
 
-/* It would have to go at once */
-static bool is_too_large(const struct sframe_table *table)
+/**
+ * unwind_table_is_too_large - is a table larger than all tables together may be?
+ * @table: the table, which would have to go at once
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+bool unwind_table_is_too_large(const struct sframe_table *table)
 {
 	return table->bytes / 1024 > READ_ONCE(max_tables_kb);
 }
@@ -433,24 +476,11 @@ static enum unwind_file_state state_for(const struct unwind_file *file,
 					const struct sframe_table *table)
 {
 	/* Has it changed while it was read? */
-	if (!is_same(file, inode))
+	if (!unwind_entry_is_same(file, inode))
 		return UNWIND_FILE_FAILED;
 	if (IS_ERR(table))
 		return PTR_ERR(table) == -EAGAIN ? UNWIND_FILE_FAILED : UNWIND_FILE_NONE;
-	return is_too_large(table) ? UNWIND_FILE_FAILED : UNWIND_FILE_READY;
-}
-
-/* Ask the service for a table, if there is a service; the state then */
-static enum unwind_file_state ask(const struct unwind_file *file,
-				  struct unwind_request_item *request)
-{
-	lockdep_assert_held(&files_lock);
-	if (!request)
-		return UNWIND_FILE_NONE;
-	if (!IS_ERR(request) && unwind_request_queue(request, file->id))
-		return UNWIND_FILE_ASKED;
-	/* It may have started since @request was made */
-	return unwind_requests_wanted() ? UNWIND_FILE_FAILED : UNWIND_FILE_NONE;
+	return unwind_table_is_too_large(table) ? UNWIND_FILE_FAILED : UNWIND_FILE_READY;
 }
 
 /**
@@ -469,238 +499,30 @@ bool unwind_file_finish(struct unwind_file *file, struct inode *inode,
 			struct sframe_table *table, struct unwind_request_item *request)
 {
 	enum unwind_file_state state = state_for(file, inode, table);
+	unsigned long retry_after = RETRY_AFTER;
 
-	if (state == UNWIND_FILE_FAILED && !IS_ERR(table) && is_same(file, inode))
+	if (state == UNWIND_FILE_FAILED && !IS_ERR(table) && unwind_entry_is_same(file, inode))
 		file->too_large = table->bytes / 1024;
-	scoped_guard(spinlock, &files_lock) {
-		if (state == UNWIND_FILE_NONE)
-			state = ask(file, request);
-		/* It is the queue's now */
-		if (state == UNWIND_FILE_ASKED)
+	scoped_guard(spinlock, &unwind_files_lock) {
+		if (IS_ENABLED(CONFIG_UNWIND_USER_SERVICE) && state == UNWIND_FILE_NONE)
+			state = unwind_file_ask(file, request);
+		if (state == UNWIND_FILE_ASKED) {
+			/* It is the queue's now */
 			request = NULL;
+			retry_after = ASK_AGAIN_AFTER;
+		}
 		if (state == UNWIND_FILE_READY) {
 			file->table = table;
 			nr_bytes += table->bytes;
 		}
-		set_state(file, state, state == UNWIND_FILE_ASKED ? ASK_AGAIN_AFTER :
-								    RETRY_AFTER);
-		keep_limit();
+		unwind_entry_set_state(file, state, retry_after);
+		unwind_entries_keep_limit();
 	}
-	unwind_request_free(request);
+	if (IS_ENABLED(CONFIG_UNWIND_USER_SERVICE))
+		unwind_request_free(request);
 	if (state != UNWIND_FILE_READY && !IS_ERR(table))
 		sframe_table_free(table);
 	return state == UNWIND_FILE_READY;
-}
-
-/*
- * The table service
- */
-
-/**
- * unwind_file_free_table - free a table that nobody reads any more, and its chain
- * @table: the table, or NULL
- *
- * Context: any but NMI.
- */
-void unwind_file_free_table(struct sframe_table *table)
-{
-	if (table)
-		unwind_chain_put(table->chain);
-	sframe_table_free(table);
-}
-
-/* May the service's answer take the place of @old?  @id is 0 if it was not asked. */
-static int check_answer(const struct unwind_file *old, const struct inode *inode, u64 id)
-{
-	lockdep_assert_held(&files_lock);
-	if (id) {
-		if (!old || old->id != id || old->state != UNWIND_FILE_ASKED ||
-		    !is_same(old, inode))
-			return -ESTALE;
-	} else if (old && is_valid(old, old->state, inode)) {
-		if (old->state == UNWIND_FILE_READY)
-			return -EEXIST;
-		if (old->state == UNWIND_FILE_LOADING)
-			return -EBUSY;
-	}
-	return 0;
-}
-
-/**
- * unwind_file_provide - give a file a table, or none, for the table service
- * @inode: the file's
- * @kind: as for unwind_file_claim(); not ineligible
- * @id: of the request; or 0, and set to the entry's
- * @table: belongs to the entry on success; NULL if there is none
- *
- * Context: task; may sleep.
- * Return: 0; -ESTALE this was not asked, or the file has changed since; -EEXIST it has a
- * table; -EBUSY that is being loaded; -ETXTBSY the file is open for writing, or was changed
- * just now; -ENOSPC the table is larger than all tables may be; -ENOMEM.
- */
-int unwind_file_provide(struct inode *inode, enum unwind_file_kind kind, u64 *id,
-			struct sframe_table *table)
-{
-	struct unwind_file *file __free(kfree) = NULL, *old;
-	int ret;
-
-	if (kind != UNWIND_FILE_SEALED && !is_settled(inode))
-		return -ETXTBSY;
-	if (table && is_too_large(table))
-		return -ENOSPC;
-	file = new_file(inode, kind);
-	if (!file)
-		return -ENOMEM;
-
-	guard(spinlock)(&files_lock);
-	old = find(file->seq);
-	ret = check_answer(old, inode, *id);
-	if (ret)
-		return ret;
-	if (old)
-		remove(old);
-	if (!*id)
-		*id = ++last_id;
-	file->id = *id;
-	file->provided = true;
-	file->table = table;
-	old = insert(no_free_ptr(file));
-	set_state(old, table ? UNWIND_FILE_READY : UNWIND_FILE_NONE, 0);
-	keep_limit();
-	return 0;
-}
-
-/* Remove entries, bucket by bucket; their number */
-static unsigned long remove_all(bool (*which)(const struct unwind_file *file, u64 id),
-				u64 id)
-{
-	struct unwind_file *file;
-	struct hlist_node *next;
-	unsigned long nr = 0;
-	unsigned int i;
-
-	for (i = 0; i < HASH_SIZE(files); i++) {
-		scoped_guard(spinlock, &files_lock) {
-			hlist_for_each_entry_safe(file, next, &files[i], node) {
-				if (!which(file, id))
-					continue;
-				remove(file);
-				nr++;
-			}
-		}
-		cond_resched();
-	}
-	/* Processes without tables look again */
-	scoped_guard(spinlock, &files_lock)
-		next_generation();
-	return nr;
-}
-
-static bool is_provided_as(const struct unwind_file *file, u64 id)
-{
-	return file->provided && file->table && file->id == id;
-}
-
-/**
- * unwind_file_withdraw - remove a provided table
- * @id: of its entry
- *
- * Context: task; may sleep.
- * Return: 0; -ENOENT there is none of this number.
- */
-int unwind_file_withdraw(u64 id)
-{
-	return remove_all(is_provided_as, id) ? 0 : -ENOENT;
-}
-
-static bool is_missing(const struct unwind_file *file, u64 unused)
-{
-	return file->state == UNWIND_FILE_NONE || file->state == UNWIND_FILE_ASKED;
-}
-
-/**
- * unwind_file_forget_missing - forget which files have no table
- *
- * Context: task; may sleep.
- */
-void unwind_file_forget_missing(void)
-{
-	remove_all(is_missing, 0);
-}
-
-static bool is_of_service(const struct unwind_file *file, u64 unused)
-{
-	return file->provided || file->state == UNWIND_FILE_ASKED;
-}
-
-/**
- * unwind_file_forget_provided - forget all that the table service said, or was asked
- *
- * Context: task; may sleep.
- */
-void unwind_file_forget_provided(void)
-{
-	remove_all(is_of_service, 0);
-}
-
-static void describe(const struct unwind_file *file, struct unwind_table_info *info)
-{
-	*info = (struct unwind_table_info){
-		.id = file->id,
-		.ino = file->ino,
-		.dev_major = MAJOR(file->dev),
-		.dev_minor = MINOR(file->dev),
-		.bytes = bytes_of(file),
-		.entries = file->table->nr,
-		.flags = (file->provided ? UNWIND_TABLE_PROVIDED : 0) |
-			 (READ_ONCE(file->used) ? UNWIND_TABLE_USED : 0),
-	};
-}
-
-/* Describe the tables of a list; how many there are */
-static u32 list_bucket(unsigned int i, struct unwind_table_info *infos, u32 room)
-{
-	const struct unwind_file *file;
-	u32 nr = 0;
-
-	guard(rcu)();
-	hlist_for_each_entry_rcu(file, &files[i], node) {
-		/* Pairs with set_state(), as in unwind_file_find() */
-		if (smp_load_acquire(&file->state) != UNWIND_FILE_READY)
-			continue;
-		if (nr < room)
-			describe(file, &infos[nr]);
-		nr++;
-	}
-	return nr;
-}
-
-/**
- * unwind_file_list - describe tables
- * @infos: set
- * @room: how many it has room for
- * @bucket: where to begin, 0 at first; set to where to continue, 0 at the end
- *
- * A table that is there all the time is described once.
- *
- * Context: task; may sleep.
- * Return: how many tables are described; -ENOSPC there is too little room to continue.
- */
-int unwind_file_list(struct unwind_table_info *infos, u32 room, u32 *bucket)
-{
-	u32 nr = 0, more, i;
-
-	for (i = *bucket; i < HASH_SIZE(files); i++) {
-		more = list_bucket(i, infos + nr, room - nr);
-		if (more > room - nr)
-			break;
-		nr += more;
-		cond_resched();
-	}
-	if (!nr && i < HASH_SIZE(files))
-		return -ENOSPC;
-	*bucket = i < HASH_SIZE(files) ? i : 0;
-	return nr;
 }
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tables of files: where they are kept (file.c) and how they are loaded (load.c).
+ * The tables of files: where they are kept (file.c), how they are loaded (load.c), and what
+ * the table service does with them (file_service.c).
  */
 #ifndef _KERNEL_UNWIND_FILE_H
 #define _KERNEL_UNWIND_FILE_H

@@ -39,6 +39,7 @@
 #include <linux/uaccess.h>
 #include <linux/unwind_deferred.h>
 #include <linux/unwind_stack.h>
+#include <linux/unwind_tables.h>
 #include <asm/unwind_arch.h>
 
 #include "counts.h"

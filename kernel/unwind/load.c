@@ -345,7 +345,8 @@ static void finish(struct unwind_file *entry, const struct elf_source *src,
 	size_t bytes = error ? 0 : table->bytes;
 
 	/* The service may make a table for it */
-	if (error && error != -EAGAIN && src->is_elf && may_wait_for(inode->i_sb))
+	if (IS_ENABLED(CONFIG_UNWIND_USER_SERVICE) && error && error != -EAGAIN &&
+	    src->is_elf && may_wait_for(inode->i_sb))
 		request = unwind_request_alloc(src->file);
 	if (unwind_file_finish(entry, inode, table, request))
 		unwind_file_trace_found(src->file, inode, nr, bytes);

@@ -30,6 +30,7 @@
 #include <linux/sprintf.h>
 #include <linux/string.h>
 #include <linux/unwind_stack.h>
+#include <linux/unwind_tables.h>
 #include <linux/userfaultfd_k.h>
 
 #include "file.h"

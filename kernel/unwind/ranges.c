@@ -23,7 +23,7 @@
 #include <linux/err.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <trace/events/unwind.h>
+#include <trace/events/unwind_tables.h>
 
 #include "ranges.h"
 

@@ -16,9 +16,9 @@
 #include <linux/sched.h>
 #include <linux/sysctl.h>
 #include <linux/uaccess.h>
-#include <linux/unwind_stack.h>
+#include <linux/unwind_tables.h>
 #include <asm/unwind_arch.h>
-#include <trace/events/unwind.h>
+#include <trace/events/unwind_tables.h>
 #include <uapi/linux/unwind.h>
 
 #include "ranges.h"

@@ -7,7 +7,7 @@
  * A child of fork() inherits the ranges, and shares them with its parent until one of the
  * two adds or removes some, or makes a table of a section.  If it only unmaps some, these
  * are marked as dropped for this process: no range is copied in munmap() or fork(), where
- * the mmap locks are held.  The few chains (chain.c) are inherited, too.
+ * the mmap locks are held.  The few chains (chain_register.c) are inherited, too.
  *
  * Ranges are removed when their text, or the memory of their section, is unmapped, with
  * the mmap lock held for writing: before anything else is there.  (A range may be
@@ -32,16 +32,17 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/unwind_stack.h>
+#include <linux/unwind_tables.h>
 #include <linux/workqueue.h>
 #include <asm/unwind_arch.h>
-#include <trace/events/unwind.h>
 
-#include "chain.h"
 #include "mapping.h"
 #include "ranges.h"
 #include "sframe.h"
 #include "tables.h"
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/unwind_tables.h>
 
 /* Of all tables that are made of one process's sections */
 #define MAX_BUILT	SZ_64M
@@ -59,21 +60,13 @@ struct unwind_registry {
 };
 
 /**
- * struct unwind_tables - the tables of an address space
- * @lock: held for each change; taken inside the mmap lock
- * @registered: what the process registered; NULL if nothing
- * @dropped: marks of ranges in there that are not this process's any more
- * @chains: what it registered, in any order, with gaps
+ * unwind_tables_get - get the tables of an address space
+ * @mm: the address space
+ *
+ * Context: task; may sleep.
+ * Return: the tables, which the first task that needs them allocates; or NULL.
  */
-struct unwind_tables {
-	struct mutex			lock;	/* for changes of what is registered */
-	struct unwind_registry __rcu	*registered;
-	struct xarray			dropped;
-	struct unwind_chain __rcu	*chains[UNWIND_CHAIN_MAX];
-};
-
-/* The address space's tables, allocated by the first task that needs them */
-static struct unwind_tables *get_tables(struct mm_struct *mm)
+struct unwind_tables *unwind_tables_get(struct mm_struct *mm)
 {
 	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables), *old;
 
@@ -198,7 +191,7 @@ static struct unwind_registry *own_registry(struct unwind_tables *tables)
 int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
 			   unsigned int max)
 {
-	struct unwind_tables *tables = get_tables(mm);
+	struct unwind_tables *tables = unwind_tables_get(mm);
 	struct unwind_registry *registry;
 
 	if (!tables)
@@ -242,103 +235,6 @@ int unwind_tables_unregister(struct mm_struct *mm, u64 key)
 		return -ENOENT;
 	unwind_ranges_drop_key(&registry->ranges, key);
 	return 0;
-}
-
-/*
- * Chains
- */
-
-static struct unwind_chain *chain_at(struct unwind_tables *tables, unsigned int i)
-{
-	return rcu_dereference_protected(tables->chains[i], lockdep_is_held(&tables->lock));
-}
-
-/**
- * unwind_tables_add_chain - add a chain to what the process registered
- * @mm: the current task's address space
- * @chain: belongs to the tables on success
- *
- * Context: task; may sleep.
- * Return: 0; -EEXIST its key is in use; -ENOSPC there are UNWIND_CHAIN_MAX; -ENOMEM.
- */
-int unwind_tables_add_chain(struct mm_struct *mm, struct unwind_chain *chain)
-{
-	struct unwind_tables *tables = get_tables(mm);
-	int i, free = -1;
-
-	if (!tables)
-		return -ENOMEM;
-
-	guard(mutex)(&tables->lock);
-	for (i = 0; i < UNWIND_CHAIN_MAX; i++) {
-		const struct unwind_chain *other = chain_at(tables, i);
-
-		if (!other)
-			free = i;
-		else if (other->attr.key == chain->attr.key)
-			return -EEXIST;
-	}
-	if (free < 0)
-		return -ENOSPC;
-	rcu_assign_pointer(tables->chains[free], chain);
-	return 0;
-}
-
-/**
- * unwind_tables_del_chain - remove a chain that the process registered
- * @mm: the current task's address space
- * @key: its key
- *
- * Context: task; may sleep.
- * Return: 0; -ENOENT there is none.
- */
-int unwind_tables_del_chain(struct mm_struct *mm, u64 key)
-{
-	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
-	struct unwind_chain *chain;
-	unsigned int i;
-
-	if (!tables)
-		return -ENOENT;
-
-	guard(mutex)(&tables->lock);
-	for (i = 0; i < UNWIND_CHAIN_MAX; i++) {
-		chain = chain_at(tables, i);
-		if (chain && chain->attr.key == key) {
-			RCU_INIT_POINTER(tables->chains[i], NULL);
-			unwind_chain_put(chain);
-			return 0;
-		}
-	}
-	return -ENOENT;
-}
-
-/**
- * unwind_tables_get_chains - find the chains that the process registered
- * @mm: the current task's address space
- * @found: set, with references; has room for UNWIND_CHAIN_MAX
- *
- * Context: task.
- * Return: how many there are.
- */
-unsigned int unwind_tables_get_chains(struct mm_struct *mm, struct unwind_chain_found *found)
-{
-	struct unwind_tables *tables = READ_ONCE(mm->unwind_tables);
-	struct unwind_chain *chain;
-	unsigned int i, nr = 0;
-
-	if (!tables)
-		return 0;
-
-	guard(rcu)();
-	for (i = 0; i < UNWIND_CHAIN_MAX; i++) {
-		chain = rcu_dereference(tables->chains[i]);
-		if (!chain || !refcount_inc_not_zero(&chain->users))
-			continue;
-		found[nr].chain = chain;
-		found[nr++].base = 0;
-	}
-	return nr;
 }
 
 /*
@@ -388,48 +284,25 @@ static int copy_marks(struct xarray *to, struct xarray *from)
 	return ret;
 }
 
-static bool has_chains(struct unwind_tables *tables)
-{
-	unsigned int i;
-
-	for (i = 0; i < UNWIND_CHAIN_MAX; i++) {
-		if (chain_at(tables, i))
-			return true;
-	}
-	return false;
-}
-
-static void share_chains(struct unwind_tables *to, struct unwind_tables *from)
-{
-	struct unwind_chain *chain;
-	unsigned int i;
-
-	for (i = 0; i < UNWIND_CHAIN_MAX; i++) {
-		chain = chain_at(from, i);
-		if (!chain)
-			continue;
-		refcount_inc(&chain->users);
-		RCU_INIT_POINTER(to->chains[i], chain);
-	}
-}
-
 /* If there is no memory, the child has no tables */
 void __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm)
 {
 	struct unwind_tables *old = READ_ONCE(oldmm->unwind_tables), *tables;
 	struct unwind_registry *registry;
+	bool chains;
 
 	mmap_assert_write_locked(oldmm);
 	guard(mutex)(&old->lock);
 	registry = registry_of(old);
 	if (registry && !registry->ranges.nr)
 		registry = NULL;
-	if (!registry && !has_chains(old))
+	chains = IS_ENABLED(CONFIG_UNWIND_USER_LANGUAGES) && unwind_chains_any(old);
+	if (!registry && !chains)
 		return;
 
-	tables = get_tables(mm);
-	if (tables)
-		share_chains(tables, old);
+	tables = unwind_tables_get(mm);
+	if (tables && chains)
+		unwind_chains_share(tables, old);
 	if (!registry)
 		return;
 	if (!tables || copy_marks(&tables->dropped, &old->dropped)) {
@@ -443,11 +316,10 @@ void __unwind_tables_fork(struct mm_struct *mm, struct mm_struct *oldmm)
 void __unwind_tables_free(struct mm_struct *mm)
 {
 	struct unwind_tables *tables = mm->unwind_tables;
-	unsigned int i;
 
 	mm->unwind_tables = NULL;
-	for (i = 0; i < UNWIND_CHAIN_MAX; i++)
-		unwind_chain_put(rcu_dereference_protected(tables->chains[i], true));
+	if (IS_ENABLED(CONFIG_UNWIND_USER_LANGUAGES))
+		unwind_chains_free(tables);
 	put_registry(rcu_dereference_protected(tables->registered, true));
 	clear_marks(tables);
 	kfree(tables);

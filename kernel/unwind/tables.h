@@ -3,7 +3,10 @@
 #ifndef _KERNEL_UNWIND_TABLES_H
 #define _KERNEL_UNWIND_TABLES_H
 
+#include <linux/mutex.h>
 #include <linux/types.h>
+#include <linux/xarray.h>
+#include <uapi/linux/unwind.h>
 
 #include "mapping.h"
 #include "rule.h"
@@ -12,7 +15,23 @@ struct mm_struct;
 struct unwind_chain;
 struct unwind_chain_found;
 struct unwind_range;
+struct unwind_registry;
 
+/**
+ * struct unwind_tables - the tables of an address space
+ * @lock: held for each change; taken inside the mmap lock
+ * @registered: what the process registered; NULL if nothing
+ * @dropped: marks of ranges in there that are not this process's any more
+ * @chains: what it registered, in any order, with gaps
+ */
+struct unwind_tables {
+	struct mutex			lock;	/* for changes of what is registered */
+	struct unwind_registry __rcu	*registered;
+	struct xarray			dropped;
+	struct unwind_chain __rcu	*chains[UNWIND_CHAIN_MAX];
+};
+
+struct unwind_tables *unwind_tables_get(struct mm_struct *mm);
 int unwind_copy_attr(void *attr, size_t known, u64 uattr, size_t size);
 int unwind_tables_find(struct mm_struct *mm, unsigned long addr,
 		       struct unwind_mapping *map, struct unwind_mapping *hole);
@@ -28,9 +47,10 @@ int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
 			   unsigned int max);
 int unwind_tables_unregister(struct mm_struct *mm, u64 key);
 
-int unwind_tables_add_chain(struct mm_struct *mm, struct unwind_chain *chain);
-int unwind_tables_del_chain(struct mm_struct *mm, u64 key);
-unsigned int unwind_tables_get_chains(struct mm_struct *mm,
-				      struct unwind_chain_found *found);
+/* With CONFIG_UNWIND_USER_LANGUAGES: chain_register.c */
+bool unwind_chains_any(struct unwind_tables *tables);
+void unwind_chains_share(struct unwind_tables *to, struct unwind_tables *from);
+void unwind_chains_free(struct unwind_tables *tables);
+unsigned int unwind_chains_get(struct mm_struct *mm, struct unwind_chain_found *found);
 
 #endif /* _KERNEL_UNWIND_TABLES_H */

@@ -34,6 +34,7 @@
 #include <linux/sched/task_stack.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_stack.h>
+#include <linux/unwind_tables.h>
 #include <asm/irq_regs.h>
 #include <asm/unwind_arch.h>
 #include <trace/events/unwind.h>
@@ -436,7 +437,7 @@ int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
 	slot->inside = NULL;
 	if (slot->table)
 		clip_to_table(slot, addr);
-	if (IS_ENABLED(CONFIG_UNWIND_USER_SFRAME) && state->notes && slot->table &&
+	if (IS_ENABLED(CONFIG_UNWIND_USER_LANGUAGES) && state->notes && slot->table &&
 	    slot->table->chain)
 		unwind_chain_note(state->notes, slot->table, slot->origin - slot->table->start);
 	state->next_map = (i + 1) % UNWIND_MAPPINGS;
@@ -588,8 +589,10 @@ bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside)
 
 static void get_table(struct unwind_walk_state *state)
 {
-	int ret = unwind_tables_build(current->mm, state->need_addr);
+	int ret = -ENOENT;
 
+	if (unwind_tables_any(current->mm))
+		ret = unwind_tables_build(current->mm, state->need_addr);
 	if (ret == -ENOENT)
 		ret = unwind_file_load(state->need_addr);
 	if (ret)
@@ -628,7 +631,7 @@ static void get_need(struct unwind_walk_state *state)
 		return;
 	else if (state->need == UNWIND_NEED_TABLE)
 		get_table(state);
-	else if (state->need == UNWIND_NEED_RULE)
+	else if (IS_ENABLED(CONFIG_UNWIND_USER_REGISTER) && state->need == UNWIND_NEED_RULE)
 		get_rule(state);
 }
 

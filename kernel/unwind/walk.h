@@ -175,7 +175,7 @@ bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside);
 int unwind_code_add(struct unwind_code *code, unsigned long addr);
 void unwind_code_release(struct unwind_code *code);
 
-/* Notes are taken with CONFIG_UNWIND_USER_SFRAME only */
+/* Notes are taken with CONFIG_UNWIND_USER_LANGUAGES only */
 void unwind_chain_note(struct unwind_walk_notes *notes, const struct sframe_table *table,
 		       unsigned long base);
 struct unwind_chain_stack *unwind_chain_get_stack(struct unwind_walk_notes *notes);

@@ -7,6 +7,7 @@
 
 #include <linux/tracepoint.h>
 #include <linux/unwind_stack_types.h>
+#include <trace/misc/unwind.h>
 
 #define UNWIND_METHODS							\
 	EM(UNWIND_METHOD_NONE,		"none")				\
@@ -29,32 +30,6 @@
 	EM(UNWIND_STOP_NOT_LOADED,	"table not loaded yet")		\
 	EM(UNWIND_STOP_BUSY,		"mappings changing")		\
 	EMe(UNWIND_STOP_LIMIT,		"limit")
-
-/*
- * The name of an error.  libtraceevent takes a negative int for a large number: the mask,
- * which is MAX_ERRNO, leaves the same bits there and here.
- */
-#define show_unwind_error(error)					\
-	__print_symbolic(-(error) & 0xfff,				\
-		{ EPERM,	"EPERM" },				\
-		{ ENOENT,	"ENOENT" },				\
-		{ EINTR,	"EINTR" },				\
-		{ EIO,		"EIO" },				\
-		{ E2BIG,	"E2BIG" },				\
-		{ ENOEXEC,	"ENOEXEC" },				\
-		{ EAGAIN,	"EAGAIN" },				\
-		{ ENOMEM,	"ENOMEM" },				\
-		{ EACCES,	"EACCES" },				\
-		{ EFAULT,	"EFAULT" },				\
-		{ EBUSY,	"EBUSY" },				\
-		{ EEXIST,	"EEXIST" },				\
-		{ EINVAL,	"EINVAL" },				\
-		{ EFBIG,	"EFBIG" },				\
-		{ ENOSPC,	"ENOSPC" },				\
-		{ ENODATA,	"ENODATA" },				\
-		{ EOVERFLOW,	"EOVERFLOW" },				\
-		{ EOPNOTSUPP,	"EOPNOTSUPP" },				\
-		{ ESTALE,	"ESTALE" })
 
 #undef EM
 #undef EMe
@@ -124,89 +99,6 @@ TRACE_EVENT(unwind_file_invalid,
 	TP_printk("dev=%d:%d ino=%llu error=%d (%s) name=%s", MAJOR(__entry->dev),
 		  MINOR(__entry->dev), __entry->ino, __entry->error,
 		  show_unwind_error(__entry->error), __get_str(name))
-);
-
-/**
- * unwind_table_added - the process registered a table
- * @text_start: first address of the text that it describes
- * @text_end: first address after it
- * @table: address of the table
- * @size: its size in bytes
- * @key: the key that the process gave it
- */
-TRACE_EVENT(unwind_table_added,
-	TP_PROTO(unsigned long text_start, unsigned long text_end,
-		 unsigned long table, unsigned long size, u64 key),
-	TP_ARGS(text_start, text_end, table, size, key),
-	TP_STRUCT__entry(
-		__field(unsigned long, text_start)
-		__field(unsigned long, text_end)
-		__field(unsigned long, table)
-		__field(unsigned long, size)
-		__field(u64, key)
-	),
-	TP_fast_assign(
-		__entry->text_start = text_start;
-		__entry->text_end = text_end;
-		__entry->table = table;
-		__entry->size = size;
-		__entry->key = key;
-	),
-	TP_printk("text=0x%lx-0x%lx table=0x%lx size=%lu key=0x%llx",
-		  __entry->text_start, __entry->text_end, __entry->table,
-		  __entry->size, __entry->key)
-);
-
-/**
- * unwind_table_dropped - the kernel has dropped a range and its table
- * @text_start: first address of the range
- * @text_end: first address after it
- */
-TRACE_EVENT(unwind_table_dropped,
-	TP_PROTO(unsigned long text_start, unsigned long text_end),
-	TP_ARGS(text_start, text_end),
-	TP_STRUCT__entry(
-		__field(unsigned long, text_start)
-		__field(unsigned long, text_end)
-	),
-	TP_fast_assign(
-		__entry->text_start = text_start;
-		__entry->text_end = text_end;
-	),
-	TP_printk("text=0x%lx-0x%lx", __entry->text_start, __entry->text_end)
-);
-
-/**
- * unwind_table_invalid - a table that the process wants to register is refused, or one
- *	that it registered is not used
- * @text_start: first address of the text
- * @text_end: first address after it
- * @table: address of the table
- * @error: -ENOEXEC, -EOPNOTSUPP (version), -EFAULT, -EEXIST, -ENOSPC, ...
- * @object: what is mapped at @text_start, as for unwind_stop
- */
-TRACE_EVENT(unwind_table_invalid,
-	TP_PROTO(unsigned long text_start, unsigned long text_end,
-		 unsigned long table, int error, const char *object),
-	TP_ARGS(text_start, text_end, table, error, object),
-	TP_STRUCT__entry(
-		__field(unsigned long, text_start)
-		__field(unsigned long, text_end)
-		__field(unsigned long, table)
-		__field(int, error)
-		__string(object, object)
-	),
-	TP_fast_assign(
-		__entry->text_start = text_start;
-		__entry->text_end = text_end;
-		__entry->table = table;
-		__entry->error = error;
-		__assign_str(object);
-	),
-	TP_printk("text=0x%lx-0x%lx table=0x%lx error=%d (%s) object=%s",
-		  __entry->text_start, __entry->text_end, __entry->table,
-		  __entry->error, show_unwind_error(__entry->error),
-		  __get_str(object))
 );
 
 /**

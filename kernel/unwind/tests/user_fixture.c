@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /* User memory for tests of the frame loop: see user_fixture.h. */
 
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/rcupdate.h>
+#include <linux/shmem_fs.h>
 #include <linux/uaccess.h>
+#include <linux/unwind_base.h>
 
-#include "../ranges.h"
-#include "../tables.h"
+#include "../file.h"
+#include "../sframe_table.h"
 #include "sframe_data.h"
 #include "user_fixture.h"
 
@@ -169,21 +174,57 @@ void expect_steps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, steps->by_table, t->state.by_table);
 }
 
-#define TEST_KEY	1
+/* A copy of the section's first bytes, or of the text */
+static void *copy_of(struct kunit *test, unsigned long from, size_t size)
+{
+	void *copy = kunit_kmalloc(test, size, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	KUNIT_ASSERT_EQ(test, copy_from_user(copy, (void __user *)from, size), 0);
+	return copy;
+}
+
+/* A file that has the table */
+static struct file *file_with_table(struct kunit *test, size_t size)
+{
+	struct user_test *t = test->priv;
+	const struct sframe_segment text = { .vaddr = t->text, .size = PAGE_SIZE };
+	const struct sframe_image image = {
+		.section = copy_of(test, t->section, size),
+		.size = size,
+		.vaddr = t->section,
+		.segments = &text,
+		.nr_segments = 1,
+	};
+	struct unwind_file *entry;
+	struct file *file;
+
+	file = shmem_file_setup("unwind", PAGE_SIZE, UNWIND_NORESERVE);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	/* As if it were sealed: files in memory have no table otherwise */
+	entry = unwind_file_claim(file_inode(file), UNWIND_FILE_SEALED);
+	if (IS_ERR(entry)) {
+		fput(file);
+		KUNIT_FAIL_AND_ABORT(test, "no entry for the file");
+	}
+	unwind_file_finish(entry, file_inode(file),
+			   sframe_table_build(&image, UNWIND_ARCH_SFRAME_ABI), NULL);
+	return file;
+}
 
 void use_table_of(struct kunit *test, size_t size)
 {
 	struct user_test *t = test->priv;
-	struct sframe_section section;
-	struct unwind_range *range;
+	const void *text = copy_of(test, t->text, PAGE_SIZE);
+	struct file *file = file_with_table(test, size);
+	unsigned long at;
 
-	KUNIT_ASSERT_EQ(test, sframe_read_header(&section, t->section, size,
-						 UNWIND_ARCH_SFRAME_ABI), 0);
-	range = unwind_range_alloc(t->text, t->text + PAGE_SIZE, &section, TEST_KEY);
-	KUNIT_ASSERT_NOT_NULL(test, range);
-	/* Another table of the same test */
-	unwind_tables_unregister(current->mm, TEST_KEY);
-	KUNIT_ASSERT_EQ(test, unwind_tables_register(current->mm, range, 1), 0);
+	/* The text becomes the file's, and stays the same */
+	at = kunit_vm_mmap(test, file, t->text, PAGE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
+			   MAP_PRIVATE | MAP_FIXED, 0);
+	fput(file);
+	KUNIT_ASSERT_EQ(test, at, t->text);
+	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)t->text, text, PAGE_SIZE), 0);
 }
 
 void use_table(struct kunit *test)

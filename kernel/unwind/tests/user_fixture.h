@@ -59,9 +59,9 @@ void take_stack_nofault(struct kunit *test);
 /* Step by step, the frame loop finds the frames that it found as ordinary ones */
 void expect_steps(struct kunit *test);
 
-/* Registers the table of sframe_data.h for the text */
+/* Maps the text from a file, which has the table of sframe_data.h */
 void use_table(struct kunit *test);
-/* Registers a table of @size bytes that the test has written to @section */
+/* The same with a table of @size bytes that the test has written to @section */
 void use_table_of(struct kunit *test, size_t size);
 
 #define EXPECT_FRAMES(test, ...)						\

@@ -72,10 +72,17 @@ enum answer device_answer(int device, const struct unwind_request *request,
 		.table_size = table->size,
 		.address = table->addr,
 	};
+	int ret;
 
 	if (table->has_chain) {
 		answer.chain = (unsigned long)&table->chain;
 		answer.chain_size = sizeof(table->chain);
+		ret = ioctl(device, UNWIND_IOC_ADD, &answer);
+		if (!ret || (errno != EOPNOTSUPP && errno != E2BIG))
+			return outcome(ret);
+		/* A kernel that does not read frames of languages takes the table alone */
+		answer.chain = 0;
+		answer.chain_size = 0;
 	}
 	return outcome(ioctl(device, UNWIND_IOC_ADD, &answer));
 }

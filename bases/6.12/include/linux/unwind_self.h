@@ -57,7 +57,7 @@ enum unwind_self_outcome {
 	UNWIND_SELF_MEMORY,
 };
 
-#ifdef CONFIG_UNWIND_USER_SFRAME
+#ifdef CONFIG_UNWIND_USER_LANGUAGES
 
 int unwind_self_prctl(unsigned long op, unsigned long uattr, unsigned long size,
 		      unsigned long arg5);
@@ -95,6 +95,6 @@ static inline int unwind_self_prctl(unsigned long op, unsigned long uattr, unsig
 	return -EINVAL;
 }
 
-#endif /* CONFIG_UNWIND_USER_SFRAME */
+#endif /* CONFIG_UNWIND_USER_LANGUAGES */
 
 #endif /* _LINUX_UNWIND_SELF_H */

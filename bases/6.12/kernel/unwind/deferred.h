@@ -75,7 +75,7 @@ static inline size_t unwind_cache_size(unsigned int size)
  */
 static inline struct unwind_walk_notes *unwind_cache_notes(struct unwind_cache *cache)
 {
-	return IS_ENABLED(CONFIG_UNWIND_USER_SFRAME) && cache && cache->has_notes ?
+	return IS_ENABLED(CONFIG_UNWIND_USER_LANGUAGES) && cache && cache->has_notes ?
 	       (void *)cache + unwind_cache_size(cache->size) : NULL;
 }
 

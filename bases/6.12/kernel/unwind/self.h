@@ -15,7 +15,7 @@
  */
 static inline struct unwind_self *unwind_self_of(const struct unwind_task_info *info)
 {
-	return IS_ENABLED(CONFIG_UNWIND_USER_SFRAME) ? info->self : NULL;
+	return IS_ENABLED(CONFIG_UNWIND_USER_LANGUAGES) ? info->self : NULL;
 }
 
 bool unwind_self_ask(struct unwind_task_info *info, unsigned long clients);

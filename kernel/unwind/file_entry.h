@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The entries of files: file.c keeps them, file_service.c changes them, too.
+ */
+#ifndef _KERNEL_UNWIND_FILE_ENTRY_H
+#define _KERNEL_UNWIND_FILE_ENTRY_H
+
+#include <linux/fs.h>
+#include <linux/hashtable.h>
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include "file.h"
+#include "sframe_table.h"
+
+/**
+ * struct unwind_file - what is known about the table of a file
+ * @node: in the hash of all files, by @seq
+ * @clock: in the list of all entries
+ * @lru: in the list of the entries of its cgroup
+ * @seq: number of the file's inode
+ * @id: names the entry
+ * @dev: the file's device, to be listed
+ * @ino: the inode's number there, likewise
+ * @version: of the file, as it was when the table was loaded
+ * @size: of the file, likewise
+ * @state: one of &enum unwind_file_state
+ * @kind: whether the file can have a table
+ * @provided: by the table service
+ * @used: since the clock's hand passed
+ * @too_large: size of its table in kilobytes, if that is more than the limit; else 0
+ * @retry: when to try again, in jiffies: if it failed, is ineligible, or was asked for
+ * @table: if it is ready
+ * @rcu: frees it
+ */
+struct unwind_file {
+	struct hlist_node	node;
+	struct list_head	clock;
+	struct list_head	lru;
+	u64			seq;
+	u64			id;
+	dev_t			dev;
+	u64			ino;
+	u64			version;
+	loff_t			size;
+	u8			state;
+	u8			kind;
+	bool			provided;
+	bool			used;
+	u32			too_large;
+	unsigned long		retry;
+	struct sframe_table	*table;
+	struct rcu_head		rcu;
+};
+
+#define UNWIND_FILE_HASH_BITS	12
+
+extern DECLARE_HASHTABLE(unwind_files, UNWIND_FILE_HASH_BITS);
+/* Held for each change */
+extern spinlock_t unwind_files_lock;
+
+/**
+ * unwind_entry_bytes - how much memory does an entry take, with its table?
+ * @file: the entry
+ *
+ * Return: its size in bytes.
+ */
+static inline unsigned long unwind_entry_bytes(const struct unwind_file *file)
+{
+	return sizeof(*file) + (file->table ? file->table->bytes : 0);
+}
+
+struct unwind_file *unwind_entry_find(u64 seq);
+bool unwind_entry_is_same(const struct unwind_file *file, const struct inode *inode);
+bool unwind_entry_is_valid(const struct unwind_file *file, enum unwind_file_state state,
+			   const struct inode *inode);
+bool unwind_file_is_settled(const struct inode *inode);
+bool unwind_table_is_too_large(const struct sframe_table *table);
+struct unwind_file *unwind_entry_alloc(struct inode *inode, enum unwind_file_kind kind);
+struct unwind_file *unwind_entry_insert(struct unwind_file *file);
+void unwind_entry_remove(struct unwind_file *file);
+void unwind_entry_set_state(struct unwind_file *file, enum unwind_file_state state,
+			    unsigned long retry_after);
+void unwind_entries_keep_limit(void);
+void unwind_entries_changed(void);
+enum unwind_file_state unwind_file_ask(const struct unwind_file *file,
+				       struct unwind_request_item *request);
+
+#endif /* _KERNEL_UNWIND_FILE_ENTRY_H */
