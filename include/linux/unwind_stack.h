@@ -14,13 +14,14 @@
 struct pt_regs;
 struct unwind_walk_notes;
 
-#ifdef CONFIG_UNWIND_USER
-
 int unwind_walk(struct unwind_stacktrace *trace, unsigned int max,
 		struct unwind_walk_notes *notes);
-bool unwind_regs_saved(void);
 enum unwind_text_kind unwind_find_text(const struct vm_area_struct *vma,
 				       unsigned long ip, u64 *offset);
+
+#if defined(CONFIG_UNWIND_USER_FP) || defined(CONFIG_UNWIND_USER_SFRAME)
+
+bool unwind_regs_saved(void);
 
 #else
 
@@ -29,7 +30,7 @@ static inline bool unwind_regs_saved(void)
 	return true;
 }
 
-#endif /* CONFIG_UNWIND_USER */
+#endif /* CONFIG_UNWIND_USER_FP || CONFIG_UNWIND_USER_SFRAME */
 
 #ifdef CONFIG_UNWIND_USER_IMMEDIATE
 
