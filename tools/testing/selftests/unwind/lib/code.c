@@ -2,11 +2,9 @@
 /*
  * Code that is made at run time, see code.h.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "code.h"
@@ -283,58 +281,6 @@ void code_unmap(struct code *code)
 chain_fn code_fn(const struct code *code, unsigned int i)
 {
 	return (chain_fn)(code->text + (size_t)i * CODE_STRIDE);
-}
-
-/*
- * Registering
- */
-
-void code_attr(struct unwind_table_attr *attr, const struct code *code,
-	       uint64_t key)
-{
-	*attr = (struct unwind_table_attr){
-		.format = UNWIND_FORMAT_SFRAME,
-		.key = key,
-		.table_start = (uintptr_t)code->table,
-		.table_size = code->table_size,
-		.text_start = (uintptr_t)code->text,
-		.text_size = code->text_size,
-	};
-}
-
-void code_attr_fn(struct unwind_table_attr *attr, const struct code *code,
-		  unsigned int i, uint64_t key)
-{
-	code_attr(attr, code, key);
-	attr->text_start = (uintptr_t)code_fn(code, i);
-	attr->text_size = CODE_STRIDE;
-}
-
-int unwind_table(unsigned long op, const void *attr, size_t size)
-{
-	long ret = syscall(SYS_prctl, PR_UNWIND_TABLE, op, attr, size, 0);
-
-	return ret < 0 ? -errno : ret;
-}
-
-int unwind_table_add(const struct unwind_table_attr *attr)
-{
-	return unwind_table(PR_UNWIND_TABLE_ADD, attr, sizeof(*attr));
-}
-
-int unwind_table_del(uint64_t key)
-{
-	struct unwind_table_attr attr = { .key = key };
-
-	return unwind_table(PR_UNWIND_TABLE_DEL, &attr, sizeof(attr));
-}
-
-int code_register(const struct code *code, uint64_t key)
-{
-	struct unwind_table_attr attr;
-
-	code_attr(&attr, code, key);
-	return unwind_table_add(&attr);
 }
 
 /* Stacks: the system call, the function that made it, the generated function, its caller */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Code that is made at run time, its table, and the registration of the table.
+ * Code that is made at run time, and its table (code_register.h has the table registered).
  *
  * There is one function, as bytes. It notes its return address and calls the next item,
  * as the functions of a chain do (see chain.h), but it keeps no frame pointer: during the
@@ -12,7 +12,6 @@
 #ifndef SELFTEST_UNWIND_CODE_H
 #define SELFTEST_UNWIND_CODE_H
 
-#include <linux/unwind.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -68,20 +67,6 @@ int code_map(struct code *code, unsigned int nr);
 void code_unmap(struct code *code);
 
 chain_fn code_fn(const struct code *code, unsigned int i);
-
-/* Fill in the attributes to register all of the code, or one function */
-void code_attr(struct unwind_table_attr *attr, const struct code *code,
-	       uint64_t key);
-void code_attr_fn(struct unwind_table_attr *attr, const struct code *code,
-		  unsigned int i, uint64_t key);
-
-/* prctl(PR_UNWIND_TABLE, ...); its return value, or -errno */
-int unwind_table(unsigned long op, const void *attr, size_t size);
-int unwind_table_add(const struct unwind_table_attr *attr);
-int unwind_table_del(uint64_t key);
-
-/* Register all of the code */
-int code_register(const struct code *code, uint64_t key);
 
 /*
  * Where does a stack go that passes a function? Any other result, such as a wrong frame,

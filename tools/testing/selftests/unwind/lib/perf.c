@@ -100,19 +100,6 @@ int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 		       PERF_FLAG_FD_CLOEXEC);
 }
 
-bool has_own_core(void)
-{
-	struct perf_event_attr attr;
-	int fd;
-
-	event_attr(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
-	attr.defer_runtime = 1;
-	fd = event_open(&attr, 0, -1);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
 int event_filter_syscall(int fd, long nr)
 {
 	char filter[32];

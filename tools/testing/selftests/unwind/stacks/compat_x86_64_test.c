@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "code.h"
+#include "code_register.h"
 #include "image.h"
 #include "sampled.h"
 #include "trace.h"

@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "code.h"
+#include "code_register.h"
 #include "whole.h"
 #include "../../kselftest_harness.h"
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <linux/unwind.h>
 
-#include "code.h"
+#include "code_register.h"
 #include "faults_sites.h"
 
 #define KEY_NEW		3

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "call.h"
-#include "code.h"
+#include "code_register.h"
 #include "code_file.h"
 #include "file_env.h"
 #include "sampled.h"

@@ -20,7 +20,7 @@
 #include <linux/unwind.h>
 
 #include "call.h"
-#include "code.h"
+#include "code_register.h"
 #include "code_file.h"
 #include "image.h"
 #include "surface.h"

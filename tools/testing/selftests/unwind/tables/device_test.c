@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/unwind.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>

@@ -364,53 +364,6 @@ TEST_F(file, closed_file_has_its_table)
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 }
 
-/* Where the archive has the image */
-#define ARCHIVED	0x40000
-
-static int make_archive(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-	char *image;
-	size_t size;
-	bool done;
-
-	if (fd < 0)
-		return -1;
-	image = file_bytes(&code_file_usual, &size);
-	done = image && pwrite(fd, "PK\3\4", 4, 0) == 4 &&
-	       pwrite(fd, image, size, ARCHIVED) == (ssize_t)size && !file_settle(fd);
-	free(image);
-	close(fd);
-	return done ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-}
-
-/* Loaders of some systems map libraries out of archives, and can register them */
-TEST_F(file, image_inside_an_archive_has_a_table_if_it_is_registered)
-{
-	struct code_file inside = code_file_usual;
-	struct file_env *env = &self->env;
-	struct unwind_table_attr attr = {
-		.format = UNWIND_FORMAT_SFRAME,
-		.key = 1,
-		.table_size = code_file_table_size(&inside),
-		.text_size = sysconf(_SC_PAGESIZE),
-	};
-
-	inside.text[0].offset += ARCHIVED;
-	inside.table.offset += ARCHIVED;
-	env->fd = make_archive(self->path);
-	ASSERT_LE(0, env->fd);
-	ASSERT_EQ(0, code_image_map(&env->image, &inside, env->fd, NULL));
-	EXPECT_TRUE(never_through(env, &env->image));
-
-	attr.table_start = (uintptr_t)env->image.base + inside.table.vaddr;
-	attr.text_start = (uintptr_t)env->image.base + inside.text[0].vaddr;
-	ASSERT_EQ(0, unwind_table_add(&attr));
-	EXPECT_EQ(THROUGH, through(env, &env->image));
-	EXPECT_EQ(0, unwind_table_del(attr.key));
-	EXPECT_TRUE(never_through(env, &env->image));
-}
-
 /* Deleted before the table is loaded, and after: that also is a change of the file */
 TEST_F(file, deleted_file_has_its_table)
 {

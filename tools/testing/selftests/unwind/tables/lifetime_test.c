@@ -21,7 +21,7 @@
 #include <sys/shm.h>
 #include <unistd.h>
 
-#include "code.h"
+#include "code_register.h"
 #include "code_file.h"
 #include "image.h"
 #include "run.h"

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "code.h"
+#include "code_register.h"
 #include "image.h"
 #include "run.h"
 #include "truth.h"

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "code.h"
+#include "code_register.h"
 #include "image.h"
 #include "trace.h"
 #include "turns.h"

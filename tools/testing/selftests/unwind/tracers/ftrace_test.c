@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "asleep.h"
-#include "code.h"
+#include "code_register.h"
 #include "ftrace.h"
 #include "whole.h"
 #include "../../kselftest_harness.h"

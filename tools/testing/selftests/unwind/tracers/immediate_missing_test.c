@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "call.h"
-#include "code.h"
+#include "code_register.h"
 #include "image.h"
 #include "shots.h"
 #include "../../kselftest_harness.h"
