@@ -18,7 +18,7 @@
  * Nothing here waits.  A step that needs a page, a table or a lock notes that in the state
  * (unwind_walk_need()) and is not taken; it can be tried again.
  *
- * The stack is hostile.  Documentation/core-api/unwind-user.rst describes each method,
+ * The stack is hostile.  Documentation/core-api/unwind-walk.rst describes each method,
  * and lists the guarantees that hold all the same.
  */
 
