@@ -24,16 +24,9 @@ LOGS=$CACHE/log
 SCRIPT="${0##*/}${*:+ $*}"
 
 # One sentence, no trace.
-die()
-{
-	printf 'unwind: %s\n' "$*" >&2
-	exit 1
-}
+die() { printf 'unwind: %s\n' "$*" >&2; exit 1; }
 
-say()
-{
-	printf '[%s] %s\n' "$(date +%H:%M:%S)" "$*" >&2
-}
+say() { printf '[%s] %s\n' "$(date +%H:%M:%S)" "$*" >&2; }
 
 # takes NAME PATTERN WHAT - refuse another value of the argument NAME, if it has one
 takes()
@@ -83,8 +76,7 @@ x86_64)
 	GUEST_ROOT=$CACHE/root
 	SYSROOT=
 	BUILT=out
-	EVENT=cpu-clock
-	;;
+	EVENT=cpu-clock ;;
 arm64)
 	QEMU_PACKAGE=qemu-system-arm
 	IMAGE=arch/arm64/boot/Image
@@ -96,8 +88,7 @@ arm64)
 	BUILT=out/arm64-programs
 	# By NMIs. Nor would the clock do for DWARF: perf requests the length of vectors
 	# with the other registers, and software events have none to give
-	EVENT=cycles
-	;;
+	EVENT=cycles ;;
 esac
 
 # As the guest sees the kselftests.  They are the same for both bases, and are built with

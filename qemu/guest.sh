@@ -41,14 +41,12 @@ x86_64)
 	console=ttyS0
 	# All CPUs have the host's time, but the watchdog doubts it where one has to wait
 	# for a turn
-	params="reboot=t no_timer_check tsc=reliable"
-	;;
+	params="reboot=t no_timer_check tsc=reliable" ;;
 arm64)
 	machine=(qemu-system-aarch64 -machine "virt,gic-version=3${MTE:+,mte=on}"
 		 -cpu "${CPU:-max,pauth-impdef=on}")
 	console=ttyAMA0
-	params="irqchip.gicv3_pseudo_nmi=1"
-	;;
+	params="irqchip.gicv3_pseudo_nmi=1" ;;
 esac
 kind=${KERNEL:-normal}
 # While x86 detects the processor's features, it briefly forgets that addresses have five
@@ -135,11 +133,7 @@ accel=(-accel "tcg,thread=$([ -n "${ICOUNT:-}${TURNS:-}" ] && echo single || ech
 [ -z "${ICOUNT:-}" ] || accel+=(-icount "shift=$ICOUNT")
 if [ -n "${ONEINSN:-}" ]; then
 	# Its name from QEMU 8.1 on, or the older one
-	if "${machine[0]}" -help | grep -q one-insn-per-tb; then
-		accel[1]+=,one-insn-per-tb=on
-	else
-		accel+=(-singlestep)
-	fi
+	if "${machine[0]}" -help | grep -q one-insn-per-tb; then accel[1]+=,one-insn-per-tb=on; else accel+=(-singlestep); fi
 fi
 
 setpriv --pdeathsig TERM timeout --foreground "$TIMEOUT" \

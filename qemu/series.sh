@@ -3,7 +3,8 @@
 #
 # The series as it is mailed, in build/series/: a cover letter and a mail per patch, for
 # "git send-email" and "git am".  Author, sign-off and maintainer are the user of git's
-# configuration.
+# configuration.  Where "# B: ..." in patches/*/series begins a part, that is a series of
+# its own, on top of the parts before it: build/series/B/, with cover-letter-B.
 #
 #   series.sh          make the mails, and prove them: "git am" makes the working tree of
 #                      the base.  With KSRC=, "git am" also takes them in that 6.12 tree
@@ -49,9 +50,10 @@ sample_figures()
 		"short=0 unlisted=0" >"$FIGURES/accuracy/step/single_step"
 }
 
+# cover_letter [-PART]
 cover_letter()
 {
-	cat "$PATCHES/cover-letter"
+	cat "$PATCHES/cover-letter$1"
 	# They are counted and compared there
 	[ "$BASE" = 6.12 ] || return 0
 	figures "What it costs, on x86-64" bench bench
@@ -60,17 +62,28 @@ cover_letter()
 	figures "How right and how complete stacks are, on arm64" accuracy accuracy-arm64
 }
 
+# parts - of each, the number of its last patch; then "-" and its letter, and "RFC", if so
+parts()
+{
+	awk '/^# [A-Z]: / { if (nr) print nr, part; part = "-" substr($2, 1, 1) (/RFC/ ? " RFC" : "") }
+	     /^[^#[:space:]].*\.patch$/ { nr++ }
+	     END { print nr, part }' "$PATCHES/series"
+}
+
 make_mails()
 {
-	local letter
+	local from=base nr part rfc letter
 
 	commits mails
 	rm -rf "$OUT"
-	mkdir -p "$OUT"
-	letter=$(cover_letter)
-	kgit config branch.mails.description "$letter"
-	author kgit format-patch -q --cover-letter --cover-from-description=subject \
-		--subject-prefix="PATCH $BASE" -o "$OUT" base..mails
+	while read -r nr part rfc; do
+		letter=$(cover_letter "$part")
+		kgit update-ref refs/heads/part "$(kgit rev-list --reverse base..mails | sed -n "${nr}p")"
+		kgit config branch.part.description "$letter"
+		author kgit format-patch -q --cover-letter --cover-from-description=subject \
+			--subject-prefix="${rfc:+RFC }PATCH $BASE" -o "$OUT/${part#-}" "$from..part"
+		from=$(kgit rev-parse part)
+	done < <(parts)
 }
 
 # apply COMMIT - "git am" of all mails there.  git fetches from it only the files that

@@ -12,8 +12,8 @@
 #
 # To change a kernel file, edit it in the tree and run "make carry".  A patch is its
 # commit message, which stays as it is, and the difference of the files that
-# patches/*/series gives it, made anew.  (What it changes in files with a "+" there, which
-# later patches own, is edited by hand.)  New files are edited in the repository, at
+# patches/*/series gives it, made anew.  (What it changes in files with a "+" or "~" there,
+# which other patches own, is edited by hand.)  New files are edited in the repository, at
 # their in-tree path there or in bases/*/, and only copied into the tree.
 #
 # $CACHE/git has the base as "base", on top of it a commit for each patch as "series",
@@ -163,6 +163,17 @@ names()
 # early - the patches that change files which a later one owns, and these files
 early() { names | sed -n 's/ +/ /p'; }
 
+# later - the patches that change new files of an earlier one, and these files
+later() { names | sed -n 's/ ~/ /p'; }
+
+# part early|later PATCH - what it changes in those files
+part()
+{
+	awk -v p="$2" 'NR == FNR { if ($1 == p) files[$2]; next }
+		/^diff --git / { file = $4; sub(/^b\//, "", file); part = file in files }
+		part' <("$1") "$PATCHES/$2"
+}
+
 # owners - for each file on standard input: its patch, or "-"; the file; and the name
 # in the series by which that is.  Files of "none" are no part of this series
 owners()
@@ -173,7 +184,7 @@ owners()
 		while (name != "" && !(name in owner))
 			sub(/[^\/]*\/?$/, "", name)
 		print name == "" ? "-" : owner[name], $0, name
-	     }' <(names | grep -v ' +') -
+	     }' <(names | grep -v ' [+~]') -
 }
 
 # The kernel's MAINTAINERS, on standard input, with our entry at its place
@@ -195,17 +206,16 @@ with_entry()
 # commit PATCH - on top of $tip, with the new files that are its own
 commit()
 {
-	local message home blob
+	local message blob
+	local -a files
 
 	message=$(sed -e '/^---$/,$d' -e '1s/^Subject: \(\[[^]]*\] \)\?//' "$PATCHES/$1" 2>/dev/null) ||
 		die "patches/$BASE/$1 needs its commit message first: create it with that, ending in a line '---'."
 	# One that changes no file of the kernel's has no more than its message
 	! grep -q '^+++ ' "$PATCHES/$1" || kgit apply --cached "$PATCHES/$1" ||
 		die "patches/$BASE/$1 does not apply to $(cat "$TREE.base")."
-	for home in "${HOMES[@]}"; do
-		awk -v p="$1" '$1 == p { print $2 }' <<<"${owned[$home]}" |
-			WORK=$home kgit update-index --add --stdin
-	done
+	mapfile -t files < <(awk -v p="$1" '$1 == p { print $2 }' <<<"$owned")
+	[ ${#files[@]} = 0 ] || kgit ls-tree -r "$first" -- "${files[@]}" | kgit update-index --index-info
 	if [[ $(echo MAINTAINERS | owners) = "$1 "* ]]; then
 		blob=$(kgit show base:MAINTAINERS | with_entry | kgit hash-object -w --stdin)
 		kgit update-index --cacheinfo "100644,$blob,MAINTAINERS"
@@ -232,22 +242,31 @@ series_key()
 # commits BRANCH - the base and a commit for each patch, where anything has changed
 commits()
 {
-	local tip=base home p bad key
+	local tip=base home p bad key owned new first
 	local -x GIT_INDEX_FILE=$GIT/$1.index
-	local -A owned=()
 
 	key=$(series_key)
 	[ "$(cat "$GIT/$1.key" 2>/dev/null)" != "$key" ] || return 0
 
-	for home in "${HOMES[@]}"; do owned[$home]=$(new_files "$home" | owners | grep -v '^none ' || true); done
-	bad=$(printf '%s\n' "${owned[@]}" | sed -n 's/^- \([^ ]*\).*/\1/p')
+	owned=$(for home in "${HOMES[@]}"; do new_files "$home"; done | owners | grep -v '^none ' || true)
+	bad=$(sed -n 's/^- \([^ ]*\).*/\1/p' <<<"$owned")
 	none "patches/$BASE/series gives these files to no patch, or to two" "$bad"
 	bad=$(for p in $(patches); do sed -n "s,^+++ b/,$p ,p" "$PATCHES/$p"; done | sort |
-		comm -23 - <(early | sort) | cut -d ' ' -f 2 | sort | uniq -d)
+		comm -23 - <(cat <(early) <(later) | sort) | cut -d ' ' -f 2 | sort | uniq -d)
 	none "two patches change the same files, and patches/$BASE/series has no '+' there" "$bad"
 	kgit read-tree base
+	for home in "${HOMES[@]}"; do new_files "$home" | WORK=$home kgit update-index --add --stdin; done
+	new=$(kgit write-tree)
+	for p in $(later | cut -d ' ' -f 1 | uniq | tac); do
+		part later "$p" | kgit apply --cached -R ||
+			die "patches/$BASE/$p has not the new files' lines: edit its part of those with '~' in series."
+	done
+	first=$(kgit write-tree)
+	kgit read-tree base
 	for p in $(patches); do commit "$p"; done
-	bad=$(comm -3 --output-delimiter= <(printf '%s\n' "${owned[@]}" | cut -d ' ' -f 2 | sort) \
+	bad=$(kgit diff --name-only "$new" "$tip" | sort | comm -12 - <(cut -d ' ' -f 2 <<<"$owned" | sort))
+	none "patches/$BASE does not make these new files as they are" "$bad"
+	bad=$(comm -3 --output-delimiter= <(cut -d ' ' -f 2 <<<"$owned" | sort) \
 		<(kgit diff --no-renames --diff-filter=ADT --name-only base "$tip" | sort))
 	none "these files are the kernel's and copies in the repository, or a patch adds or removes them" "$bad"
 	kgit update-ref "refs/heads/$1" "$tip"
@@ -291,14 +310,6 @@ sync_tree()
 	[ "$changed" = 0 ] || say "working tree: $changed files brought up to date"
 }
 
-# early_part PATCH - what it changes in files that later patches own
-early_part()
-{
-	awk -v p="$1" 'NR == FNR { if ($1 == p) early[$2]; next }
-		/^diff --git / { file = $4; sub(/^b\//, "", file); part = file in early }
-		part' <(early) "$PATCHES/$1"
-}
-
 # base_of_owners - the base with all early parts
 base_of_owners()
 {
@@ -307,7 +318,7 @@ base_of_owners()
 
 	kgit read-tree base
 	for p in $(early | cut -d ' ' -f 1 | uniq); do
-		early_part "$p" | kgit apply --cached ||
+		part early "$p" | kgit apply --cached ||
 			die "patches/$BASE/$p does not apply to $(cat "$TREE.base")."
 	done
 	kgit write-tree
@@ -329,7 +340,8 @@ carry()
 		{
 			sed '/^---$/q' "$PATCHES/$p"
 			# These stay: nobody knows which of its lines an edit belongs to
-			early_part "$p"
+			part early "$p"
+			part later "$p"
 			[ ${#files[@]} = 0 ] || kgit diff --no-renames "$from" -- "${files[@]}" | sed '/^index /d'
 		} >"$GIT/carried"
 		cmp -s "$GIT/carried" "$PATCHES/$p" && continue
@@ -360,7 +372,7 @@ check()
 	bad=$(kgit diff --name-only series; kgit ls-files -o | grep -v '^\.checkpatch-camelcase\.' || true)
 	none "the working tree is not base + patches + new files" "$bad"
 	bad=$(kgit diff --name-only base series | owners | cut -d ' ' -f 3 | sort -u |
-		comm -13 - <(names | grep -v '^none \| +' | cut -d ' ' -f 2 | sort))
+		comm -13 - <(names | grep -v '^none \| [+~]' | cut -d ' ' -f 2 | sort))
 	none "patches/$BASE/series has names that fit no file" "$bad"
 	say "round trip: base $(cat "$TREE.base") + $(patches | wc -l) patches + $(added | wc -l) new files == working tree"
 }

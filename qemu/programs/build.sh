@@ -36,19 +36,13 @@ aarch64-*)
 	LOADER=ld-linux-aarch64.so.1
 	# Distributions have return addresses signed
 	TABLES="-mbranch-protection=standard -Wa,--gsframe"
-	export DEB_HOST_ARCH=arm64
-	;;
+	export DEB_HOST_ARCH=arm64 ;;
 *)
 	LOADER=ld-linux-x86-64.so.2
-	TABLES=-Wa,--gsframe
-	;;
+	TABLES=-Wa,--gsframe ;;
 esac
 
-fail()
-{
-	echo "$NAME: $*" >&2
-	exit 1
-}
+fail() { echo "$NAME: $*" >&2; exit 1; }
 
 # fetch PACKAGE RELEASE - its source.  apt has lists of its own here, so it leaves the
 # root's alone.
@@ -260,8 +254,7 @@ key)
 		dpkg-buildflags
 		"$CC" --version
 		"${TOOL}as" --version
-	} | sha256sum | cut -c 1-16
-	;;
+	} | sha256sum | cut -c 1-16 ;;
 build)
 	WORK=/mnt/cache/out/programs${TRIPLET:+-$TRIPLET}/$NAME
 	rm -rf "$WORK"
@@ -269,6 +262,5 @@ build)
 	set -x
 	"build_$NAME"
 	cd /
-	rm -rf "$WORK"
-	;;
+	rm -rf "$WORK" ;;
 esac
