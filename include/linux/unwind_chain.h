@@ -111,6 +111,7 @@ static inline bool unwind_chain_name(struct unwind_chain_stack *stack,
 				     const struct unwind_chain_frame *frame,
 				     struct unwind_chain_name *name, bool wait)
 {
+	*name = (struct unwind_chain_name){};
 	return false;
 }
 
