@@ -21,6 +21,8 @@
 
 static const char * const examples[] = { EXAMPLES };
 
+_Static_assert(sizeof(examples) > 0, "the page has no examples, or is not there");
+
 /* A kernel may lack what an example of this name is about */
 static bool is_possible(const char *name)
 {
