@@ -24,6 +24,7 @@
 #include <linux/bitfield.h>
 #include <linux/bits.h>
 #include <linux/err.h>
+#include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/math.h>
@@ -53,6 +54,7 @@
 #define MAX_RULES	4096
 #define MAX_COMPLEX	1024
 #define HASH_BITS	13
+#define MEMO_BITS	8
 
 /* Entries of functions that repeat their FREs, such as a PLT */
 #define MAX_REPEATED	65536
@@ -73,11 +75,20 @@ struct func_ref {
 	u32	index;		/* in the section */
 };
 
+/* The number of the rule that an FRE of few bytes has */
+struct memo {
+	u64	fre;		/* what the rule depends on, and MEMO_VALID */
+	u16	number;
+};
+
+#define MEMO_VALID	BIT_ULL(63)
+
 /* The different rules; slots has their numbers plus one, by hash */
 struct dictionary {
 	u64			rules[MAX_RULES];
 	struct unwind_frame_rule	complex[MAX_COMPLEX];
 	u16			slots[BIT(HASH_BITS)];
+	struct memo		memo[BIT(MEMO_BITS)];
 	u32			nr_rules;
 	u32			nr_complex;
 	u32			seed;	/* or a process could have them collide */
@@ -337,7 +348,6 @@ static void add_entry(struct builder *b, u64 offset, u16 number)
 	b->numbers[b->nr++] = number;
 }
 
-/* The rule of an FRE */
 static u16 decode_rule(struct builder *b, const struct sframe_func *func,
 		       const struct sframe_fre *fre)
 {
@@ -346,6 +356,34 @@ static u16 decode_rule(struct builder *b, const struct sframe_func *func,
 	set_func_flags(&b->sec, func, &rule);
 	return read_rule(&b->sec, func, fre, &rule) ? NUMBER_BAD :
 						      number_of(b->dict, &rule);
+}
+
+/* All that the rule of an FRE depends on, if its words have four bytes at most; else 0 */
+static u64 pack_fre(const struct builder *b, const struct sframe_func *func,
+		    const struct sframe_fre *fre)
+{
+	u32 words = 0;
+
+	if (fre->end > fre->words + sizeof(words) || fre->words + sizeof(words) > b->sec.fre_len)
+		return 0;
+	(void)sframe_get(&words, b->sec.fres + fre->words);
+	words &= BIT_ULL(8 * (fre->end - fre->words)) - 1;
+	return MEMO_VALID | (u64)func->type << 48 | (u64)func->info << 40 |
+	       (u64)fre->info << 32 | words;
+}
+
+/* The number of an FRE's rule.  Most FREs of a section are like others. */
+static u16 number_of_fre(struct builder *b, const struct sframe_func *func,
+			 const struct sframe_fre *fre)
+{
+	const u64 packed = pack_fre(b, func, fre);
+	struct memo *memo = &b->dict->memo[hash_64(packed, MEMO_BITS)];
+
+	if (!packed)
+		return decode_rule(b, func, fre);
+	if (memo->fre != packed)
+		*memo = (struct memo){ .fre = packed, .number = decode_rule(b, func, fre) };
+	return memo->number;
 }
 
 /*
@@ -372,7 +410,7 @@ static void add_block(struct builder *b, const struct sframe_func *func,
 			add_entry(b, offset + max(start, last), NUMBER_BAD);
 			return;
 		}
-		add_entry(b, offset + start, decode_rule(b, func, &fre));
+		add_entry(b, offset + start, number_of_fre(b, func, &fre));
 		last = start;
 	}
 }

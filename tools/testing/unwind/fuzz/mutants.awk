@@ -39,12 +39,13 @@ function note(what)
 # Comparisons for which equality changes nothing: a size that is not zero makes a sum
 # greater or smaller; what is sorted is the same whichever of two equals comes first; a
 # segment has no room at its end; what begins where its block or function ends gives way
-# to what begins there; and after the last entry is room for one that says nothing
+# to what begins there; after the last entry is room for one that says nothing; and an FRE
+# that is not remembered is decoded each time
 function equal_is_same(rest)
 {
 	return rest ~ /^ [<>] (start|\*offset)[);]/ ||
 		rest ~ /^ < (f[ab]->|func\[-1\]|seg->size|b->nr &&)/ ||
-		rest ~ /^ (>= size|<= end)\)$/
+		rest ~ /^ (>= size|<= end)\)$/ || rest ~ /^ > (fre->words \+|b->sec\.fre_len)/
 }
 
 # Each comparison of the present line; blanks around it tell it from others
