@@ -378,8 +378,8 @@ ignored()
 	tools/perf/tests/shell/*) echo "SPDX_LICENSE_TAG" ;;
 	# A macro that lists what a test is repeated with
 	*/unwind/lib/file_env.h) echo "MULTISTATEMENT_MACRO_USE_DO_WHILE,MACRO_ARG_REUSE" ;;
-	# User space: names of libelf, libFuzzer and inttypes.h; UAPI headers
-	tools/*|samples/*) echo "EMBEDDED_FILENAME,INCLUDE_LINUX" ;;
+	# User space: names of libelf, libFuzzer and inttypes.h; UAPI headers; no macros of the kernel
+	tools/*|samples/*) echo "EMBEDDED_FILENAME,INCLUDE_LINUX,PREFER_DEFINED_ATTRIBUTE_MACRO" ;;
 	# <linux/nmi.h> has <asm/nmi.h> for the sake of watchdogs only
 	kernel/unwind/tests/*_nmi_x86.c) echo "INCLUDE_LINUX" ;;
 	# The arguments of test macros are names

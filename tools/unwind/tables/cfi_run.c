@@ -384,6 +384,20 @@ static void run_insn(struct run *run)
 		run->bad = true;
 }
 
+/*
+ * Until the program ends, or the function: compilers continue to the end if the last
+ * instruction changes a rule.  False: an instruction makes no sense.
+ */
+static __attribute__((noinline)) bool run_program(struct run *run)
+{
+	while (!run->ret && run->r.pos < run->r.end && run->loc != run->end) {
+		run_insn(run);
+		if (run->bad || run->r.bad)
+			return false;
+	}
+	return true;
+}
+
 static int no_row(void *data, __u64 start, __u64 end,
 		  const struct cfi_state *state)
 {
@@ -407,13 +421,12 @@ void cfi_run_cie(struct cfi_cie *cie, const struct machine *machine)
 		.r = cie->program,
 		.state = no_state,
 		.initial = &no_state,
+		.end = -1,
 		.row = no_row,
 	};
 
-	while (!cie->bad && run.r.pos < run.r.end) {
-		run_insn(&run);
-		cie->bad = run.bad || run.r.bad;
-	}
+	if (!cie->bad)
+		cie->bad = !run_program(&run);
 	cie->initial = run.state;
 }
 
@@ -450,15 +463,7 @@ int cfi_run_fde(const struct cfi_cie *cie, const struct cfi_fde *fde,
 	run.row = row;
 	run.data = data;
 
-	*how = CFI_END;
-	/* Compilers continue to the end, if the last instruction changes a rule */
-	while (!run.ret && run.r.pos < run.r.end && run.loc != run.end) {
-		run_insn(&run);
-		if (run.bad || run.r.bad) {
-			*how = CFI_BAD;
-			break;
-		}
-	}
+	*how = run_program(&run) ? CFI_END : CFI_BAD;
 	if (run.beyond)
 		*how = CFI_BEYOND;
 	*where = run.loc;

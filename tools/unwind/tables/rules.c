@@ -25,8 +25,7 @@ struct maker {
 
 static bool same_rule(const struct rule *a, const struct rule *b)
 {
-	return a->base == b->base && a->reg == b->reg && a->deref == b->deref &&
-	       a->offset == b->offset;
+	return !memcmp(a, b, sizeof(*a));
 }
 
 static bool value_of(const struct maker *m, const struct cfi_rule *rule,
@@ -59,29 +58,40 @@ static int make_cfa_sum(const struct expr_value *val, struct row *row)
 	return set_rule(&row->cfa, RULE_REG, val->reg, true, val->offset);
 }
 
-static int make_cfa(const struct maker *m, struct row *row)
+/* Rare, and kept out of what each row goes through; so are the others that are noinline */
+static __attribute__((noinline))
+int make_cfa_by_expr(const struct maker *m, const struct cfi_rule *from, struct row *row)
 {
-	const struct cfi_rule *from = &m->state->rules[CFI_CFA];
-	struct rule *rule = &row->cfa;
 	struct expr_value val;
 
-	if (from->kind == CFI_REGISTER)
-		return from->reg < m->machine->regs ?
-		       set_rule(rule, RULE_REG, from->reg, false, from->offset) :
-		       UNWIND_NOTE_CFA;
-	if (from->kind == CFI_BROKEN)
-		return UNWIND_NOTE_PROGRAM;
-	if (from->kind != CFI_VAL_EXPR || !value_of(m, from, false, &val) ||
-	    val.base != RULE_REG)
+	if (!value_of(m, from, false, &val) || val.base != RULE_REG)
 		return UNWIND_NOTE_CFA;
 	if (val.addend || val.scale)
 		return make_cfa_sum(&val, row);
-	return set_rule(rule, RULE_REG, val.reg, val.deref, val.offset);
+	return set_rule(&row->cfa, RULE_REG, val.reg, val.deref, val.offset);
+}
+
+static int make_cfa(const struct maker *m, struct row *row)
+{
+	const struct cfi_rule *from = &m->state->rules[CFI_CFA];
+
+	switch (from->kind) {
+	case CFI_REGISTER:
+		return from->reg < m->machine->regs ?
+		       set_rule(&row->cfa, RULE_REG, from->reg, false, from->offset) :
+		       UNWIND_NOTE_CFA;
+	case CFI_VAL_EXPR:
+		return make_cfa_by_expr(m, from, row);
+	case CFI_BROKEN:
+		return UNWIND_NOTE_PROGRAM;
+	default:
+		return UNWIND_NOTE_CFA;
+	}
 }
 
 /* A register's rule that is an expression */
-static int make_by_expr(const struct maker *m, const struct cfi_rule *from,
-			struct rule *rule, int note)
+static __attribute__((noinline))
+int make_by_expr(const struct maker *m, const struct cfi_rule *from, struct rule *rule, int note)
 {
 	bool saved = from->kind == CFI_EXPR;
 	struct expr_value val;
@@ -138,12 +148,6 @@ static int make_ra(const struct maker *m, struct rule *rule)
 	    rule->offset == m->machine->fixed_ra)
 		*rule = (struct rule){ .base = RULE_DEFAULT };
 	return note;
-}
-
-/* Is the CFA's rule one that SFrame itself does not have? */
-bool rules_is_sum(const struct row *row)
-{
-	return row->cfa_scale || row->cfa_addend;
 }
 
 /* Make a rule count from the CFA's register, not from the CFA */
@@ -228,12 +232,4 @@ int rules_row(const struct machine *machine, const struct cfi_cie *cie,
 	if (note >= 0)
 		return note;
 	return make_sp(&m, row);
-}
-
-bool rules_same_row(const struct row *a, const struct row *b)
-{
-	return same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) &&
-	       same_rule(&a->fp, &b->fp) && a->outermost == b->outermost &&
-	       a->mangled == b->mangled && a->cfa_scale == b->cfa_scale &&
-	       a->cfa_index == b->cfa_index && a->cfa_addend == b->cfa_addend;
 }

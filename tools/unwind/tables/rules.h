@@ -7,6 +7,7 @@
 
 #include <linux/types.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "cfi.h"
 #include "elf_file.h"
@@ -25,16 +26,18 @@ enum rule_base {
 };
 
 /**
- * struct rule - how to get one value
+ * struct rule - how to get one value; rules are compared as bytes
  * @base: one of &enum rule_base
  * @reg: for RULE_REG
  * @deref: the value is in memory at base + offset
+ * @zero: the bytes between are compared, too
  * @offset: added to the base
  */
 struct rule {
 	__u8	base;
 	__u8	reg;
 	bool	deref;
+	__u8	zero;
 	__s32	offset;
 };
 
@@ -89,7 +92,18 @@ bool expr_run(const __u8 *expr, __u64 len, bool push_cfa, __u64 pc,
 int rules_row(const struct machine *machine, const struct cfi_cie *cie,
 	      const struct cfi_state *state, __u64 pc, struct row *row,
 	      unsigned int *period);
-bool rules_is_sum(const struct row *row);
-bool rules_same_row(const struct row *a, const struct row *b);
+
+/* Is the CFA's rule one that SFrame itself does not have? */
+static inline bool rules_is_sum(const struct row *row)
+{
+	return row->cfa_scale || row->cfa_addend;
+}
+
+static inline bool rules_same_row(const struct row *a, const struct row *b)
+{
+	_Static_assert(sizeof(*a) == 3 * (4 + sizeof(__s32)) + 4 + sizeof(__s32),
+		       "a row has bytes that no member has");
+	return !memcmp(a, b, sizeof(*a));
+}
 
 #endif /* _UNWIND_TABLES_RULES_H */

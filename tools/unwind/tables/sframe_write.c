@@ -47,11 +47,15 @@
 #define WORDS_MAX		8
 #define ROW_SIZE_MAX		(4 + 1 + WORDS_MAX * 4)
 
+/* Bytes that put() writes, of a smaller value, too: the next value overwrites the rest */
+#define PUT_SIZE		8
+
 static __u8 *room_for(struct bytes *bytes, size_t size)
 {
 	size_t room = bytes->room;
 	__u8 *buf;
 
+	size += PUT_SIZE;
 	if (size > room - bytes->len) {
 		room = room + room / 2 + size + 4096;
 		buf = realloc(bytes->buf, room);
@@ -65,11 +69,9 @@ static __u8 *room_for(struct bytes *bytes, size_t size)
 
 static __u8 *put(__u8 *to, __u64 val, unsigned int size)
 {
-	while (size--) {
-		*to++ = val;
-		val >>= 8;
-	}
-	return to;
+	val = htole64(val);
+	memcpy(to, &val, PUT_SIZE);
+	return to + size;
 }
 
 /*
@@ -155,20 +157,18 @@ static unsigned int flex_words(const struct row *row, __s64 *words)
 /* log2 of the bytes that each word needs; control words are unsigned, but have room */
 static unsigned int word_shift(const __s64 *words, unsigned int nr)
 {
-	unsigned int i, shift = 0;
+	__u64 bits = 0;
 
-	for (i = 0; i < nr; i++) {
-		if (words[i] != (__s16)words[i])
-			return 2;
-		if (words[i] != (__s8)words[i])
-			shift = 1;
-	}
-	return shift;
+	/* A word needs as many as its complement */
+	while (nr--)
+		bits |= words[nr] < 0 ? ~words[nr] : words[nr];
+	if (bits > 0x7fff)
+		return 2;
+	return bits > 0x7f ? 1 : 0;
 }
 
 static __u8 *put_row(const struct sframe_writer *w, __u8 *to,
-		     const struct sframe_row *r, unsigned int start_shift,
-		     bool flex)
+		     const struct sframe_row *r, unsigned int start_shift)
 {
 	const struct row *row = &r->row;
 	unsigned int i, nr = 0, shift;
@@ -176,10 +176,10 @@ static __u8 *put_row(const struct sframe_writer *w, __u8 *to,
 	__s64 words[WORDS_MAX];
 
 	if (!row->outermost)
-		nr = flex ? flex_words(row, words) : plain_words(row, words);
+		nr = w->flex ? flex_words(row, words) : plain_words(row, words);
 	shift = word_shift(words, nr);
 	info = nr << FRE_COUNT_SHIFT | shift << FRE_SIZE_SHIFT;
-	if (!flex && nr && row->cfa.reg == w->machine->sp)
+	if (!w->flex && nr && row->cfa.reg == w->machine->sp)
 		info |= FRE_BASE_SP;
 	if (nr && row->mangled)
 		info |= FRE_MANGLED_RA;
@@ -195,17 +195,6 @@ static __u8 *put_row(const struct sframe_writer *w, __u8 *to,
  * Pieces
  */
 
-static bool needs_flex(const struct sframe_writer *w)
-{
-	unsigned int i;
-
-	for (i = 0; i < w->nr; i++) {
-		if (!is_plain(w->machine, &w->rows[i].row))
-			return true;
-	}
-	return false;
-}
-
 /* log2 of the bytes that the rows' starts need */
 static unsigned int start_shift(const struct sframe_writer *w)
 {
@@ -217,7 +206,7 @@ static unsigned int start_shift(const struct sframe_writer *w)
 }
 
 static __u8 *put_attributes(const struct sframe_writer *w, __u8 *to,
-			    unsigned int shift, bool flex)
+			    unsigned int shift)
 {
 	__u8 info = shift;
 
@@ -229,7 +218,7 @@ static __u8 *put_attributes(const struct sframe_writer *w, __u8 *to,
 		info |= FDE_SIGNAL;
 	to = put(to, w->nr, 2);
 	to = put(to, info, 1);
-	to = put(to, flex ? FDE_TYPE_FLEX : FDE_TYPE_DEFAULT, 1);
+	to = put(to, w->flex ? FDE_TYPE_FLEX : FDE_TYPE_DEFAULT, 1);
 	return put(to, w->block, 1);
 }
 
@@ -238,7 +227,6 @@ static int put_piece(struct sframe_writer *w)
 	__u8 *index = room_for(&w->index, SFRAME_FDE_SIZE);
 	__u8 *fres = room_for(&w->fres, 5 + w->nr * ROW_SIZE_MAX);
 	unsigned int i, shift = start_shift(w);
-	bool flex = needs_flex(w);
 
 	if (!index || !fres)
 		return -ENOMEM;
@@ -249,9 +237,9 @@ static int put_piece(struct sframe_writer *w)
 	put(index, w->fres.len, 4);
 	w->index.len += SFRAME_FDE_SIZE;
 
-	fres = put_attributes(w, fres, shift, flex);
+	fres = put_attributes(w, fres, shift);
 	for (i = 0; i < w->nr; i++)
-		fres = put_row(w, fres, &w->rows[i], shift, flex);
+		fres = put_row(w, fres, &w->rows[i], shift);
 	w->fres.len = fres - w->fres.buf;
 	w->nr_fdes++;
 	w->nr_rows += w->nr;
@@ -264,6 +252,7 @@ static int flush(struct sframe_writer *w)
 
 	w->nr = 0;
 	w->block = 0;
+	w->flex = false;
 	return ret;
 }
 
@@ -274,6 +263,7 @@ static void add(struct sframe_writer *w, __u32 offset, const struct row *row)
 		return;
 	w->rows[w->nr++] = (struct sframe_row){ .offset = offset, .row = *row };
 	w->has_sums |= rules_is_sum(row);
+	w->flex |= !is_plain(w->machine, row);
 }
 
 /**
@@ -404,7 +394,7 @@ int sframe_finish(struct sframe_writer *w, __u64 addr, __u8 **section,
 	    w->nr_rows > 0xffffffffU)
 		return -EFBIG;
 	*size = SFRAME_HEADER_SIZE + w->index.len + w->fres.len;
-	buf = malloc(*size);
+	buf = malloc(*size + PUT_SIZE);
 	if (!buf)
 		return -ENOMEM;
 	put_header(w, buf);

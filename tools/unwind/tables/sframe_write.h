@@ -56,6 +56,7 @@ struct sframe_row {
  * @start: of the current piece
  * @end: of the current piece
  * @block: size of the block of code that it repeats, 0 if it does not
+ * @flex: a row of it is one that only flexible FDEs have
  * @nr: rows of the current piece
  * @rows: they
  */
@@ -71,6 +72,7 @@ struct sframe_writer {
 	__u64			start;
 	__u64			end;
 	__u8			block;
+	bool			flex;
 	unsigned int		nr;
 	struct sframe_row	rows[SFRAME_PIECE_ROWS];
 };
