@@ -33,7 +33,7 @@ build() { make -s -f qemu/check.mk "${@/%/@$ARCH}" >&2; }
 
 prepare_bench()
 {
-	build kernel-normal kernel-off guest-root
+	build kernel-normal kernel-off perf-tool
 	step "building the guest's benchmarks" in_root make O="$BENCH" \
 		-C /mnt/cache/tree/tools/testing/selftests/unwind/bench \
 		CC="${TRIPLET:+$TRIPLET-}gcc-14" HEADERS="/mnt/cache/out/$ARCH-normal/usr/include"
@@ -79,6 +79,7 @@ bench_tables()
 	counted normal "idle /tmp" 5
 	counted off "idle /tmp" 5
 	counted normal "ranges 128 1024 8192 32768"
+	[ "$ARCH" != x86_64 ] || counting "counting instructions of first tables" "sh $TESTS/first.sh >/mnt/share/first"
 }
 
 bench_frames()
@@ -147,7 +148,6 @@ bench_post()
 {
 	local n
 
-	build perf-tool
 	"$Q/programs.sh" sqlite
 	for n in 1000 5000 10000; do
 		in_root python3 /mnt/repo/tools/perf/tests/shell/lib/deferred_recordings.py \
