@@ -254,7 +254,7 @@ static bool known_reg(struct unwind_walk_state *state, unsigned int reg,
 
 static enum unwind_stop_reason rule_base(struct unwind_walk_state *state,
 					 const struct unwind_reg_rule *rule,
-				       unsigned long cfa, unsigned long *base)
+					 unsigned long cfa, unsigned long *base)
 {
 	switch (rule->base) {
 	case UNWIND_RULE_SP:
@@ -279,7 +279,7 @@ static enum unwind_stop_reason rule_base(struct unwind_walk_state *state,
 
 static enum unwind_stop_reason apply_rule(struct unwind_walk_state *state,
 					  const struct unwind_reg_rule *rule,
-					unsigned long cfa, unsigned long *val)
+					  unsigned long cfa, unsigned long *val)
 {
 	enum unwind_stop_reason stop;
 	unsigned long base, addr;
@@ -355,7 +355,7 @@ static bool cfa_kept(const struct unwind_walk_state *state,
 
 static enum unwind_stop_reason apply_cfa(struct unwind_walk_state *state,
 					 const struct unwind_frame_rule *rule,
-				       unsigned long *cfa)
+					 unsigned long *cfa)
 {
 	unsigned long reg;
 
@@ -381,7 +381,7 @@ static enum unwind_stop_reason apply_cfa(struct unwind_walk_state *state,
 
 static enum unwind_stop_reason apply_ra(struct unwind_walk_state *state,
 					const struct unwind_reg_rule *rule,
-				      unsigned long cfa, unsigned long *ra)
+					unsigned long cfa, unsigned long *ra)
 {
 	if (rule->base != UNWIND_RULE_SAME)
 		return apply_rule(state, rule, cfa, ra);
@@ -394,7 +394,7 @@ static enum unwind_stop_reason apply_ra(struct unwind_walk_state *state,
 
 static enum unwind_stop_reason apply_frame_rule(struct unwind_walk_state *state,
 						const struct unwind_frame_rule *rule,
-				       struct unwind_walk_frame *next)
+						struct unwind_walk_frame *next)
 {
 	enum unwind_stop_reason stop;
 
@@ -514,7 +514,7 @@ static enum unwind_stop_reason find_rule(struct unwind_walk_state *state,
 
 static enum unwind_stop_reason next_by_rule(struct unwind_walk_state *state,
 					    const struct unwind_frame_rule *rule,
-					 struct unwind_walk_frame *next)
+					    struct unwind_walk_frame *next)
 {
 	enum unwind_stop_reason stop;
 
@@ -717,7 +717,7 @@ static bool may_be_trampoline(struct unwind_walk_state *state,
 /* Try a signal's frame if there can be one; UNWIND_STOP_NO_FRAME if there is none */
 static enum unwind_stop_reason try_signal(struct unwind_walk_state *state,
 					  const struct unwind_frame_rule *rule,
-					struct unwind_walk_frame *next)
+					  struct unwind_walk_frame *next)
 {
 	enum unwind_stop_reason stop;
 
