@@ -5,10 +5,14 @@
  * Code and table of a file are replaced by others with frames of another size, in each way
  * in which a program can do that. A stack through the new code is right, or stops there
  * until the new table is loaded. It never goes on by the old one.
+ *
+ * And files that are mapped anew while stacks go through them.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,6 +327,111 @@ TEST_F_TIMEOUT(loaded, file_stored_to_meanwhile_never_uses_its_old_table, 300)
 			TH_LOG("stored after %d ms", i);
 		code_image_unmap(&image);
 	}
+}
+
+/*
+ * An overlay's file that is mapped anew all the time. Each mapping has a file of the kernel's
+ * own, to which nobody else has a reference: it is freed with the mapping, while the kernel
+ * may be reading it for a stack.
+ */
+#define REMAPS		10000
+#define READERS		3
+
+FIXTURE(remapped)
+{
+	char dir[64];
+	char path[96];
+	struct code_image image;
+	atomic_bool done;
+	atomic_uint wrong, right;
+};
+
+FIXTURE_SETUP(remapped)
+{
+	char path[96], options[256];
+	int fd;
+
+	snprintf(self->dir, sizeof(self->dir), "/tmp/unwind.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->dir));
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", self->dir, "tmpfs", 0, NULL))
+		SKIP(return, "no mount namespaces, or not root");
+	snprintf(options, sizeof(options), "lowerdir=%s/a,upperdir=%s/b,workdir=%s/c",
+		 self->dir, self->dir, self->dir);
+	for (fd = 'a'; fd <= 'd'; fd++) {
+		snprintf(path, sizeof(path), "%s/%c", self->dir, fd);
+		ASSERT_EQ(0, mkdir(path, 0700));
+	}
+	if (mount("overlay", path, "overlay", 0, options))
+		SKIP(return, "no overlay file systems on tmpfs");
+	snprintf(path, sizeof(path), "%s/a/file", self->dir);
+	snprintf(self->path, sizeof(self->path), "%s/d/file", self->dir);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, code_file_write(usual, fd));
+	close(fd);
+	ASSERT_EQ(0, map_file(&self->image, self->path));
+}
+
+FIXTURE_TEARDOWN(remapped)
+{
+	code_image_unmap(&self->image);
+	umount2(self->dir, MNT_DETACH);
+	rmdir(self->dir);
+}
+
+static void *read_stacks(void *data)
+{
+	struct _test_data_remapped *self = data;
+	struct sampler sampler;
+
+	if (sampler_open(&sampler, 0))
+		return data;
+	while (!self->done) {
+		if (code_through(&sampler, code_image_fn(&self->image, 0, 1)) == THROUGH)
+			self->right++;
+		else
+			self->wrong++;
+	}
+	sampler_close(&sampler);
+	return NULL;
+}
+
+/* In one step, so that the program can go on running there */
+static bool remap(struct _test_data_remapped *self, void *text)
+{
+	int fd = open(self->path, O_RDONLY | O_CLOEXEC);
+	void *to = mmap(text, page_size(), PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd,
+			usual->text[0].offset);
+
+	close(fd);
+	return to == text;
+}
+
+TEST_F_TIMEOUT(remapped, file_of_overlay_is_read_until_it_is_freed, 300)
+{
+	void *text = code_image_fn(&self->image, 0, 0), *failed;
+	pthread_t reader[READERS];
+	struct sampler sampler;
+	bool mapped = true;
+	unsigned int i;
+
+	if (sampler_open(&sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+	EXPECT_TRUE(becomes_right(&sampler, &self->image));
+	sampler_close(&sampler);
+	for (i = 0; i < READERS; i++)
+		ASSERT_EQ(0, pthread_create(&reader[i], NULL, read_stacks, self));
+	for (i = 0; i < REMAPS && mapped; i++)
+		mapped = remap(self, text);
+	self->done = true;
+	for (i = 0; i < READERS; i++) {
+		ASSERT_EQ(0, pthread_join(reader[i], &failed));
+		EXPECT_EQ(NULL, failed);
+	}
+	EXPECT_TRUE(mapped);
+	EXPECT_EQ(0, self->wrong);
+	EXPECT_LT(REMAPS / 10, self->right);
 }
 
 TEST_HARNESS_MAIN
