@@ -146,7 +146,8 @@ static bool has_frame(unsigned long further, struct unwind_arch_interrupted *to)
  * @saved: registers of @ip, as this function found them, if another signal interrupted
  *	that frame; else 0
  * @word_size: bytes in a stack word there
- * @to: filled in; its word_size is 0 if there is no trampoline, or no frame at @sp
+ * @to: filled in, but for @code, which is the caller's; its word_size is 0 if there is no
+ *	trampoline, or no frame at @sp
  *
  * Context: as unwind_walk_start().
  * Return: whether this is a signal's trampoline.
@@ -166,7 +167,7 @@ bool unwind_arch_signal_frame(unsigned long ip, unsigned long sp,
 	BUILD_BUG_ON(offsetof(struct sigcontext, pc) !=
 		     offsetofend(struct sigcontext, sp));
 
-	*to = (struct unwind_arch_interrupted){};
+	*to = (struct unwind_arch_interrupted){ .code = to->code };
 	if (!at_rt_sigreturn(ip, topmost, saved, to))
 		return false;
 	if (!has_frame(FURTHER_REGS(sp), to))

@@ -276,7 +276,8 @@ static void read_sigcontext_32(unsigned long addr,
  * @saved: registers of @ip, as this function found them, if another signal interrupted
  *	that frame; else 0
  * @word_size: bytes in a stack word there
- * @to: filled in; its word_size is 0 if there is no trampoline, or no frame at @sp
+ * @to: filled in, but for @code, which is the caller's; its word_size is 0 if there is no
+ *	trampoline, or no frame at @sp
  *
  * Context: as unwind_walk_start().
  * Return: whether this is a signal's trampoline.
@@ -288,7 +289,7 @@ bool unwind_arch_signal_frame(unsigned long ip, unsigned long sp,
 {
 	unsigned long sc;
 
-	*to = (struct unwind_arch_interrupted){};
+	*to = (struct unwind_arch_interrupted){ .code = to->code };
 	if (word_size == sizeof(u32)) {
 		sc = find_sigcontext_32(ip, sp, topmost, saved, to);
 		if (sc)

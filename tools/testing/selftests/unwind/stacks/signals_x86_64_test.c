@@ -416,6 +416,34 @@ TEST_F(restorer, that_is_no_longer_installed_is_crossed)
 	EXPECT_TRUE(whole_is_right(&sampler));
 }
 
+static unsigned long dropped_page, dropped_size;
+
+/* As in a child of fork(): it has mapped no text of files but what it has run itself */
+static void dropping_handler(int sig, siginfo_t *info, void *context)
+{
+	long ret = SYS_madvise;
+
+	note_signal(context);
+	asm volatile("syscall" : "+a"(ret)
+		     : "D"(dropped_page), "S"(dropped_size), "d"(MADV_DONTNEED)
+		     : "rcx", "r11", "memory");
+	whole_sample();
+	if (ret)
+		abort();
+}
+
+TEST(restorer_whose_page_is_not_mapped_is_crossed)
+{
+	if (sampler_open(&sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+	ASSERT_EQ(0, walk_handler(SIGUSR1, dropping_handler, SA_SIGINFO, NULL));
+	dropped_size = sysconf(_SC_PAGESIZE);
+	dropped_page = walk_restorer(SIGUSR1) & -dropped_size;
+	whole_run(raise_usr1, NULL, NULL);
+	EXPECT_TRUE(whole_is_right(&sampler));
+	sampler_close(&sampler);
+}
+
 /* The alternate stack lies above the other, or below */
 static void on_alternate_stack(struct __test_metadata *_metadata, bool above,
 			       void (*restorer)(void))
