@@ -60,6 +60,12 @@ static bool is_passing(int error)
 	       error == -ERESTARTSYS || error == -ERESTARTNOINTR;
 }
 
+/* May it be opened another time?  Then nothing is said, and the file is asked for again. */
+static bool is_for_now(int error)
+{
+	return error == -EWOULDBLOCK || error == -EIO || error == -ESTALE || error == -ETIMEDOUT;
+}
+
 /* To open it would break the lease, and wait for its owner */
 static bool is_leased(struct inode *inode)
 {
@@ -68,10 +74,12 @@ static bool is_leased(struct inode *inode)
 	return ctx && !list_empty_careful(&ctx->flc_lease);
 }
 
+enum { HANDED_OVER, CANNOT_BE_OPENED, CANNOT_BE_OPENED_NOW };
+
 /*
- * Open the file of a request, and tell the reader: 0 or an error, or 1 if the file cannot be
- * opened.  Without a mark in the file's access time, and without notifications: the reader
- * may have asked for these itself.
+ * Open the file of a request, and tell the reader: one of the above, or an error.  Without a
+ * mark in the file's access time, and without notifications: the reader may have asked for
+ * these itself.
  */
 static int hand_over(const struct unwind_request_item *item, char __user *buf)
 {
@@ -89,7 +97,9 @@ static int hand_over(const struct unwind_request_item *item, char __user *buf)
 					    current_cred());
 	if (IS_ERR(file)) {
 		put_unused_fd(request.fd);
-		return is_passing(PTR_ERR(file)) ? PTR_ERR(file) : 1;
+		if (is_passing(PTR_ERR(file)))
+			return PTR_ERR(file);
+		return is_for_now(PTR_ERR(file)) ? CANNOT_BE_OPENED_NOW : CANNOT_BE_OPENED;
 	}
 	if (copy_to_user(buf, &request, sizeof(request))) {
 		put_unused_fd(request.fd);
@@ -97,7 +107,7 @@ static int hand_over(const struct unwind_request_item *item, char __user *buf)
 		return -EFAULT;
 	}
 	fd_install(request.fd, file);
-	return 0;
+	return HANDED_OVER;
 }
 
 static int read_request(char __user *buf, bool nonblock)
@@ -123,10 +133,10 @@ static int read_request(char __user *buf, bool nonblock)
 			return ret;
 		}
 		id = item->id;
-		if (ret)
+		if (ret == CANNOT_BE_OPENED)
 			unwind_file_provide(request_inode(item), UNWIND_FILE_PLAIN, &id, NULL);
 		unwind_request_free(item);
-		if (!ret)
+		if (ret == HANDED_OVER)
 			return 0;
 	}
 }
@@ -137,7 +147,9 @@ static ssize_t device_read(struct file *dev, char __user *buf, size_t size, loff
 	size_t done = 0;
 	int ret = 0;
 
-	if (!(dev->f_mode & FMODE_WRITE) || size < one)
+	if (!(dev->f_mode & FMODE_WRITE))
+		return -EBADF;
+	if (size < one)
 		return -EINVAL;
 	while (size - done >= one) {
 		ret = read_request(buf + done, done || dev->f_flags & O_NONBLOCK);
@@ -150,6 +162,8 @@ static ssize_t device_read(struct file *dev, char __user *buf, size_t size, loff
 
 static __poll_t device_poll(struct file *dev, poll_table *wait)
 {
+	if (!(dev->f_mode & FMODE_WRITE))
+		return 0;
 	poll_wait(dev, &unwind_requests_wait, wait);
 	return unwind_requests_any() ? EPOLLIN | EPOLLRDNORM : 0;
 }

@@ -23,8 +23,12 @@
 #include "request.h"
 
 #define MAX_REQUESTS	256
-/* For files of one user, other than root: a user can make files without end */
+/*
+ * For files of one user, other than root: a user can make files without end; and for those of
+ * all such users: one can be many, by subordinate user IDs
+ */
 #define MAX_OF_OWNER	32
+#define MAX_OF_OWNERS	(MAX_REQUESTS / 2)
 #define LAPSES_AFTER	(2 * HZ)
 
 static LIST_HEAD(queue);
@@ -112,6 +116,7 @@ bool unwind_requests_any(void)
 struct unwind_request_item *unwind_request_alloc(struct file *file)
 {
 	struct unwind_request_item *item;
+	vfsuid_t vfsuid;
 
 	if (!unwind_requests_wanted())
 		return ERR_PTR(-ENOENT);
@@ -120,7 +125,9 @@ struct unwind_request_item *unwind_request_alloc(struct file *file)
 		return ERR_PTR(-ENOMEM);
 	item->path = file->f_path;
 	path_get(&item->path);
-	item->owner = file_inode(file)->i_uid;
+	/* By the mount's map, so that root of a container is not root */
+	vfsuid = i_uid_into_vfsuid(file_mnt_idmap(file), file_inode(file));
+	item->owner = vfsuid_into_kuid(vfsuid);
 	return item;
 }
 
@@ -141,16 +148,18 @@ void unwind_request_free(struct unwind_request_item *item)
 static bool has_room_for(const struct unwind_request_item *item)
 {
 	const struct unwind_request_item *other;
-	unsigned int nr = 0;
+	unsigned int nr = 0, nr_all = 0;
 
 	lockdep_assert_held(&queue_lock);
 	if (nr_queued >= MAX_REQUESTS)
 		return false;
 	if (uid_eq(item->owner, GLOBAL_ROOT_UID))
 		return true;
-	list_for_each_entry(other, &queue, node)
+	list_for_each_entry(other, &queue, node) {
 		nr += uid_eq(other->owner, item->owner);
-	return nr < MAX_OF_OWNER;
+		nr_all += !uid_eq(other->owner, GLOBAL_ROOT_UID);
+	}
+	return nr < MAX_OF_OWNER && nr_all < MAX_OF_OWNERS;
 }
 
 /**
@@ -208,7 +217,7 @@ void unwind_request_put_back(struct unwind_request_item *item)
 		if (wanted) {
 			list_add(&item->node, &queue);
 			nr_queued++;
-			mod_delayed_work(system_wq, &lapse, 0);
+			mod_delayed_work(system_percpu_wq, &lapse, 0);
 			item = NULL;
 		}
 	}

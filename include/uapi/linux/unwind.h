@@ -422,9 +422,9 @@ struct unwind_list {
 	__u32	reserved;
 };
 
-#define UNWIND_IOC_ADD		_IOWR(0xF9, 1, struct unwind_answer)
-#define UNWIND_IOC_NONE		_IOW(0xF9, 2, struct unwind_answer)
-#define UNWIND_IOC_DEL		_IOW(0xF9, 3, __u64)
-#define UNWIND_IOC_LIST		_IOWR(0xF9, 4, struct unwind_list)
+#define UNWIND_IOC_ADD		_IOWR(0xFA, 1, struct unwind_answer)
+#define UNWIND_IOC_NONE		_IOW(0xFA, 2, struct unwind_answer)
+#define UNWIND_IOC_DEL		_IOW(0xFA, 3, __u64)
+#define UNWIND_IOC_LIST		_IOWR(0xFA, 4, struct unwind_list)
 
 #endif /* _UAPI_LINUX_UNWIND_H */

@@ -437,7 +437,7 @@ static int use_device_wrongly(void)
 		return 1;
 	spoil(words, sizeof(words));
 	poll(&poll_fd, 1, 0);
-	ioctl(device, _IOC(draw(4), 0xF9, draw(6), draw(100)), words);
+	ioctl(device, _IOC(draw(4), 0xFA, draw(6), draw(100)), words);
 	return read(device, words, draw(16)) < 0 ? -errno : 0;
 }
 

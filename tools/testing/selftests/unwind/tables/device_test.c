@@ -863,7 +863,7 @@ TEST_F(device, there_is_one_service)
 	fd = open(DEVICE, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(-1, read(fd, &request, sizeof(request)));
-	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(EBADF, errno);
 	EXPECT_EQ(-EBADF, add(fd, &answer));
 	EXPECT_EQ(-1, ioctl(fd, UNWIND_IOC_NONE, &answer));
 	EXPECT_EQ(EBADF, errno);
@@ -922,7 +922,7 @@ TEST_F(device, reads_and_calls_that_make_no_sense_fail)
 	while (read(self->fd, &request, sizeof(request)) == sizeof(request))
 		close(request.fd);
 	EXPECT_EQ(EAGAIN, errno);
-	EXPECT_EQ(-1, ioctl(self->fd, _IO(0xF9, 77), 0));
+	EXPECT_EQ(-1, ioctl(self->fd, _IO(0xFA, 77), 0));
 	EXPECT_EQ(ENOTTY, errno);
 	EXPECT_EQ(-1, ioctl(self->fd, _IO('T', 1), 0));
 	EXPECT_EQ(ENOTTY, errno);
@@ -1011,7 +1011,7 @@ TEST_F(device, wrong_answers_fail)
 
 static int add_sized(int device, const void *answer, size_t size)
 {
-	return ioctl(device, _IOC(_IOC_READ | _IOC_WRITE, 0xF9, 1, size), answer) ?
+	return ioctl(device, _IOC(_IOC_READ | _IOC_WRITE, 0xFA, 1, size), answer) ?
 	       -errno : 0;
 }
 
