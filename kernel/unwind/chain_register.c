@@ -267,13 +267,14 @@ static int chain_add(const struct unwind_chain_attr *attr)
 	struct unwind_chain *chain;
 	int ret;
 
-	if (attr->head >= TASK_SIZE || !is_user_text(&attr->text[0]) ||
-	    !is_user_text(&attr->text[1]))
-		return -EFAULT;
+	/* Arguments that make no sense come before bad addresses */
 	chain = unwind_chain_alloc(attr);
 	if (IS_ERR(chain))
 		return PTR_ERR(chain);
-	ret = add_chain(current->mm, chain);
+	if (attr->head < TASK_SIZE && is_user_text(&attr->text[0]) && is_user_text(&attr->text[1]))
+		ret = add_chain(current->mm, chain);
+	else
+		ret = -EFAULT;
 	if (ret)
 		unwind_chain_put(chain);
 	return ret;

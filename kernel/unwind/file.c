@@ -251,11 +251,11 @@ void unwind_entry_remove(struct unwind_file *file)
 	unlink_file(file);
 }
 
-/* Does a hand that passes the entry leave it?  Also while it is being loaded. */
-static bool spare(struct unwind_file *file)
+/* Does a hand that passes the entry leave it, because it was used, or is being loaded? */
+static bool spare(struct unwind_file *file, bool used)
 {
 	lockdep_assert_held(&unwind_files_lock);
-	if (!file->used && file->state != UNWIND_FILE_LOADING)
+	if (!used && file->state != UNWIND_FILE_LOADING)
 		return false;
 	WRITE_ONCE(file->used, false);
 	list_move_tail(&file->clock, &clock_list);
@@ -274,13 +274,15 @@ static bool is_too_much(void)
  */
 void unwind_entries_keep_limit(void)
 {
-	unsigned long turns = min(2 * nr_files, MAX_TURNS);
+	const unsigned long turns = min(2 * nr_files, MAX_TURNS);
 	struct unwind_file *file;
+	unsigned long i;
 
 	lockdep_assert_held(&unwind_files_lock);
-	while (turns-- && is_too_much()) {
+	/* If processes use all that the first half of the turns meets, some of it has to go */
+	for (i = 0; i < turns && is_too_much(); i++) {
 		file = list_first_entry(&clock_list, struct unwind_file, clock);
-		if (!spare(file))
+		if (!spare(file, file->used && i < turns / 2))
 			unwind_entry_remove(file);
 	}
 }
@@ -293,7 +295,7 @@ static enum lru_status UNWIND_LRU_PARAMS(shrink_file)
 
 	if (!spin_trylock(&unwind_files_lock))
 		return LRU_SKIP;
-	spared = spare(file);
+	spared = spare(file, file->used);
 	if (!spared) {
 		list_lru_isolate(list, item);
 		unlink_file(file);

@@ -351,7 +351,7 @@ static void finish(struct unwind_file *entry, const struct elf_source *src,
 	if (unwind_file_finish(entry, inode, table, request))
 		unwind_file_trace_found(src->file, inode, nr, bytes);
 	else if (error != -ENOENT)
-		trace_invalid(src->file, error ?: -EAGAIN);
+		trace_invalid(src->file, error ?: -ENOSPC);
 }
 
 /*
@@ -464,7 +464,7 @@ static bool queue_load(struct file *file, struct unwind_file *entry)
 {
 	struct load_job *job;
 
-	if (!may_wait_for(file_inode(file)->i_sb))
+	if (!workers || !may_wait_for(file_inode(file)->i_sb))
 		return false;
 	job = kmalloc(sizeof(*job), LOAD_GFP);
 	if (!job)

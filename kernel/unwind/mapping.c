@@ -287,18 +287,23 @@ bool unwind_may_wait_for(unsigned long addr, unsigned long beside)
 	return may;
 }
 
+/* Mappings that a table may lie in: this is asked for each frame */
+#define MAX_STRETCH	64
+
 /**
  * unwind_may_read - may a stretch of memory of the current task be read with faults?
  * @start: its address
  * @size: its size in bytes
  *
  * Context: task; may sleep; without the mmap lock.
- * Return: whether all of it is memory as for unwind_may_fault_in().
+ * Return: whether all of it is memory as for unwind_may_fault_in(), in MAX_STRETCH mappings
+ * at most.
  */
 bool unwind_may_read(unsigned long start, unsigned long size)
 {
 	const unsigned long end = start + size;
 	struct mm_struct *mm = current->mm;
+	unsigned int left = MAX_STRETCH;
 	struct vm_area_struct *vma;
 	bool may = true;
 
@@ -306,7 +311,7 @@ bool unwind_may_read(unsigned long start, unsigned long size)
 		return false;
 	while (may && start < end) {
 		vma = vma_lookup(mm, start);
-		may = vma && may_fault(vma);
+		may = vma && left-- && may_fault(vma);
 		if (may)
 			start = vma->vm_end;
 	}

@@ -115,7 +115,7 @@ static struct unwind_registry *alloc_registry(void)
 static void put_registry(struct unwind_registry *registry)
 {
 	if (registry && refcount_dec_and_test(&registry->sharers))
-		queue_rcu_work(system_unbound_wq, &registry->free_work);
+		queue_rcu_work(system_dfl_wq, &registry->free_work);
 }
 
 static struct unwind_registry *registry_of(struct unwind_tables *tables)

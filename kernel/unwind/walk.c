@@ -471,7 +471,7 @@ static void undo_uprobes(struct unwind_walk_state *state)
  * @state: initialized
  * @regs: registers with which the current task left user space
  *
- * Context: any with page faults disabled; else task context that may sleep.
+ * Context: any, with page faults disabled and unwind_arch_keys_open().
  * Return: 0, or -EINVAL if no stack can start with these registers.
  */
 int unwind_walk_start(struct unwind_walk_state *state, struct pt_regs *regs)
@@ -763,17 +763,22 @@ int unwind_walk(struct unwind_stacktrace *trace, unsigned int max,
 {
 	struct unwind_walk_state state;
 	u32 rights;
+	int ret;
 
 	trace->nr = 0;
 	if (!max || !unwind_has_stack(current))
 		return -EINVAL;
 	might_fault();
-	if (unwind_walk_start(&state, task_pt_regs(current)))
-		return -EINVAL;
-	state.notes = notes;
 	rights = unwind_arch_keys_open();
-	unwind_walk_all_frames(&state, trace, max);
+	pagefault_disable();
+	ret = unwind_walk_start(&state, task_pt_regs(current));
+	pagefault_enable();
+	state.notes = notes;
+	if (!ret)
+		unwind_walk_all_frames(&state, trace, max);
 	unwind_arch_keys_close(rights);
+	if (ret)
+		return -EINVAL;
 	if (notes)
 		notes->nr = trace->nr;
 	unwind_count_stop(state.stop);
