@@ -30,15 +30,15 @@ bool unwind_code_read(const struct unwind_code *code, unsigned long addr, void *
 		      size_t size);
 
 /**
- * struct unwind_arch_caller - an interrupted function's caller, by the function's instructions
- * @cfa: bytes from the stack pointer up to the caller's, or 0, if @sp_known is false
- * @ra: bytes up to the return address, unless @ra_in_link
- * @fp: bytes up to the caller's frame pointer, if @fp_saved
- * @looked: number of instructions that were visited to find this out
- * @left: set by the caller to the work that may be done, in ordinary frames; reduced.  If it
- *	is 0 then, the instructions do not show the caller
- * @unread: address of an instruction that could not be read, and might have decided; 0 if
- *	all could be read
+ * struct unwind_arch_caller - the caller of an interrupted function, found by the code there
+ * @cfa: offset of the caller's stack pointer from the current one; 0 if not @sp_known
+ * @ra: offset of the saved return address from the stack pointer, unless @ra_in_link
+ * @fp: offset of the caller's saved frame pointer from the stack pointer, if @fp_saved
+ * @looked: number of instructions that were examined
+ * @left: remaining work, in units of ordinary frames.  The frame loop sets it, and
+ *	unwind_arch_find_caller() subtracts what it used.  If it reaches 0, the search has failed
+ * @unread: address of an unreadable instruction that might have shown the caller; 0 if there
+ *	is none
  * @code: text that is not mapped, or NULL
  * @ra_in_link: the return address is in the link register
  * @fp_saved: the function has saved its caller's frame pointer
@@ -66,8 +66,8 @@ struct unwind_arch_caller {
  *	the frame pointer may then skip the interrupted frame
  * @regs: address of its saved registers in user memory, for
  *	unwind_arch_saved_reg(); 0 if these are of no use
- * @unread: address that could not be read on the path, also of the trampoline; 0 if all
- *	could be read, so that nothing was missed
+ * @unread: address of the last read that failed, in the trampoline, the signal frame, or the
+ *	registers that another signal saved; 0 if none failed
  * @code: text that is not mapped, or NULL
  */
 struct unwind_arch_interrupted {
@@ -91,7 +91,7 @@ struct unwind_arch_interrupted {
 	__ret;								\
 })
 
-/* The same for text, which may be in a struct unwind_code; whether it was read */
+/* The same for text, which may also be in @code.  Evaluates to true if the text was read. */
 #define unwind_read_code(val, ptr, code)				\
 ({									\
 	typeof(ptr) __at = (ptr);					\

@@ -11,9 +11,9 @@ struct unwind_chain;
 
 /* More frames than this are cut off; with them, the structure has less than 8 KiB */
 #define UNWIND_CHAIN_FRAMES	500
-/* Chains of one stack: registered ones, ones of files, and none: the thread's own answer */
+/* Chains per stack: registered chains, chains of files, and NULL for the thread's own answer */
 #define UNWIND_CHAINS		9
-/* The place of a frame that belongs to no native frame that is known */
+/* Value of @place if the native frame that executes the frame is not known */
 #define UNWIND_CHAIN_APART	U16_MAX
 /* Bytes of a name, with the 0 at its end */
 #define UNWIND_CHAIN_NAME_SIZE	128

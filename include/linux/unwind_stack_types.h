@@ -6,7 +6,7 @@
 /**
  * enum unwind_method - how the caller of a frame was found
  * @UNWIND_METHOD_NONE: not at all (so far)
- * @UNWIND_METHOD_FP: by the frame pointer, or by the link register
+ * @UNWIND_METHOD_FP: by the frame pointer, or by the instructions of an interrupted function
  * @UNWIND_METHOD_SFRAME: by a rule of an SFrame table
  * @UNWIND_METHOD_SIGNAL: by the frame that the kernel laid down for a signal
  */
@@ -41,10 +41,9 @@ enum unwind_method {
  *	that the signal saved could not be read; or a callee has not kept the register
  * @UNWIND_STOP_NOT_LOADED: the file's table is being loaded, or is to be loaded later, and
  *	the frame pointer did not help
- * @UNWIND_STOP_BUSY: the mappings were being changed, and the task exits or was killed, so
- *	it did not wait
- * @UNWIND_STOP_LIMIT: more frames than there is room for; or, in an immediate stack, more work
- *	than a sample may make
+ * @UNWIND_STOP_BUSY: the mappings were being changed, and the task could not wait: it was
+ *	exiting, executing another program or killed, or it had waited 128 times for this stack
+ * @UNWIND_STOP_LIMIT: more frames than there is room for, or more work than one stack may take
  */
 enum unwind_stop_reason {
 	UNWIND_STOP_NONE,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Hooks of an address space, which inherit, drop and free the tables that its process
+ * Hooks in mmap, fork and exit code, which drop, inherit and free the tables that a process
  * registered: kernel/unwind/tables.c.
  */
 #ifndef _LINUX_UNWIND_TABLES_H
@@ -28,11 +28,11 @@ static inline void unwind_tables_init(struct mm_struct *mm)
 }
 
 /**
- * unwind_tables_any - is, or was, anything registered?
+ * unwind_tables_any - has the process ever registered a table or a chain, or inherited one?
  * @mm: the current task's address space
  *
  * Context: any.
- * Return: whether it is.
+ * Return: whether it has.
  */
 static inline bool unwind_tables_any(const struct mm_struct *mm)
 {
@@ -45,7 +45,7 @@ static inline bool unwind_tables_any(const struct mm_struct *mm)
  * @start: first address of the range, which may be empty
  * @end: first address after it
  *
- * Drops ranges of text in there, and ranges described by a section in there.
+ * Drops each registered range whose text or section overlaps the unmapped memory.
  *
  * Context: task; may sleep.  Costs one test of a pointer if nothing is registered.
  */
@@ -61,7 +61,8 @@ static inline void unwind_tables_drop(struct mm_struct *mm, unsigned long start,
  * @mm: the child's address space
  * @oldmm: the parent's, its mmap_lock held for writing
  *
- * Copies no range, and cannot fail: without memory, the child has none.
+ * The two share the parent's ranges until one of them changes.  This cannot fail: if memory is
+ * short, the child starts without ranges.
  *
  * Context: task; may sleep.  Costs one test of a pointer if there are no tables.
  */

@@ -11,12 +11,11 @@
  *               frame ──> frame ──> entry frame  eval            h
  *                                                  entry frame <─┘
  *
- * A chain (uapi/linux/unwind.h) says how to follow the pointers.  They are followed where a
- * deferred stack is delivered, in the task itself: its own frames do not change meanwhile.
- * Lists of threads may.  Then the thread is not found, or not found any more, and the
- * stack has no frames of the language.
+ * A chain (uapi/linux/unwind.h) says how to follow the pointers.  The task itself does that,
+ * when a deferred stack is delivered: its own frames do not change meanwhile.  Lists of
+ * threads may.  If that hides the thread, the stack has no frames of the language.
  *
- * Nothing there is believed.  Each value is read once, by a read that may fail; the number
+ * The memory is not trusted.  Each value is read once, by a read that may fail; the number
  * of nodes is bounded, whatever they are; a list that comes back to where it was is cut.
  *
  * A frame belongs to the native frame that executes it.  This is the one around the next
@@ -120,7 +119,7 @@ static __always_inline bool take_node(struct unwind_chain_reader *reader)
 	return true;
 }
 
-/* Repeat @step, which reads, until it has all that it needs, or cannot get it: false */
+/* Evaluate @step, and again after each page that it missed was brought in; false if it failed */
 #define read_all(reader, step) ({						\
 	struct unwind_chain_reader *__reader = (reader);			\
 	bool __all = false;							\
@@ -158,7 +157,7 @@ static void add_head(struct heads *heads, unsigned long frame)
 		heads->frame[heads->nr++] = frame;
 }
 
-/* Look for the current task in the list of threads from @node on; @frame is 0 without it */
+/* Search the list of threads from @node on for the current task; without it, @frame stays 0 */
 static __always_inline bool step_threads(struct unwind_chain_reader *reader,
 					 const struct unwind_chain_attr *attr,
 					 const struct unwind_chain_list *threads, u32 self,
@@ -194,7 +193,7 @@ static void find_heads(struct unwind_chain_reader *reader, const struct unwind_c
 	const struct unwind_chain_list *groups = &attr->lists[0];
 	unsigned long node, first;
 
-	/* Without a list of threads, there is one that has frames */
+	/* Without a list of threads, only the process's first thread has frames */
 	if (!attr->nr_lists && !thread_group_leader(current))
 		return;
 	if (!read_all(reader, get_word(reader, head, &node)))
@@ -264,7 +263,7 @@ static __always_inline u16 next_executor(struct natives *natives)
 	return UNWIND_CHAIN_APART;
 }
 
-/* Has each frame of the function that executes frames got some, and all of them are placed? */
+/* Were all groups of frames placed, and has each executing native frame got one? */
 static bool fits(struct natives *natives, bool all_placed)
 {
 	return all_placed && !natives->missed && next_executor(natives) == UNWIND_CHAIN_APART;
@@ -412,8 +411,8 @@ static __always_inline bool step_frame(struct unwind_chain_reader *reader,
 }
 
 /*
- * Add the frames from @at outwards: false if it is not known what follows.  A list that
- * comes back to where it was is found as Brent did: the mark is set anew at each power of two.
+ * Add the frames from @at outwards; return false if the rest is not known.  Brent's algorithm
+ * detects a list with a loop: the mark moves at each power of two.
  */
 static __always_inline bool step_frames(struct unwind_chain_reader *reader,
 					struct unwind_chain_stack *stack,
@@ -476,7 +475,7 @@ static void add_chain(struct unwind_chain_reader *reader, struct unwind_chain_st
  * The native stack
  */
 
-/* How many want frames: without any, walks note nothing */
+/* Number of clients that want frames; while it is 0, walks take no notes */
 static atomic_t readers = ATOMIC_INIT(0);
 
 /**
@@ -662,11 +661,10 @@ void unwind_chain_take(const struct unwind_stacktrace *trace, struct unwind_walk
 }
 
 /**
- * unwind_chain_settle - the clients have the frames of languages
- * @notes: where the frames are
+ * unwind_chain_settle - bring in memory that was missing for names
+ * @notes: notes of the walk, after the clients were called
  *
- * Brings in what a client, which may not wait, has missed: it has the names of functions with
- * the next stack.
+ * A client that may not wait has skipped these names, and finds them with the next stack.
  *
  * Context: as unwind_chain_take().
  */

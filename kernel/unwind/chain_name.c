@@ -2,9 +2,9 @@
 /*
  * The names of a language's functions, copied from the memory of its runtime.
  *
- * A trace has the address of a function, and a check: the memory of a function that is
- * freed may become another one's.  Its name is written beside the stacks, once a second at
- * most.  So the reader of a trace has it although the program is gone.
+ * A trace identifies a function by its address and a check value, since the memory of a freed
+ * function may be used for another one.  Its name is written along with the stacks, at most
+ * once a second, so that the trace can be read after the program has gone.
  *
  * A name is whatever the process says.  Bytes that could do harm in a terminal are replaced.
  */
@@ -27,7 +27,7 @@
 
 #include "chain.h"
 
-/* Names that were announced in the last second; a name that takes another's place is early */
+/* Names announced in the last second; after a hash collision, one is announced again early */
 #define ANNOUNCED_BITS	12
 
 /*
@@ -36,12 +36,12 @@
  */
 #define MAX_NAMES	64
 
-/* The low half is when, in jiffies, the high half says what */
+/* The low half is a time in jiffies, the high half is part of the hash */
 static u64 announced[1 << ANNOUNCED_BITS];
-/* Or a process could choose functions that take the place of another one's */
+/* Without a secret, a process could make its functions displace those of another one */
 static u64 seed __read_mostly;
 
-/* The lower half of a product depends on the lower half of what is multiplied alone */
+/* A product's low half depends on the low halves of its factors alone: fold in the high half */
 static u64 mix(u64 val)
 {
 	val *= GOLDEN_RATIO_64;
@@ -233,7 +233,7 @@ void unwind_chain_unknown(u64 reader, const struct unwind_chain_stack *stack,
 		__set_bit(i, unknown);
 		nr++;
 	}
-	/* After names that the reader may never have had */
+	/* Names that are due again come after names that the reader may never have had */
 	for_each_set_bit(i, again, stack->nr) {
 		if (nr++ == MAX_NAMES)
 			return;

@@ -124,8 +124,9 @@ static int add_page(struct unwind_code *code, unsigned long addr)
  * @addr: the word's address
  *
  * Context: task; may sleep; without the mmap lock.
- * Return: 0 more of the word can be read than before; -ENOENT some of it is no unchanged
- * text of a file; -EFAULT it cannot be had; -EINTR.
+ * Return: 0 if a page was added, so that reading again may succeed; -ENOENT if some of the
+ * word is not in unmodified text of a file; -EFAULT if the page cache cannot supply it;
+ * -EINTR if the task was killed.
  */
 int unwind_code_add(struct unwind_code *code, unsigned long addr)
 {

@@ -53,7 +53,7 @@ static struct inode *request_inode(const struct unwind_request_item *item)
 	return d_real_inode(item->path.dentry);
 }
 
-/* Does the reader lack something?  Otherwise the file cannot be opened, and never mind why. */
+/* Is it the reader who lacks something?  Any other error means that the file cannot be opened. */
 static bool is_passing(int error)
 {
 	return error == -EMFILE || error == -ENFILE || error == -ENOMEM || error == -EINTR ||
@@ -77,9 +77,9 @@ static bool is_leased(struct inode *inode)
 enum { HANDED_OVER, CANNOT_BE_OPENED, CANNOT_BE_OPENED_NOW };
 
 /*
- * Open the file of a request, and tell the reader: one of the above, or an error.  Without a
- * mark in the file's access time, and without notifications: the reader may have asked for
- * these itself.
+ * Open the file of a request, and give it to the reader.  Returns one of the above, or an error.
+ * The access time is not updated and no notifications are sent, because the service may watch
+ * these files itself.
  */
 static int hand_over(const struct unwind_request_item *item, char __user *buf)
 {
@@ -276,7 +276,7 @@ static int ioctl_answer(void __user *arg, size_t size, bool none)
 	ret = provide(fd_file(f), &answer, none);
 	if (ret || none)
 		return ret;
-	/* The table is there all the same: the service finds its number by UNWIND_IOC_LIST */
+	/* If this fails, the table stays: the service can find its id by UNWIND_IOC_LIST */
 	return put_user(answer.id, &((struct unwind_answer __user *)arg)->id);
 }
 
@@ -346,7 +346,7 @@ static int device_open(struct inode *inode, struct file *dev)
 	if (!(dev->f_mode & FMODE_WRITE))
 		return 0;
 	ret = unwind_requests_start();
-	/* These are to be asked for now */
+	/* The new service is to be asked for files that have had no table so far */
 	if (!ret)
 		unwind_file_forget_missing();
 	return ret;
@@ -354,7 +354,7 @@ static int device_open(struct inode *inode, struct file *dev)
 
 static int device_release(struct inode *inode, struct file *dev)
 {
-	/* In this order: the next service may start at once */
+	/* Drop the tables first: once requests are stopped, the next service may start */
 	if (dev->f_mode & FMODE_WRITE) {
 		unwind_file_forget_provided();
 		unwind_requests_stop();

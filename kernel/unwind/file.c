@@ -75,7 +75,7 @@ DEFINE_SPINLOCK(unwind_files_lock);
 static unsigned long nr_files;
 static unsigned long nr_bytes;
 static u64 last_id;
-/* Number of files about which something was ever found out */
+/* Changes when something becomes known about a file: see unwind_entries_changed() */
 static u32 generation;
 
 static unsigned long max_tables_kb __read_mostly;
@@ -135,7 +135,7 @@ struct unwind_file *unwind_entry_find(u64 seq)
 }
 
 /**
- * unwind_entry_is_valid - does an entry say what is to be known about the file, for now?
+ * unwind_entry_is_valid - is what an entry says about its file still true?
  * @file: the entry
  * @state: its state, as it was read
  * @inode: the file's
@@ -192,10 +192,10 @@ int unwind_file_find(const struct inode *inode, const struct sframe_table **tabl
 }
 
 /**
- * unwind_file_generation - has anything been found out since?
+ * unwind_file_generation - a number that changes when tables of files become known
  *
  * Context: any.
- * Return: a number that differs after it was found out what table another file has, if any.
+ * Return: the number; as long as it is the same, no other file has got a table.
  */
 u32 unwind_file_generation(void)
 {
@@ -243,7 +243,7 @@ static void unlink_file(struct unwind_file *file)
  * unwind_entry_remove - remove an entry
  * @file: the entry
  *
- * Context: any but NMI, with unwind_files_lock.
+ * Context: task, with unwind_files_lock.
  */
 void unwind_entry_remove(struct unwind_file *file)
 {
@@ -251,7 +251,7 @@ void unwind_entry_remove(struct unwind_file *file)
 	unlink_file(file);
 }
 
-/* Does a hand that passes the entry leave it, because it was used, or is being loaded? */
+/* Should the clock's hand pass over this entry?  It was @used lately, or is being loaded. */
 static bool spare(struct unwind_file *file, bool used)
 {
 	lockdep_assert_held(&unwind_files_lock);
@@ -270,7 +270,7 @@ static bool is_too_much(void)
 /**
  * unwind_entries_keep_limit - remove what exceeds the limits
  *
- * Context: any but NMI, with unwind_files_lock.
+ * Context: task, with unwind_files_lock.
  */
 void unwind_entries_keep_limit(void)
 {
@@ -319,7 +319,7 @@ static unsigned long shrink_files(struct shrinker *shrinker, struct shrink_contr
  */
 
 /**
- * unwind_file_is_settled - will each later change of a file show?
+ * unwind_file_is_settled - would each later change of a file be noticed?
  * @inode: the file's
  *
  * Context: any.
@@ -373,9 +373,9 @@ struct unwind_file *unwind_entry_alloc(struct inode *inode, enum unwind_file_kin
 }
 
 /**
- * unwind_entries_changed - something was found out: processes without tables look again
+ * unwind_entries_changed - have processes without tables look for tables again
  *
- * Context: any but NMI, with unwind_files_lock.
+ * Context: task, with unwind_files_lock.
  */
 void unwind_entries_changed(void)
 {
@@ -390,7 +390,7 @@ void unwind_entries_changed(void)
  * @state: the state
  * @retry_after: when to try again, in jiffies from now, if the state is to be tried again
  *
- * Context: any but NMI, with unwind_files_lock.
+ * Context: task, with unwind_files_lock.
  */
 void unwind_entry_set_state(struct unwind_file *file, enum unwind_file_state state,
 			    unsigned long retry_after)
@@ -408,7 +408,7 @@ void unwind_entry_set_state(struct unwind_file *file, enum unwind_file_state sta
  * unwind_entry_insert - insert an entry
  * @file: the entry; there is none for the same inode
  *
- * Context: any but NMI, with unwind_files_lock.
+ * Context: task, with unwind_files_lock.
  * Return: @file.
  */
 struct unwind_file *unwind_entry_insert(struct unwind_file *file)
@@ -494,7 +494,7 @@ static enum unwind_file_state state_for(const struct unwind_file *file,
  * @request: from unwind_request_alloc(), to be queued if the file has no table; NULL if
  *	nobody can have one for it
  *
- * Context: task.
+ * Context: task; may sleep.
  * Return: whether the table is used.
  */
 bool unwind_file_finish(struct unwind_file *file, struct inode *inode,

@@ -108,7 +108,10 @@ static bool cfa_valid(const struct unwind_walk_state *state, unsigned long cfa,
 	       (cfa >= state->sp && cfa - state->sp >= min * state->word_size);
 }
 
-/* Is a return address in text?  If that is not known, it is, and the step is not taken. */
+/*
+ * Is a return address in text?  If a writer holds the mmap lock, this is not known yet: return
+ * true and note the need for the lock, so that the step is not taken.
+ */
 static bool is_text(struct unwind_walk_state *state, unsigned long ip)
 {
 	const struct unwind_mapping *map;
@@ -134,9 +137,9 @@ static void note_need(struct unwind_walk_state *state, enum unwind_need need,
 }
 
 /*
- * Memory at @addr could not be read: a word that a rule points to, a signal frame, a frame
- * record.  If it can be brought in, the step has to wait for that: it would find another
- * stack, or none.  @beside is 0, or an address in the same mapping.
+ * The word at @addr could not be read.  If its page can be brought in, note that need, and do
+ * not take the step: without the word it could find another stack, or none.  @beside is 0, or
+ * an address that must be in the same mapping.
  */
 static void note_unread(struct unwind_walk_state *state, unsigned long addr,
 			unsigned long beside)
@@ -161,9 +164,9 @@ static bool undo_uretprobe(struct unwind_walk_frame *frame)
 }
 
 /*
- * Is there a call before a return address?  There is none where a coroutine's first
- * function returns to, for example: the address was made up, and the frame pointer is
- * somebody else's.  -EFAULT: it cannot be read, so there may be one.
+ * Is there a call before a return address?  A coroutine's first function, for example, was
+ * never called: its return address is made up, and the frame pointer belongs to another
+ * stack.  -EFAULT means that the code cannot be read, so there may be a call.
  */
 static int call_before(struct unwind_walk_state *state, unsigned long ra)
 {
@@ -191,7 +194,7 @@ static enum unwind_stop_reason check_frame(struct unwind_walk_state *state,
 		return UNWIND_STOP_BAD_FRAME;
 	if (!is_text(state, frame->ip - 1))
 		return further_in ? UNWIND_STOP_BAD_FRAME : UNWIND_STOP_NOT_TEXT;
-	/* It is on another stack, then, or a word of any memory */
+	/* A frame further in is on another stack, or is none at all: require a call */
 	if (further_in && call_before(state, frame->ip) <= 0)
 		return UNWIND_STOP_BAD_FRAME;
 	return UNWIND_STOP_NONE;
@@ -309,8 +312,8 @@ static bool rule_has_record(const struct unwind_walk_state *state,
 }
 
 /*
- * The CFA was saved in the frame, or an address near it, as OpenSSL's assembly does: as a
- * variable, or after an array whose length is in a register.
+ * The CFA, or an address near it, was saved in the frame, as OpenSSL's assembly does: in a
+ * fixed slot, or after an array whose length is in a register.
  */
 static enum unwind_stop_reason apply_cfa_sum(struct unwind_walk_state *state,
 					     const struct unwind_frame_rule *rule,
@@ -335,12 +338,13 @@ static enum unwind_stop_reason apply_cfa_sum(struct unwind_walk_state *state,
 }
 
 /*
- * A function made a call, and its CFA is in a register all the same: the rule of the call is
- * in force at the return address, too, so the callee keeps the register.  OpenSSL's assembly
- * does this with functions of its own.  If the callee is the topmost frame, and has only its
- * return address on the stack, it has saved nothing there: the register is the topmost one.
- * A function that makes a system call may have used it for an argument, so the callee was
- * interrupted.  next_by_rule() then asks for a call before the return address.
+ * Can the CFA be taken from a register, although the function has called another one?  The
+ * rule is in force at the return address, too, so the callee must preserve the register;
+ * OpenSSL's assembly relies on that with functions of its own.  If the callee is the topmost
+ * frame, and has only its return address on the stack, it cannot have saved the register
+ * there: the register still has its value.  This requires that the callee was interrupted,
+ * because a system call may use the register for an argument.  next_by_rule() also requires a
+ * call before the return address.
  */
 static bool cfa_kept(const struct unwind_walk_state *state,
 		     const struct unwind_frame_rule *rule)
@@ -524,7 +528,7 @@ static enum unwind_stop_reason next_by_rule(struct unwind_walk_state *state,
 		.interrupted = rule->signal,
 	};
 	stop = apply_frame_rule(state, rule, next);
-	/* Memory further in that cannot be read is no stack */
+	/* An unreadable frame further in is no stack at all: the rule was wrong */
 	if (stop == UNWIND_STOP_UNREADABLE && next->sp && next->sp < state->sp)
 		return UNWIND_STOP_BAD_FRAME;
 	if (stop)
@@ -541,7 +545,7 @@ static enum unwind_stop_reason next_by_rule(struct unwind_walk_state *state,
  * By signal frame
  */
 
-/* No trampoline has more bytes.  What is read beyond is the signal's frame. */
+/* Upper bound of the size of a trampoline; reads beyond it are reads of the signal frame */
 #define TRAMPOLINE_MAX	16
 
 static enum unwind_stop_reason next_by_signal(struct unwind_walk_state *state,
@@ -581,15 +585,15 @@ static enum unwind_stop_reason next_by_signal(struct unwind_walk_state *state,
  */
 
 /*
- * @described: other functions of the object have rules.  Then this one is no compiler's,
- * and has no frame record unless its instructions show it.
+ * @described: the object has a table, but no rule for this function.  Then it is probably
+ * assembly: a frame record is assumed only if its instructions prove one.
  */
 static enum unwind_stop_reason next_by_insns(struct unwind_walk_state *state, bool described,
 					     struct unwind_walk_frame *next)
 {
 	const enum unwind_stop_reason unknown = described ? UNWIND_STOP_NO_RULE :
 							  UNWIND_STOP_NO_FRAME;
-	/* By a mistaken call, to where no instruction is: nothing has happened since */
+	/* If @ip is not text, a stray call has led there: only that call has changed the stack */
 	struct unwind_arch_caller at = {
 		.cfa = UNWIND_ARCH_CFA_MIN_WORDS * sizeof(u64),
 		.ra_in_link = UNWIND_ARCH_LINK_REG >= 0,
@@ -618,7 +622,7 @@ static enum unwind_stop_reason next_by_insns(struct unwind_walk_state *state, bo
 		.sp = state->sp + at.cfa,
 		.fp = state->fp,
 		.word_size = state->word_size,
-		/* Counts as FP, which is the next method and has found no frame yet */
+		/* Reported as FP: instructions have no method of their own */
 		.method = UNWIND_METHOD_FP,
 		.sp_is_bound = !at.sp_known,
 	};
@@ -632,7 +636,7 @@ static enum unwind_stop_reason next_by_insns(struct unwind_walk_state *state, bo
 	stop = check_frame(state, next);
 	if (!stop && call_before(state, next->ip))
 		return UNWIND_STOP_NONE;
-	/* Code that was not called, but is returned to: by mistake, or for the first time */
+	/* No call is before the return address: a stray jump, or a coroutine that just started */
 	return stop && !stray ? stop : unknown;
 }
 
@@ -684,7 +688,7 @@ static enum unwind_stop_reason next_by_fp(struct unwind_walk_state *state,
 	if (read_memory(state, fp + UNWIND_ARCH_FP_RA_WORDS * word, state->sp, &next->ip) ||
 	    read_memory(state, fp + UNWIND_ARCH_FP_FP_WORDS * word, state->sp, &next->fp))
 		return UNWIND_STOP_UNREADABLE;
-	/* The callers there have records, too, or it is none */
+	/* On another stack, require that the caller's record lies further out in it, or is 0 */
 	if (end && next->fp && (next->fp <= fp || next->fp >= end))
 		return UNWIND_STOP_NO_FRAME;
 	stop = check_frame(state, next);
@@ -724,7 +728,7 @@ static enum unwind_stop_reason try_signal(struct unwind_walk_state *state,
 	if (rule && !rule->signal && !may_be_trampoline(state, rule))
 		return UNWIND_STOP_NO_FRAME;
 	stop = next_by_signal(state, next);
-	/* The rule's function may have made the call that returns there */
+	/* This may be ordinary code after a call, and no trampoline: then the rule applies */
 	if (rule && !rule->signal)
 		return stop == UNWIND_STOP_UNREADABLE ? UNWIND_STOP_NO_FRAME : stop;
 	/* If a signal frame has a frame record, that record skips the interrupted frame */
@@ -755,11 +759,10 @@ static enum unwind_stop_reason next_frame(struct unwind_walk_state *state,
 	if (!stop) {
 		stop = next_by_rule(state, &rule, next);
 		/*
-		 * A function whose frame is found by another register aligns
-		 * its stack.  Its frame pointer leads to a copy of the return
-		 * address, and the caller's stack is not there.  If only the
-		 * stack cannot be read, or the caller's text is not executable just
-		 * now, the frame pointer may skip callers.
+		 * Do not try the frame pointer after these.  If the rule needs another register,
+		 * the function aligns its stack: its frame pointer leads to a copy of the return
+		 * address, and not to the caller's stack.  If just the stack cannot be read, or the
+		 * caller's text is not executable now, the frame pointer may skip callers.
 		 */
 		if (!stop || stop == UNWIND_STOP_END ||
 		    stop == UNWIND_STOP_END_FP ||
@@ -768,7 +771,7 @@ static enum unwind_stop_reason next_frame(struct unwind_walk_state *state,
 		    stop == UNWIND_STOP_UNREADABLE)
 			return stop;
 	}
-	/* Before its function has a frame record, the frame pointer would skip the caller */
+	/* An interrupted function may have no frame record yet: try its instructions first */
 	other = UNWIND_STOP_NO_FRAME;
 	if (state->interrupted)
 		other = next_by_insns(state, described, next);

@@ -2,10 +2,10 @@
 /*
  * Immediate stacks: the user stack at the sample itself, for tools that cannot wait.
  *
- * A tool that wants the user stack in the sample (perf record -g, a BPF program's
- * bpf_get_stack(), the trace option userstacktrace) had frame pointers or nothing.  Here
- * the same frame loop as for deferred stacks (walk.c) takes it by tables, as far as that
- * needs no page fault, no lock and no table that is not loaded.  The result is the stack
+ * Without tables, a tool that wants the user stack in the sample (perf record -g, a BPF
+ * program's bpf_get_stack(), the trace option userstacktrace) gets frame pointers or nothing.
+ * Here, the frame loop of deferred stacks (walk.c) unwinds by tables at the sample, as far as
+ * that needs no page fault, no lock and no table that is not loaded.  The result is the stack
  * that a deferred unwind of the same moment would have; or nothing, and the caller follows
  * frame pointers as it always did:
  *
@@ -149,8 +149,9 @@ static bool unwind_mm_bare(const struct mm_struct *mm)
 }
 
 /*
- * The first file from @addr on that is mapped as text and that has, or may have, a table;
- * -ENODATA if that is not known.  @addr is set to where it is mapped.
+ * Find the first file from @addr on that is mapped as text and has, or may have, a table: then
+ * -EEXIST.  0 if there is none; -ENODATA if that is not known, with @addr set to the mapping of
+ * the file in question.
  */
 static int find_table(struct mm_struct *mm, unsigned long *addr)
 {
@@ -243,7 +244,7 @@ static void map_text(const struct unwind_stacktrace *trace)
 	}
 }
 
-/* The unwind was made, and with it all that it needed */
+/* Called after a deferred unwind, which has brought in all that this stack needs */
 static void asked(struct unwind_work *work, struct unwind_stacktrace *trace, u64 cookie)
 {
 	struct mm_struct *mm = current->mm;
@@ -268,8 +269,8 @@ static void asked(struct unwind_work *work, struct unwind_stacktrace *trace, u64
  * If this finds nothing, the caller does what it would do without tables.
  *
  * Context: any.
- * Return: the number of entries; 0 if no table describes a frame of the stack, if the stack
- * would not be sure to be right, or if kernel.unwind_immediate is off.
+ * Return: the number of entries; 0 if no table describes a frame of the stack, if something
+ * that it needs is missing or is being changed, or if kernel.unwind_immediate is 0.
  */
 unsigned int unwind_immediate(struct pt_regs *regs, unsigned long *entries,
 			      unsigned int max)

@@ -136,8 +136,8 @@ static int read_source(const struct elf_source *src, void *buf, size_t size, u64
 	if (!src->wait)
 		return read_cached(src->file, buf, size, offset);
 	/*
-	 * Without the permission hooks of kernel_read(): the process has mapped the file,
-	 * and nobody is to be asked about a read that the process did not make.
+	 * Not kernel_read(): it calls permission hooks of security modules and fanotify, but the
+	 * process has only mapped the file, and did not ask for this read.
 	 */
 	ret = __kernel_read(src->file, buf, size, &pos);
 	return ret == size ? 0 : -EAGAIN;
@@ -161,14 +161,14 @@ static int check_header(const struct elf64_hdr *ehdr)
 	return 0;
 }
 
-/* Would a task spend more than a moment with this section? */
+/* Is the section too large for a task to build its table on the way back to user space? */
 static bool is_large(const struct sframe_header *hdr, u64 size)
 {
 	return size > SZ_1M || hdr->num_fres > MAX_ENTRIES_NOW ||
 	       hdr->num_fdes > MAX_ENTRIES_NOW;
 }
 
-/* -EAGAIN if they may be different later, or with @src->wait */
+/* -EAGAIN: another attempt may succeed, later or with @src->wait */
 static int read_text(struct elf_source *src, struct elf_text *text)
 {
 	struct elf64_phdr *phdrs __free(kfree) = NULL;
@@ -304,8 +304,8 @@ struct sframe_table *unwind_file_build(struct file *file, const void *section,
 }
 
 /*
- * May a worker, or the table service, wait for the file system?  Not if any user can mount
- * it, and does not have to answer.
+ * May a worker, or the table service, wait for the file system?  Not if unprivileged users can
+ * mount it: their server need not answer.
  */
 static bool may_wait_for(const struct super_block *sb)
 {

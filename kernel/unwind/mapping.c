@@ -161,7 +161,7 @@ int unwind_mapping_find(unsigned long addr, struct unwind_mapping *map, bool loc
  * Pages
  */
 
-/* Can a page be brought in by no more than a read, and without another program's help? */
+/* Can a plain read bring in a page here, without side effects or another program's help? */
 static bool may_fault(struct vm_area_struct *vma)
 {
 	const vm_flags_t flags = READ_ONCE(vma->vm_flags);
@@ -245,7 +245,7 @@ int unwind_other_stack(unsigned long addr, unsigned long sp, unsigned long *end,
 	return memory.may_be_stack && !lies_in(sp, &memory);
 }
 
-/* Is the page there, apart from the page tables?  Then nobody has to be waited for. */
+/* Is the page in the page cache?  If so, a fault does not wait for a disk or a server. */
 static bool is_cached(struct vm_area_struct *vma, unsigned long addr)
 {
 	struct folio *folio;

@@ -15,8 +15,8 @@
  * serialises changes.  These two trees allocate nothing.  So only by_text could fail
  * to remove a range, and take_out() makes sure that it does not.
  *
- * A range does not change while it is in a set, but that a table is made of its section
- * when one is needed.  A removed range is freed after a grace period.
+ * A range in a set does not change, except that it gets a table, built from its section, when
+ * one is first needed.  A removed range is freed after a grace period.
  */
 
 #include <linux/atomic.h>
@@ -94,7 +94,7 @@ struct unwind_range *unwind_range_alloc(unsigned long start, unsigned long end,
  * unwind_range_free - free a range that has no reader
  * @range: the range
  *
- * Context: any but NMI and hard interrupt.
+ * Context: any but NMI and hard interrupt, without a spinlock.
  */
 void unwind_range_free(struct unwind_range *range)
 {

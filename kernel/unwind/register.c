@@ -30,7 +30,7 @@ static unsigned int max_ranges __read_mostly = 65536;
 /**
  * unwind_copy_attr - copy an extensible structure from user space
  * @attr: set on success
- * @known: its size, which its first version has so far
+ * @known: size of the kernel's structure, which is the size of its first version so far
  * @uattr: its address in user space
  * @size: its size as the caller knows it
  *

@@ -68,10 +68,10 @@ fault:									\
 #define MAX_FRES	65536
 
 /*
- * s390x is not read.  It scales and shifts offsets of the CFA, pads FREs with
- * an invalid RA, and in version 2 has numbers of registers among the offsets; its
- * caller's SP is the CFA - 160, where the iterator takes SP and CFA for the same.
- * Rows decoded without all of that are wrong without looking wrong.
+ * s390x is not supported.  It scales and shifts offsets of the CFA, pads FREs with an invalid
+ * RA, and in version 2 has register numbers among the offsets.  Its caller's SP is CFA - 160,
+ * while the frame loop takes the CFA for the caller's SP.  Entries that are decoded without
+ * all of that would be wrong, without looking wrong.
  */
 static bool abi_is_aarch64(u8 abi)
 {
@@ -104,7 +104,7 @@ static int check_preamble(const struct sframe_header *hdr)
 	return 0;
 }
 
-/* The rest of the header is checked, and what it says is taken over */
+/* Check the rest of the header, and fill in @sec */
 static int set_section(struct sframe_section *sec, const struct sframe_header *hdr,
 		       unsigned long start, unsigned long size, u8 abi)
 {
@@ -229,9 +229,9 @@ static __always_inline int read_size_in_order(const struct sframe_section *sec,
  * any if the entries change meanwhile: @target is none of its addresses then.
  * "Sorted on PC": by the addresses, not by the values that are in the entries.
  *
- * It is one of the @step entries from @pos on: first of a power of two that is no
- * more than there are, from either end, then of half as many each time.  All are
- * positions in bytes, so that a step is few instructions.
+ * Invariant: it is among the entries in the @step bytes from @pos on.  At first, these are the
+ * largest power of two of entries, at either end of the index; each time, they are halved.
+ * Positions are in bytes, which saves multiplications.
  */
 static __always_inline int search(const struct sframe_section *sec, s64 target,
 				  u64 *index, s64 *start)
@@ -374,7 +374,7 @@ static __always_inline int find_func(const struct sframe_section *sec,
 
 /*
  * Walk the function's FREs to the last one that starts at or before @offset.
- * Rows differ in size, so there is no other way than one after another.
+ * FREs differ in size, so they can only be visited one after another.
  * There is one at least.
  */
 static __always_inline int walk_fres(const struct sframe_section *sec,

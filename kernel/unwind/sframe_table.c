@@ -62,7 +62,7 @@
 /* Blocks that a table of few entries may have: 512 KiB of text */
 #define MIN_BLOCKS	4096
 
-/* A table can do without, so nobody is killed for it */
+/* A failed allocation only costs a table, so it must not invoke the OOM killer */
 #define TABLE_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 
 /* A function of more FREs than a table may have */
@@ -297,7 +297,7 @@ static u64 pack_rule(const struct unwind_frame_rule *rule, bool pushed)
 	return packed | pack_offset(rule->cfa.offset, 16);
 }
 
-/* The rule's number, which it gets if it is new.  How addresses are signed is left out. */
+/* Find or assign the number of a rule.  How return addresses are signed is ignored. */
 static u16 number_of(struct dictionary *dict, struct unwind_frame_rule *rule)
 {
 	u64 packed = pack_rule(rule, dict->pushed);
@@ -605,7 +605,7 @@ struct sframe_table *sframe_table_build(const struct sframe_image *image, u8 abi
  * sframe_table_free - free a table that nobody reads any more
  * @table: from sframe_table_build(), or NULL
  *
- * Context: task; may sleep.
+ * Context: any but NMI and hard interrupt, without a spinlock.
  */
 void sframe_table_free(struct sframe_table *table)
 {

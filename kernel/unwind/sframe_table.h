@@ -70,7 +70,7 @@ struct unwind_chain;
  * @nr_rules: number of rules
  * @nr_complex: number of complex rules
  * @bytes: size of the table in memory
- * @chain: what the file's runtime has in addition, set by file.c; or NULL
+ * @chain: chain of the file's interpreter, set by device.c; NULL if there is none
  * @rules: different rules
  * @complex: rules that need more than 64 bits
  * @page: one for each 64 KiB of text
@@ -131,8 +131,9 @@ int sframe_table_rule(const struct sframe_table *table, u64 packed,
 #define SFRAME_BYTES(byte)	((byte) * 0x0101010101010101ULL)
 
 /*
- * Which of eight bytes are above 127 - @rest?  All have 7 bits, and so has @rest: the sum
- * of the two then has the eighth.  The result has the lowest bit of their bytes set.
+ * Which of eight bytes are above 127 - @rest?  The bytes are at most 128, and @rest is at most
+ * 127, so bit 7 of a byte of the sum is set if, and only if, it is.  The result has that in bit
+ * 0 of each byte.
  */
 static __always_inline u64 sframe_above(const u8 *bytes, u64 rest)
 {
@@ -165,7 +166,7 @@ static __always_inline u64 sframe_table_find_inside(const struct sframe_table *t
 			break;
 	}
 	above = sframe_above(table->low + i, rest);
-	/* As if a byte above the offset's followed the block's last one */
+	/* Pretend that the entry after the last one of the block is above the offset */
 	if (likely(n < 8))
 		above |= 1ULL << n * 8;
 	i += __ffs(above) / 8;

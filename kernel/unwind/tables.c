@@ -149,8 +149,8 @@ static void replace_registry(struct unwind_tables *tables,
 }
 
 /*
- * Does it belong to this process alone?  Nobody else can start to share it while the lock
- * is held, which a fork of this address space needs; the others are counted.
+ * Is the registry not shared?  The caller holds the lock, without which no fork of this address
+ * space can begin to share it.
  */
 static bool is_own(struct unwind_registry *registry)
 {
@@ -158,8 +158,8 @@ static bool is_own(struct unwind_registry *registry)
 }
 
 /*
- * The registry, for a change: made if there is none, and a copy, without what is marked, if
- * it is shared or was.
+ * Get a registry that may be changed: allocate one if there is none, and copy it, without the
+ * marked ranges, if it is or was shared.
  */
 static struct unwind_registry *own_registry(struct unwind_tables *tables)
 {

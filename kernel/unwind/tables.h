@@ -20,9 +20,9 @@ struct unwind_registry;
 /**
  * struct unwind_tables - the tables of an address space
  * @lock: held for each change; taken inside the mmap lock
- * @registered: what the process registered; NULL if nothing
- * @dropped: marks of ranges in there that are not this process's any more
- * @chains: what it registered, in any order, with gaps
+ * @registered: registered ranges, perhaps shared with other processes; NULL if there are none
+ * @dropped: marks the shared ranges that this process has dropped
+ * @chains: registered chains; unused elements are NULL
  */
 struct unwind_tables {
 	struct mutex			lock;	/* for changes of what is registered */

@@ -14,8 +14,8 @@
  * A probed instruction runs in a copy outside of the program's text.  A program that
  * enters the kernel from the copy counts as being at the instruction.
  *
- * Only the task itself changes the list and the copy's address, and it takes no
- * precautions against an interrupt that reads them meanwhile.
+ * Only the task itself changes the list and the copy's address.  It does so without
+ * protection against interrupts, so they are read in task context only.
  *
  * All functions here need a task that has hit a probe: unwind_uprobed().
  */
@@ -42,7 +42,7 @@ unsigned long unwind_uprobe_ip(unsigned long ip)
 
 	if (likely(!utask->active_uprobe))
 		return ip;
-	/* After the copy, if that has run: it may fill its slot */
+	/* Right after the copy, @ip may be the end of the slot, if the copy fills it */
 	if (ip < utask->xol_vaddr ||
 	    ip - utask->xol_vaddr > UPROBE_XOL_SLOT_BYTES)
 		return ip;

@@ -11,12 +11,12 @@
  *                                         │    instructions
  *                                         └──> frame.c: the rest, step by step
  *
- * An ordinary frame has a rule of the usual shape, or a frame record and no rule.  Two
- * words of the stack are to be read, and the rule of the caller looked up in a table of the
- * kernel's own (sframe_table.h).  The loop does that for one frame after another; at any
- * doubt it leaves the frame to unwind_walk_next(): a rule of another shape, the stack's
- * end, a signal's trampoline, a stack that uprobes have changed, memory that cannot be
- * read, a caller that would not lie further out.
+ * An ordinary frame has a rule of the usual shape, or a frame record and no rule.  Moving to
+ * its caller takes two reads of the stack, and a lookup of the caller's rule in one of the
+ * kernel's own tables (sframe_table.h).  The inner loop handles such frames.  It leaves all
+ * others to unwind_walk_next(): rules of another shape, the end of the stack, signal
+ * trampolines, stacks that uprobes have changed, memory that cannot be read, and callers that
+ * do not lie further out.
  *
  * While user memory is open, no function may be called: the code that reads is inlined.
  */
@@ -51,10 +51,10 @@
 /* Cost of a step of frame.c, in ordinary frames */
 #define STEP_COST		6
 
-/* Cost of the lookup of a mapping, likewise; of one without a table, which looks around it */
+/* Cost of a mapping lookup; without a table, the neighbouring mappings are looked up, too */
 #define LOOKUP_COST		8
 #define LOOKUP_COST_BARE	14
-/* Both, where there are so many mappings or registered ranges that their trees are deep */
+/* The same if there are so many mappings or registered ranges that their trees are deep */
 #define MANY			1024
 #define LOOKUP_COST_MANY	12
 #define LOOKUP_COST_MAX		24
@@ -63,7 +63,7 @@
 
 /* Pages, tables and locks that are waited for on behalf of one stack */
 #define MAX_NEEDS		128
-/* Work for a deferred stack, in ordinary frames: 8000 that are not take no more */
+/* Limit of the work for a deferred stack, in units of ordinary frames */
 #define MAX_BUDGET		65536
 
 /*
@@ -77,12 +77,12 @@
 			 (u64)(u16)(UNWIND_ARCH_FP_FP_WORDS - UNWIND_ARCH_FP_CFA_WORDS) << 48)
 
 /*
- * In place of SFRAME_RULE_ORDINARY: the rule may end here, after a call, and a trampoline
- * may follow.  So one test finds all that is not ordinary.
+ * Replaces SFRAME_RULE_ORDINARY if the rule may end right after the call: a signal trampoline
+ * may follow there.  A single test of SFRAME_RULE_ORDINARY then finds all special cases.
  */
 #define RULE_EDGE	BIT(6)
 
-/* Of the rules that the loop applies, those from tables have one of these */
+/* One of these is set in each ordinary rule of a table, and in no frame record without a rule */
 #define RULES_OF_TABLES	(SFRAME_RULE_ORDINARY | RULE_EDGE)
 
 /**
@@ -104,7 +104,7 @@ struct ordinary {
 	bool		sp_is_bound;
 };
 
-/* Look up the rule; whether the address is in @map */
+/* Look up the rule of @at; return false if the address is not in @map */
 static __always_inline bool find_rule(struct ordinary *at, const struct unwind_mapping *map)
 {
 	const unsigned long ip = at->ip - !at->interrupted;
@@ -116,15 +116,15 @@ static __always_inline bool find_rule(struct ordinary *at, const struct unwind_m
 	if (unlikely(!map->inside))
 		return true;
 	at->rule = sframe_table_find_inside(map->inside, ip - map->origin, &edge);
-	/* An interrupted function did not call what comes after it */
+	/* Only a return address can be the start of other code that follows the rule's */
 	if (unlikely(edge) && !at->interrupted && at->rule & SFRAME_RULE_ORDINARY)
 		at->rule ^= SFRAME_RULE_ORDINARY | RULE_EDGE;
 	return true;
 }
 
 /*
- * The rule that the loop may apply, if the frame's is not ordinary: no other method is to be
- * tried first.  SFRAME_RULE_NONE if it may not.
+ * The rule to apply if the frame is not marked as ordinary: its rule at an edge, or a frame
+ * record.  SFRAME_RULE_NONE if another method has to be tried first.
  */
 static __always_inline u64 other_rule(const struct ordinary *at)
 {
@@ -169,7 +169,7 @@ static __always_inline bool find_cfa(const struct ordinary *at, u64 rule, unsign
 	return IS_ALIGNED(at->fp, word);
 }
 
-/* A call that pushes the return address leaves no choice */
+/* If calls push the return address, it is always right below the CFA */
 static __always_inline long rule_ra(u64 rule)
 {
 	return UNWIND_ARCH_CFA_MIN_WORDS ? -(long)sizeof(unsigned long) : sframe_rule_ra(rule);
@@ -210,7 +210,7 @@ static __always_inline bool next_ordinary(const struct ordinary *at, struct ordi
 	return true;
 }
 
-/* The address may be none of a program: then it is in no mapping */
+/* Find the mapping of @ip; NULL if @ip is not in user space, or the mapping cannot be used */
 static noinline const struct unwind_mapping *
 other_map(struct unwind_walk_state *state, unsigned long ip)
 {
@@ -273,8 +273,8 @@ static __always_inline enum step step(struct passed *passed, const struct ordina
 }
 
 /*
- * Move as far as that goes without a new mapping.  Two frames take turns, so that none is
- * copied.  @at becomes the last frame, and @next its caller's if the result is STEP_MAP.
+ * Follow ordinary frames within one mapping.  @at and @next swap roles at each step, so that
+ * no frame is copied.  In the end, @at is the last frame; for STEP_MAP, @next is its caller's.
  */
 static __always_inline enum step steps(struct passed *passed, struct ordinary *at,
 				       struct ordinary *next)
@@ -370,8 +370,8 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
  */
 
 /*
- * Keep the part of a mapping with @addr that the table describes, or that it does not.  All
- * distances are from @addr: the place of the table may be anywhere.
+ * Clip a mapping to the part around @addr that the table describes as a whole, or not at all.
+ * All distances are taken from @addr, because map->origin may be any number.
  */
 static void clip_to_table(struct unwind_mapping *map, unsigned long addr)
 {
@@ -409,7 +409,7 @@ static unsigned int lookup_cost(bool with_table)
  * @map: set
  *
  * Context: any, in an RCU read-side critical section.
- * Return: as unwind_mapping_find().
+ * Return: as unwind_mapping_find(), but 0 instead of -ENODATA if @state->no_tables is set.
  */
 int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
 		    const struct unwind_mapping **map)
@@ -699,7 +699,7 @@ void unwind_walk_all_frames(struct unwind_walk_state *state,
 		if (state->stop)
 			break;
 		cond_resched();
-		/* One rule for each frame in a table that changes: that is no wait */
+		/* Looking up a rule in a section that changes is no wait; once per frame */
 		needs += state->need != UNWIND_NEED_RULE;
 		if (needs <= MAX_NEEDS && unwind_may_wait())
 			get_need(state);
@@ -728,8 +728,8 @@ static noinline void trace_stop(const struct unwind_walk_state *state,
 /**
  * unwind_regs_saved - does task_pt_regs() have the current program's registers?
  *
- * It does not while an NMI interrupts entry code that has not saved all of them: there are
- * registers of the last entry, or some of each.
+ * They are not saved yet if an NMI interrupts the start of the entry code: then the stack
+ * has registers of the previous entry, or a mix of both.
  *
  * Context: any.
  * Return: whether it does.
@@ -745,12 +745,11 @@ bool unwind_regs_saved(void)
  * unwind_walk - take the current task's user stack, with page faults
  * @trace: @trace->entries has room for @max addresses; @trace->nr is set
  * @max: limit on the number of frames
- * @notes: what unwind_chain_take() needs is noted here, if not NULL: it is cleared, and has
- *	room for @max frames
+ * @notes: NULL, or cleared and with room for @max frames: filled in for unwind_chain_take()
  *
- * The stack is the program's as it entered the kernel, or, if the task is on its way
- * out, as it will continue.  The tracepoint unwind:unwind_stop reports where and why
- * the stack ends.
+ * Starts at the registers with which the task entered the kernel or, on its way back to user
+ * space, at those with which it will continue.  The tracepoint unwind:unwind_stop reports
+ * where and why the stack ends.
  *
  * Brings in pages of the stack and loads the tables of files, but not for a task that
  * exits, executes another program or was killed.

@@ -20,7 +20,7 @@
 #include "rule.h"
 
 /**
- * enum unwind_need - what the next step needs, and an unwind without faults does not have
+ * enum unwind_need - what the next step cannot get without waiting
  * @UNWIND_NEED_NOTHING: nothing
  * @UNWIND_NEED_PAGE: memory at an address that is not resident
  * @UNWIND_NEED_CODE: the same, but instructions
@@ -38,13 +38,13 @@ enum unwind_need {
 };
 
 /**
- * struct unwind_walk_notes - what is noted on the way, and what chain.c makes of it
+ * struct unwind_walk_notes - notes of a walk, by which chain.c finds frames of languages
  * @nr: number of frames in @sps
  * @nr_found: number of chains in @found
  * @has_stack: @stack is valid
- * @own: this is the task's own memory; else other tasks will use it, too
+ * @own: this buffer belongs to one task; otherwise it is a CPU's, and tasks use it in turn
  * @stack: memory for the frames of languages that belong to the stack, or NULL
- * @found: the chains of files that were met, with references
+ * @found: chains of the files that the walk has met, with references
  * @sps: the stack pointer of each frame; 0 if it is not known
  */
 struct unwind_walk_notes {
@@ -57,7 +57,7 @@ struct unwind_walk_notes {
 	unsigned long			sps[];
 };
 
-/* A task's group is charged for its own memory; nobody is killed for that, a stack is lost */
+/* A buffer of one task is charged to its cgroup; if that is full, the stack is lost */
 static inline gfp_t unwind_notes_gfp(const struct unwind_walk_notes *notes)
 {
 	const gfp_t own = notes->own ? __GFP_ACCOUNT | __GFP_NORETRY : 0;
@@ -66,11 +66,11 @@ static inline gfp_t unwind_notes_gfp(const struct unwind_walk_notes *notes)
 }
 
 /**
- * struct unwind_places - the native frames, to find those around addresses
- * @sps: the stack pointers of the frames, as noted
+ * struct unwind_places - stack pointers of the native frames, to find the frame of an address
+ * @sps: stack pointer of each frame, as noted by the walk
  * @nr: number of frames
- * @from: what comes from here on lies in this frame, or further out
- * @visits: how many more frames may be looked at
+ * @from: where the next search starts; addresses are looked up from the innermost outwards
+ * @visits: number of frames that may still be examined
  */
 struct unwind_places {
 	const unsigned long	*sps;
@@ -106,14 +106,14 @@ static __always_inline u16 unwind_walk_place(struct unwind_places *places, unsig
  * @sp: its stack pointer
  * @fp: its frame pointer
  * @lowest: the lowest stack pointer of all frames so far
- * @maps: mappings that were looked up; the first @nr_maps of them, then in turn
+ * @maps: the mappings that were looked up last; @next_map is replaced next
  * @map: index of the one that was used last
  * @notes: what is noted on the way; NULL if nothing is
  * @code: text that is not mapped; NULL if there is none
  * @rule: the current frame's rule, if @has_rule
  * @need: what the next step needs
  * @need_addr: the address for @need
- * @need_beside: an address that has to be in the same mapping, or 0: if @need is a page
+ * @need_beside: for UNWIND_NEED_PAGE, an address that must be in the same mapping, or 0
  * @budget: work that is left, in ordinary frames
  * @method: how the current frame was found
  * @stop: why there is no next frame
@@ -125,9 +125,10 @@ static __always_inline u16 unwind_walk_place(struct unwind_places *places, unsig
  * @interrupted: @ip is an interrupted instruction, not the one after a call
  * @sp_is_bound: the stack pointer is not known; it is @sp or further out
  * @by_table: a table has described at least one frame
- * @has_rule: @rule is the current frame's, or there is none: see @rule_error
- * @no_pages: pages that are missing stay so, for the current frame
- * @no_tables: tables that are missing stay so, for the rest of the stack
+ * @has_rule: the rule, from a section that changes, was looked up: @rule is valid, or
+ *	@rule_error says why not
+ * @no_pages: do not bring in missing pages for the current frame
+ * @no_tables: do not load missing tables for the rest of the stack
  * @rule_error: from the lookup of @rule
  */
 struct unwind_walk_state {
@@ -200,10 +201,10 @@ static inline bool unwind_has_stack(const struct task_struct *task)
 }
 
 /**
- * unwind_may_wait - may the current task be kept waiting?
+ * unwind_may_wait - may the current task wait for memory, tables and locks?
  *
  * Context: task.
- * Return: whether it may: not from its end, or from its next program.
+ * Return: false if the task is exiting, executing another program, or was killed.
  */
 static inline bool unwind_may_wait(void)
 {
@@ -230,8 +231,7 @@ static inline void unwind_walk_need(struct unwind_walk_state *state,
  * unwind_walk_lookup_ip - the address whose rule describes the current frame
  * @state: the current frame
  *
- * Return: an address within the instruction: within the call, unless the frame was
- * interrupted.
+ * Return: the interrupted instruction's address; for a caller, the last byte of its call.
  */
 static inline unsigned long
 unwind_walk_lookup_ip(const struct unwind_walk_state *state)

@@ -9,9 +9,9 @@
  *	}
  *	pagefault_enable();
  *
- * User memory is open in between, so no function may be called there: the code that reads is
- * inlined as a whole (objtool checks that).  Each address is checked as it is read, or made
- * one that faults.  None has a tag any more, which access_ok() would have to handle.
+ * User access is enabled in between, so no function may be called there: all code that reads
+ * is inlined (objtool checks that).  Each read checks or masks its address.  Callers have
+ * removed tags, so access_ok(), which handles tags, is not needed.
  */
 #ifndef _KERNEL_UNWIND_WORDS_H
 #define _KERNEL_UNWIND_WORDS_H

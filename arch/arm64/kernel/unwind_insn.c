@@ -13,9 +13,9 @@
  *		ldp x29, x30, [sp], #32		caller's frame pointer at sp, and its
  *		ret				stack pointer is sp + 32
  *
- * The path ends where it calls another function, jumps, or does what is not understood
- * here; then nothing is certain.  A prologue, whose path leads through the whole function,
- * is known by itself.  So are stubs of the linker, which end with br x16 or br x17.
+ * The search is given up where the path calls another function, jumps, or has an instruction
+ * that is not understood.  A prologue is recognized by itself, because its path would lead
+ * through the whole function; so are stubs of the linker, which end with br x16 or br x17.
  *
  * The code is the program's, and may be anything: MAX_PATH instructions are read, and a few
  * around @ip.
@@ -126,8 +126,8 @@ static const struct pattern sets_sp[] = {
 };
 
 /*
- * The instruction that a uprobe's breakpoint has replaced where the program is: at hand
- * while the uprobe's handlers run, and after them, when it is about to be executed elsewhere.
+ * The instruction that a uprobe's breakpoint has replaced, if the program is there.  It is known
+ * while the uprobe's handlers run, and afterwards, until the instruction is executed elsewhere.
  */
 static u32 replaced_insn(unsigned long ip)
 {
@@ -171,7 +171,7 @@ static bool is_pair(u32 insn)
 	return (insn & 0x3a000000) == 0x28000000;
 }
 
-/* Load or store: the bytes that it counts from its base, and adds to that, @before or @after */
+/* Load or store: offset from the base, and whether the base is updated @before or @after it */
 static bool counts_from(u32 insn, s32 *offset, bool *before, bool *after)
 {
 	*before = false;
@@ -348,7 +348,7 @@ static bool in_prologue(struct unwind_arch_caller *to, unsigned long ip)
 /**
  * unwind_arch_find_caller - find an interrupted function's caller by its instructions
  * @ip: the interrupted instruction, of a 64-bit program
- * @to: set; @left and @code are the caller's
+ * @to: result; the caller of this function has set @left and @code
  *
  * Context: any with page faults disabled; else task context that may sleep.
  * Return: 0; -EEXIST there is a frame record, and the frame pointer points to it; -ENOENT

@@ -3,21 +3,20 @@
  * Where an interrupted function without a rule has its return address, by its
  * instructions.
  *
- * Such a function may have no frame record yet, or none any more, or never one: then the
- * frame pointer is its caller's, and would skip the caller.  But from each instruction, a
- * function gets to its return, and there the return address is on top of the stack.  So
- * follow the instructions to a return, and count what they take from the stack:
+ * Such a function may not have a frame record yet, or no longer, or never.  Then the frame
+ * pointer is its caller's, and following it would skip the caller.  But every path through a
+ * function leads to its return, where the return address is on top of the stack.  So follow
+ * the instructions to a return, and count what they take from the stack:
  *
  *	ip ->	mov  %rdx, %rax		the caller's address is at sp + 8,
  *		pop  %rbx		and its frame pointer still in the register
  *		ret
  *
- * Each way to a return gives the same answer, except where a loop moves the stack pointer.
- * There a way is given up; also where it calls another function, because what follows a
- * call may be another function, and where it jumps nobody knows where.  Then the other way
- * of one conditional jump is followed, and no third.  If that does not end at a return
- * either, nothing is certain.  The instructions that set up a frame record are known by
- * themselves.
+ * All paths to a return give the same answer, except where a loop moves the stack pointer.  A
+ * path is given up at such a loop, at a call (what follows may be another function), and at a
+ * jump to a computed address.  Then the other path of one conditional jump is followed, but no
+ * third.  If that does not end at a return either, the caller is not known.  The instructions
+ * that set up a frame record are recognized without following a path.
  *
  * The code is the program's, and may be anything: at most MAX_INSNS instructions are read,
  * and no more than the unwind may still cost.
@@ -485,7 +484,7 @@ static bool is_right(const struct way *way)
 	/* mov %rbp, %rsp; pop %rbp; ret */
 	if (way->by_bp)
 		return way->restored && way->fp == 0 && way->sp == sizeof(u64);
-	/* Deeper than it began, over a word of its own, or with another frame pointer */
+	/* Not if it ends deeper, stored over the return address, or changed the frame pointer */
 	return way->sp >= 0 && way->stored < way->sp && (!way->bp_changed || way->restored);
 }
 
@@ -545,7 +544,7 @@ static bool sets_up_record(struct walk *walk, unsigned long ip)
 /**
  * unwind_arch_find_caller - find an interrupted function's caller by its instructions
  * @ip: the interrupted instruction, of a 64-bit program
- * @to: set; @left and @code are the caller's
+ * @to: result; the caller of this function has set @left and @code
  *
  * Context: any with page faults disabled; else task context that may sleep.
  * Return: 0; -EEXIST there is a frame record, and the frame pointer points to it; -ENOENT

@@ -2,8 +2,8 @@
 /* Names of errors, for the trace events of user space unwinding. */
 
 /*
- * The name of an error.  libtraceevent takes a negative int for a large number: the mask,
- * which is MAX_ERRNO, leaves the same bits there and here.
+ * The name of an error.  libtraceevent takes a negative int for a large number.  Masked with
+ * 0xfff (MAX_ERRNO), the value is the same there and in the kernel.
  */
 #define show_unwind_error(error)					\
 	__print_symbolic(-(error) & 0xfff,				\

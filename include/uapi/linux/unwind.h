@@ -6,9 +6,8 @@
  *
  *	prctl(PR_UNWIND_TABLE, op, &attr, sizeof(attr), 0)
  *
- * Tables of files that are mapped the usual way need not be registered: the kernel
- * finds them by the files' program headers.  For files without tables, a service makes
- * them: the second part of this file.
+ * The kernel finds the tables of mapped ELF files by itself, so these need not be registered.
+ * A service can supply tables for files that have none: see the second part of this file.
  */
 #ifndef _UAPI_LINUX_UNWIND_H
 #define _UAPI_LINUX_UNWIND_H
@@ -161,27 +160,27 @@ struct unwind_chain_text {
  * @kind_mask: which of these to look at; 0 if all functions have
  * @kind_value: what they are in a function that has
  * @name: offset in a function of the pointer to its name
- * @check: offsets in a function of two words: where these are others, it is another
- *	function in the same place
+ * @check: offsets in a function of two words that differ if another function has taken its
+ *	place in memory
  * @file: offset of the pointer to the name of its file, if it has code
  * @line: offset of the number of its first line, if it has code: 32 bits.  Functions in
  *	line 0 are not reported: the runtime made them for itself
  * @string: how these names are stored
  * @reserved: 0
  *
- * Where frames belong in the native stack is said in one of two ways:
+ * There are two ways to find the native frame that executes a frame of the language:
  *
- * - There is no @text.  An entry frame is none of the language: the interpreter has it on the
- *   thread's stack, in its own native frame, and lets it be the caller of the first frame
- *   that it executes there.  It is not reported.  But where it lies says to which native
- *   frame those before it belong.
- * - Else an entry frame whose function has code is the first one that an interpreter executes
- *   in its native frame.  It ends a group: the frames before it that it has called.  The
- *   first group belongs to the first native frame in @text, and so on.
+ * - Without @text: by entry frames.  Before the interpreter executes a function from native code,
+ *   it puts an entry frame into its own native frame on the thread's stack, and links it as the
+ *   caller of that function's frame.  The frames before an entry frame belong to the native
+ *   frame that contains it.  Entry frames themselves are not reported.
+ * - With @text: an entry frame whose function has code is the first one that the interpreter
+ *   executes in one of its native frames, and ends the group of frames that are executed there.
+ *   The first group belongs to the first native frame in @text, the second one to the second.
  *
- * For a file, @head and starts of @text are distances from where the file would begin, were
- * all of it mapped as its text is.  Fields that are not used by what the others say have to
- * be 0.  The structure may grow, as &struct unwind_table_attr may.
+ * In the chain of a file, @head and the starts of @text are distances from the address at which
+ * the file would begin if all of it were mapped as its text is.  Fields that the other fields
+ * make unused must be 0.  The structure may grow, as &struct unwind_table_attr may.
  */
 struct unwind_chain_attr {
 	__u32				flags;
@@ -354,7 +353,7 @@ struct unwind_request {
 
 /**
  * struct unwind_answer - argument of UNWIND_IOC_ADD and UNWIND_IOC_NONE
- * @id: of the request; 0 for a file that was not asked for, and set to the table's
+ * @id: of the request; or 0 for a file that was not asked for, then set to the table's id
  * @fd: the file
  * @flags: 0
  * @table_start: address of an SFrame section for the file, of version 2 or 3

@@ -119,10 +119,9 @@ static inline void unwind_arch_keys_close(u32 rights)
 /**
  * unwind_arch_tags_off - before user memory is read by an address without its tag
  *
- * If memory has tags (MTE) and the program has its own reads checked, a read by an
- * address with another tag fails.  The unwinder reads the stack, tables and text, by
- * addresses of any origin that the frame loop or the decoder checks: the memory's tags
- * would add nothing.
+ * With MTE, a read fails if the tags of address and memory differ and the program has its own
+ * reads checked.  The unwinder reads stack, tables and text at addresses without tags, which
+ * the frame loop or the decoder has checked, so tag checks would only make reads fail.
  *
  * Context: any; until unwind_arch_tags_on(), which must follow in the same context.
  * Interrupts and faults come back in between.

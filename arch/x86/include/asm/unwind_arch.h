@@ -64,11 +64,11 @@ static inline int unwind_arch_word_size(struct pt_regs *regs)
  * unwind_arch_entry_saved - has entry code saved the program's registers?
  * @regs: registers of the kernel's code that an NMI interrupted
  *
- * Not as long as the stack pointer is still the program's, on the stack on which an
- * exception begins, or in the registers' place on the task's stack.  (On the way back to the
- * program it is there, too.)
+ * They are not saved yet while the stack pointer is the program's, is on the stack on which
+ * exceptions begin, or is in the place of the registers on the task's stack.  (On the way back
+ * to the program, the stack pointer is in that place, too.)
  *
- * Return: whether it has, for sure.
+ * Return: true if they are saved for certain.
  */
 static inline bool unwind_arch_entry_saved(const struct pt_regs *regs)
 {
@@ -106,14 +106,15 @@ static inline const void *unwind_vdso_image(u64 *size)
 /**
  * unwind_arch_keys_open - before user memory of any protection key is read
  *
- * A program may give keys to its stacks.  A signal's handler begins without the rights to
- * them, even if it has interrupted a function on such a stack.  A debugger reads the stack
- * all the same; so does the unwinder, which tells nobody but the tracer.
+ * A program may protect its stacks with keys.  A signal handler starts without access to these
+ * keys, even if it interrupted a function on such a stack.  The unwinder reads the stack
+ * anyway, as a debugger does, and only the tracer gets to see the addresses.
  *
- * Context: any, with current->mm; until unwind_arch_keys_close(), which must follow in the
- * same context.  The task may sleep in between: the rights are its own, and go with it.
- * KVM's are the exception: it notes them when a task that has a virtual CPU loaded is
- * scheduled in, so they stay as they are there.
+ * The task may sleep before unwind_arch_keys_close(): the rights belong to the task, and are
+ * switched with it.  They are left alone if the task has loaded a virtual CPU: KVM saves the
+ * rights whenever such a task is scheduled in, and would save these.
+ *
+ * Context: any, with current->mm; unwind_arch_keys_close() must follow in the same context.
  *
  * Return: for unwind_arch_keys_close().
  */
