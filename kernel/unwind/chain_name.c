@@ -38,7 +38,7 @@
 
 /* The low half is a time in jiffies, the high half is part of the hash */
 static u64 announced[1 << ANNOUNCED_BITS];
-/* Without a secret, a process could make its functions displace those of another one */
+/* Without a secret, a process could make its functions displace another process's */
 static u64 seed __read_mostly;
 
 /* A product's low half depends on the low halves of its factors alone: fold in the high half */
