@@ -106,6 +106,7 @@ static bool is_push(const struct go *go, __u64 addr)
 /**
  * struct program - what is being made
  * @pos: next byte
+ * @end: end of the room for it
  * @where: address that it is about, from the function's start
  * @used: something is on the stack
  * @pushed: that was the frame pointer, first of all
@@ -114,6 +115,7 @@ static bool is_push(const struct go *go, __u64 addr)
  */
 struct program {
 	__u8	*pos;
+	__u8	*end;
 	__u64	where;
 	bool	used;
 	bool	pushed;
@@ -173,7 +175,7 @@ static __s32 zigzag(__u64 val)
 /*
  * Read distances, and write rows if @p is not NULL.  The function ends with the last one:
  * up to the next function, @size bytes at most, there may be padding.
- * Return: the number of rows, or 0 if they make no sense.
+ * Return: the number of rows, or 0 if they make no sense, or are more than @p has room for.
  */
 static size_t run(const struct go *go, __u64 start, __u64 *size, __u32 pcsp,
 		  struct program *p)
@@ -190,6 +192,8 @@ static size_t run(const struct go *go, __u64 start, __u64 *size, __u32 pcsp,
 			break;
 		distance += zigzag(step);
 		if (distance < 0 || distance > INT32_MAX - 8 || distance % 8)
+			return 0;
+		if (p && p->end - p->pos < ROW_MAX)
 			return 0;
 		if (p)
 			put_row(go, p, go->text + start, offset, distance);
@@ -245,8 +249,11 @@ static int add_function(const struct go *go, __u64 start, __u64 end, __u64 descr
 	p.pos = room_for(go->list, nr * ROW_MAX);
 	if (!p.pos)
 		return -ENOMEM;
+	p.end = p.pos + nr * ROW_MAX;
 	fde.program = p.pos;
-	run(go, start, &size, pcsp, &p);
+	/* Other rows than were counted: the file is being changed */
+	if (run(go, start, &size, pcsp, &p) != nr)
+		return 0;
 	fde.end = fde.start + size;
 	fde.program_len = p.pos - fde.program;
 	return cfi_list_add_fde(go->list, &fde);

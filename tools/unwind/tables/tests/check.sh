@@ -224,6 +224,7 @@ run_tests()
 	collect worker < <("$tests/worker_test")
 	collect budget < <("$tests/budget_test")
 	collect answers < <("$tests/answers_test" "$work/answers")
+	collect go < <("$tests/go_test" 2>&1)
 	collect unwind-tables < <(run_tool)
 	rm -rf "$work/entries"
 	mapfile -t files < <(once "${usual[@]}" /usr/bin/php* /usr/bin/python3)
