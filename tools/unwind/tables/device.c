@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/sysmacros.h>
 
 #include "device.h"
 
@@ -57,12 +56,12 @@ static enum answer outcome(int ret)
 /**
  * device_answer - give a file a table
  * @device: from device_open_service()
- * @request: the file; @request->id is 0 if it was not asked for
+ * @request: the file; @request->id is 0 if it was not asked for, and is set to the table's
  * @table: its table
  *
  * Return: what became of it; with errno if that is not ANSWER_ADDED.
  */
-enum answer device_answer(int device, const struct unwind_request *request,
+enum answer device_answer(int device, struct unwind_request *request,
 			  const struct unwind_table *table)
 {
 	struct unwind_answer answer = {
@@ -77,14 +76,17 @@ enum answer device_answer(int device, const struct unwind_request *request,
 	if (table->has_chain) {
 		answer.chain = (unsigned long)&table->chain;
 		answer.chain_size = sizeof(table->chain);
-		ret = ioctl(device, UNWIND_IOC_ADD, &answer);
-		if (!ret || (errno != EOPNOTSUPP && errno != E2BIG))
-			return outcome(ret);
+	}
+	ret = ioctl(device, UNWIND_IOC_ADD, &answer);
+	if (ret && table->has_chain && (errno == EOPNOTSUPP || errno == E2BIG)) {
 		/* A kernel that does not read frames of languages takes the table alone */
 		answer.chain = 0;
 		answer.chain_size = 0;
+		ret = ioctl(device, UNWIND_IOC_ADD, &answer);
 	}
-	return outcome(ioctl(device, UNWIND_IOC_ADD, &answer));
+	if (!ret)
+		request->id = answer.id;
+	return outcome(ret);
 }
 
 /**
@@ -104,12 +106,12 @@ enum answer device_none(int device, const struct unwind_request *request)
 /**
  * device_list - visit each table that the kernel has
  * @device: a descriptor of the device
- * @visit: called for each; continues while it returns true
+ * @visit: called for each
  * @arg: passed on
  *
  * Return: 0 or -1 with errno.
  */
-int device_list(int device, bool (*visit)(const struct unwind_table_info *info, void *arg),
+int device_list(int device, void (*visit)(const struct unwind_table_info *info, void *arg),
 		void *arg)
 {
 	struct unwind_list list = { .room = ROOM };
@@ -121,42 +123,20 @@ int device_list(int device, bool (*visit)(const struct unwind_table_info *info, 
 	do {
 		if (!ret)
 			ret = ioctl(device, UNWIND_IOC_LIST, &list);
-		for (i = 0; !ret && i < list.nr; i++) {
-			if (!visit(&infos[i], arg))
-				list.cursor = 0;
-		}
+		for (i = 0; !ret && i < list.nr; i++)
+			visit(&infos[i], arg);
 	} while (!ret && list.cursor);
 	free(infos);
 	return ret;
 }
 
-/* The table of a file */
-struct wanted {
-	dev_t	dev;
-	ino_t	ino;
-	__u64	id;
-};
-
-static bool is_wanted(const struct unwind_table_info *info, void *arg)
-{
-	struct wanted *wanted = arg;
-
-	if (info->ino == wanted->ino &&
-	    makedev(info->dev_major, info->dev_minor) == wanted->dev)
-		wanted->id = info->id;
-	return !wanted->id;
-}
-
 /**
- * device_withdraw - take back the table of a file
+ * device_withdraw - take back a table
  * @device: from device_open_service()
- * @dev: the file's device
- * @ino: its inode
+ * @id: the table's, from device_answer()
  */
-void device_withdraw(int device, dev_t dev, ino_t ino)
+void device_withdraw(int device, __u64 id)
 {
-	struct wanted wanted = { .dev = dev, .ino = ino };
-
-	if (!device_list(device, is_wanted, &wanted) && wanted.id)
-		ioctl(device, UNWIND_IOC_DEL, &wanted.id);
+	/* The kernel may have removed it already */
+	ioctl(device, UNWIND_IOC_DEL, &id);
 }

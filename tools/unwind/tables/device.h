@@ -5,8 +5,7 @@
 #ifndef _UNWIND_TABLES_DEVICE_H
 #define _UNWIND_TABLES_DEVICE_H
 
-#include <stdbool.h>
-#include <sys/types.h>
+#include <linux/types.h>
 #include <linux/unwind.h>
 
 #include "convert.h"
@@ -29,11 +28,11 @@ enum answer {
 
 int device_open_service(void);
 int device_open_list(void);
-enum answer device_answer(int device, const struct unwind_request *request,
+enum answer device_answer(int device, struct unwind_request *request,
 			  const struct unwind_table *table);
-int device_list(int device, bool (*visit)(const struct unwind_table_info *info, void *arg),
+int device_list(int device, void (*visit)(const struct unwind_table_info *info, void *arg),
 		void *arg);
-void device_withdraw(int device, dev_t dev, ino_t ino);
+void device_withdraw(int device, __u64 id);
 enum answer device_none(int device, const struct unwind_request *request);
 
 #endif /* _UNWIND_TABLES_DEVICE_H */

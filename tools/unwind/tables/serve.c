@@ -123,8 +123,8 @@ static bool failed_often(int fd)
 }
 
 /* Answer the request for a file that was converted, or not: then with an error */
-static enum answer answer_with(const struct unwind_request *request,
-			       const struct unwind_table *table, int error)
+static enum answer answer_with(struct unwind_request *request, const struct unwind_table *table,
+			       int error)
 {
 	enum answer ret = ANSWER_NONE;
 
@@ -137,8 +137,8 @@ static enum answer answer_with(const struct unwind_request *request,
 	return ret;
 }
 
-/* Convert the file of a request, and answer it */
-static void convert(const struct unwind_request *request)
+/* Convert the file of a request, and answer it; @request->id is set to the table's */
+static void convert(struct unwind_request *request)
 {
 	const __u64 start = now_ms();
 	struct unwind_table table;
@@ -180,7 +180,7 @@ static void convert(const struct unwind_request *request)
  * Answer a request, unless the files of its owner take too long: the kernel asks again when
  * it meets the file later.  @request->fd stays open.
  */
-static void answer(const struct unwind_request *request)
+static void answer(struct unwind_request *request)
 {
 	const __u64 start = now_ms();
 	struct stat st;
@@ -222,17 +222,18 @@ static void *serve(void *unused)
 /* The kernel compares a file with what it was when it asked; here nobody asked */
 static void give_unasked(int fd, void *unused)
 {
-	const struct unwind_request request = { .fd = fd };
+	struct unwind_request request = { .fd = fd };
 	struct stat before, after;
 
 	(void)unused;
 	if (fstat(fd, &before))
 		return;
 	answer(&request);
-	if (fstat(fd, &after) || before.st_size != after.st_size ||
-	    before.st_ctim.tv_sec != after.st_ctim.tv_sec ||
-	    before.st_ctim.tv_nsec != after.st_ctim.tv_nsec)
-		device_withdraw(device, after.st_dev, after.st_ino);
+	if (request.id &&
+	    (fstat(fd, &after) || before.st_size != after.st_size ||
+	     before.st_ctim.tv_sec != after.st_ctim.tv_sec ||
+	     before.st_ctim.tv_nsec != after.st_ctim.tv_nsec))
+		device_withdraw(device, request.id);
 }
 
 /* Give the tables of files that are mapped just now */

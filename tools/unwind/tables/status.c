@@ -24,7 +24,7 @@ struct totals {
 	__u64	refused;
 };
 
-static bool print_table(const struct unwind_table_info *info, void *arg)
+static void print_table(const struct unwind_table_info *info, void *arg)
 {
 	struct totals *totals = arg;
 	const dev_t dev = makedev(info->dev_major, info->dev_minor);
@@ -48,7 +48,6 @@ static bool print_table(const struct unwind_table_info *info, void *arg)
 	totals->files++;
 	totals->provided += provided;
 	totals->bytes += info->bytes;
-	return true;
 }
 
 static void print_refused(struct totals *totals)

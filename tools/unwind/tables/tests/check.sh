@@ -224,6 +224,7 @@ run_tests()
 	collect worker < <("$tests/worker_test")
 	collect budget < <("$tests/budget_test")
 	collect answers < <("$tests/answers_test" "$work/answers")
+	collect serve < <("$tests/serve_test" 2>/dev/null)
 	collect go < <("$tests/go_test" 2>&1)
 	collect unwind-tables < <(run_tool)
 	rm -rf "$work/entries"

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The service between a kernel and a converter that this file replaces.  It reads requests
+ * from a pipe.  The size of a file says what becomes of it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../answers.h"
+#include "../cache.h"
+#include "../device.h"
+#include "../mapped.h"
+#include "../serve.h"
+#include "../service.h"
+
+#define PATIENCE	5
+
+/* Sizes of files */
+enum kind {
+	MAPPED = 1,	/* is mapped when the service starts */
+	CHANGING,	/* likewise, and has another size when it has been converted */
+	KINDS,
+};
+
+/**
+ * struct seen - what the service has done, by kind of file
+ * @added: tables that it has given to the kernel
+ * @deleted: the one that it has taken back
+ */
+struct seen {
+	unsigned int	added[KINDS];
+	__u64		deleted;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct seen seen;
+static int requests[2];
+static unsigned int nr, failed;
+
+static void result(bool ok, const char *name)
+{
+	failed += !ok;
+	printf("%sok %u - serve: %s\n", ok ? "" : "not ", ++nr, name);
+	fflush(stdout);
+}
+
+static enum kind kind_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) || st.st_size >= KINDS ? 0 : st.st_size;
+}
+
+/* Something was seen */
+static void count(unsigned int *counter)
+{
+	pthread_mutex_lock(&lock);
+	++*counter;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+static bool wait_until(const unsigned int *counter, unsigned int value)
+{
+	struct timespec end;
+	int ret = 0;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += PATIENCE;
+	pthread_mutex_lock(&lock);
+	while (!ret && *counter != value)
+		ret = pthread_cond_timedwait(&changed, &lock, &end);
+	pthread_mutex_unlock(&lock);
+	return !ret;
+}
+
+static int make_file(enum kind kind)
+{
+	int fd = memfd_create("file", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, kind))
+		exit(2);
+	return fd;
+}
+
+/*
+ * The kernel
+ */
+
+int open(const char *path, int flags, ...)
+{
+	(void)flags;
+	return strcmp(path, DEVICE) ? -1 : requests[0];
+}
+
+static int add_table(struct unwind_answer *answer)
+{
+	const enum kind kind = answer->table_size;
+
+	answer->id = 100 + kind;
+	count(&seen.added[kind]);
+	return 0;
+}
+
+/* One table, of no file that exists: as on btrfs, the device is not the one of stat() */
+static int list_tables(struct unwind_list *list)
+{
+	struct unwind_table_info *info = (void *)(unsigned long)list->infos;
+
+	*info = (struct unwind_table_info){ .id = 1, .ino = 1 };
+	list->nr = 1;
+	return 0;
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list args;
+	void *arg;
+
+	(void)fd;
+	va_start(args, request);
+	arg = va_arg(args, void *);
+	va_end(args);
+	switch (request) {
+	case UNWIND_IOC_ADD:
+		return add_table(arg);
+	case UNWIND_IOC_DEL:
+		seen.deleted = *(__u64 *)arg;
+		return 0;
+	case UNWIND_IOC_LIST:
+		return list_tables(arg);
+	default:
+		errno = ENOTTY;
+		return -1;
+	}
+}
+
+/*
+ * The converter, and other parts of the service
+ */
+
+int cache_open(struct cache *cache, const char *dir)
+{
+	(void)dir;
+	*cache = (struct cache){ .own = -1, .shared = -1 };
+	return 0;
+}
+
+int cache_get(struct cache *cache, int fd, struct unwind_table *table, struct cached *cached)
+{
+	const enum kind kind = kind_of(fd);
+
+	(void)cache;
+	*cached = (struct cached){ .fd = -1 };
+	*table = (struct unwind_table){ .size = kind, .stats.functions = 1 };
+	if (kind == CHANGING && ftruncate(fd, KINDS))
+		exit(2);
+	return 0;
+}
+
+void cache_store(struct cache *cache, int fd, const struct unwind_table *table,
+		 struct cached *cached)
+{
+	(void)cache;
+	(void)fd;
+	(void)table;
+	(void)cached;
+}
+
+void unwind_table_free(struct unwind_table *table)
+{
+	(void)table;
+}
+
+const char *unwind_convert_error(int err)
+{
+	return strerror(-err);
+}
+
+int answers_create(bool keep)
+{
+	(void)keep;
+	return -1;
+}
+
+void answers_note(int answers, int fd, __u64 ms, const char *why)
+{
+	(void)answers;
+	(void)fd;
+	(void)ms;
+	(void)why;
+}
+
+void name_of_file(int fd, char *name, size_t size)
+{
+	snprintf(name, size, "%d", fd);
+}
+
+int service_stored_fd(const char *name)
+{
+	(void)name;
+	return -1;
+}
+
+int service_notify(const char *message, int fd)
+{
+	(void)message;
+	(void)fd;
+	return 0;
+}
+
+void mapped_files(void (*visit)(int fd, void *arg), void *arg)
+{
+	static const enum kind kinds[] = { CHANGING, MAPPED };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		int fd = make_file(kinds[i]);
+
+		visit(fd, arg);
+		close(fd);
+	}
+}
+
+/*
+ * Tests
+ */
+
+static void *serve(void *unused)
+{
+	(void)unused;
+	exit(cmd_serve(1, (char *[]){ "serve", NULL }));
+}
+
+int main(void)
+{
+	pthread_t service;
+
+	if (pipe(requests) || pthread_create(&service, NULL, serve, NULL))
+		return 2;
+	result(wait_until(&seen.added[MAPPED], 1) && seen.added[CHANGING] == 1,
+	       "files that are mapped get their tables at the start");
+	result(seen.deleted == 100 + CHANGING,
+	       "the table of a file that has changed is taken back, whatever its device is");
+	printf("1..%u\n", nr);
+	return !!failed;
+}
