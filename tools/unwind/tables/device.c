@@ -43,10 +43,15 @@ static enum answer outcome(int ret)
 	case EEXIST:
 	case EBUSY:
 		return ANSWER_LATE;
-	/* Its text is elsewhere, it is no file of this machine, or may have no table */
+	/*
+	 * Its text is elsewhere, it is no file of this machine, or may have no table; the
+	 * kernel has a limit that the table exceeds, or does not read its version
+	 */
 	case ENOENT:
 	case ENOEXEC:
 	case EINVAL:
+	case E2BIG:
+	case EOPNOTSUPP:
 		return ANSWER_NONE;
 	default:
 		return ANSWER_FAILED;

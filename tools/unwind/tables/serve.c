@@ -153,8 +153,10 @@ static void convert(struct unwind_request *request)
 	what = answer_with(request, &table, error);
 	if (error)
 		why = unwind_convert_error(error);
+	else if (what == ANSWER_NONE)
+		why = errno ? "the kernel refuses its table" : "no call frame information";
 	else
-		why = what == ANSWER_NONE ? "no call frame information" : strerror(errno);
+		why = strerror(errno);
 	ms = now_ms() - start;
 	switch (what) {
 	case ANSWER_ADDED:

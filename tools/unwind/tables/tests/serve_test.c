@@ -29,16 +29,28 @@
 enum kind {
 	MAPPED = 1,	/* is mapped when the service starts */
 	CHANGING,	/* likewise, and has another size when it has been converted */
+	EMPTY,		/* has no call frame information */
+	LARGE,		/* has a chain, and more text than the kernel takes */
+	FOREIGN,	/* has a table that the kernel cannot read */
+	UNLUCKY,	/* comes when the kernel has no memory */
 	KINDS,
 };
 
 /**
  * struct seen - what the service has done, by kind of file
  * @added: tables that it has given to the kernel
+ * @tried: tables that it wanted to give
+ * @none: answers that there is none
+ * @noted: files that it is done with
+ * @why: the reason why there is no table, for status
  * @deleted: the one that it has taken back
  */
 struct seen {
 	unsigned int	added[KINDS];
+	unsigned int	tried[KINDS];
+	unsigned int	none[KINDS];
+	unsigned int	noted[KINDS];
+	const char	*why[KINDS];
 	__u64		deleted;
 };
 
@@ -106,10 +118,24 @@ int open(const char *path, int flags, ...)
 
 static int add_table(struct unwind_answer *answer)
 {
+	static const int errors[KINDS] = {
+		[LARGE] = E2BIG, [FOREIGN] = EOPNOTSUPP, [UNLUCKY] = ENOMEM,
+	};
 	const enum kind kind = answer->table_size;
 
+	count(&seen.tried[kind]);
+	if (errors[kind]) {
+		errno = errors[kind];
+		return -1;
+	}
 	answer->id = 100 + kind;
 	count(&seen.added[kind]);
+	return 0;
+}
+
+static int refuse(const struct unwind_answer *answer)
+{
+	count(&seen.none[kind_of(answer->fd)]);
 	return 0;
 }
 
@@ -135,6 +161,8 @@ int ioctl(int fd, unsigned long request, ...)
 	switch (request) {
 	case UNWIND_IOC_ADD:
 		return add_table(arg);
+	case UNWIND_IOC_NONE:
+		return refuse(arg);
 	case UNWIND_IOC_DEL:
 		seen.deleted = *(__u64 *)arg;
 		return 0;
@@ -163,7 +191,9 @@ int cache_get(struct cache *cache, int fd, struct unwind_table *table, struct ca
 
 	(void)cache;
 	*cached = (struct cached){ .fd = -1 };
-	*table = (struct unwind_table){ .size = kind, .stats.functions = 1 };
+	*table = (struct unwind_table){
+		.size = kind, .has_chain = kind == LARGE, .stats.functions = kind != EMPTY,
+	};
 	if (kind == CHANGING && ftruncate(fd, KINDS))
 		exit(2);
 	return 0;
@@ -196,10 +226,12 @@ int answers_create(bool keep)
 
 void answers_note(int answers, int fd, __u64 ms, const char *why)
 {
+	const enum kind kind = kind_of(fd);
+
 	(void)answers;
-	(void)fd;
 	(void)ms;
-	(void)why;
+	seen.why[kind] = why;
+	count(&seen.noted[kind]);
 }
 
 void name_of_file(int fd, char *name, size_t size)
@@ -243,6 +275,37 @@ static void *serve(void *unused)
 	exit(cmd_serve(1, (char *[]){ "serve", NULL }));
 }
 
+/* Request a table */
+static void ask(enum kind kind)
+{
+	static __u64 id;
+	const struct unwind_request request = { .id = ++id, .fd = make_file(kind) };
+
+	if (write(requests[1], &request, sizeof(request)) != sizeof(request))
+		exit(2);
+}
+
+/* Ask, and wait for the answer; is it that there is none? */
+static bool is_none(enum kind kind)
+{
+	ask(kind);
+	return wait_until(&seen.noted[kind], 1) && seen.none[kind] == 1;
+}
+
+static void test_refusals(void)
+{
+	result(is_none(EMPTY) && !seen.tried[EMPTY] &&
+	       !strcmp(seen.why[EMPTY], "no call frame information"),
+	       "a file without functions has none");
+	result(is_none(LARGE) && seen.tried[LARGE] == 2 &&
+	       !strcmp(seen.why[LARGE], "the kernel refuses its table"),
+	       "a file that is too large has none, with a chain or without");
+	result(is_none(FOREIGN) && seen.tried[FOREIGN] == 1,
+	       "a file whose table the kernel cannot read has none");
+	result(!is_none(UNLUCKY) && seen.noted[UNLUCKY] == 1 && seen.tried[UNLUCKY] == 1,
+	       "a file for which there is no memory is to be asked for again");
+}
+
 int main(void)
 {
 	pthread_t service;
@@ -253,6 +316,7 @@ int main(void)
 	       "files that are mapped get their tables at the start");
 	result(seen.deleted == 100 + CHANGING,
 	       "the table of a file that has changed is taken back, whatever its device is");
+	test_refusals();
 	printf("1..%u\n", nr);
 	return !!failed;
 }
