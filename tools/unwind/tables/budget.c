@@ -8,7 +8,8 @@
  * ordinary files are within it.  Root's files are the system's, and have no limit.
  *
  * In a user namespace, one user has many numbers.  When more users are active than can be
- * told apart, the rest share one budget.
+ * told apart, the service forgets the one who has spent least: nobody waits for the files
+ * of others.
  */
 #include <pthread.h>
 
@@ -22,32 +23,23 @@ struct user {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* The last one is of those who share */
-static struct user users[BUDGET_USERS + 1];
-
-static bool is_over(const struct user *user, __u64 now)
-{
-	return !user->spent || now - user->since >= BUDGET_PERIOD;
-}
+static struct user users[BUDGET_USERS];
 
 /* A user without a period that runs has spent nothing; called with the lock */
 static struct user *find(uid_t uid, __u64 now)
 {
-	struct user *user, *free = NULL;
+	struct user *user, *least = users;
 
 	for (user = users; user < users + BUDGET_USERS; user++) {
-		if (is_over(user, now))
-			free = user;
-		else if (user->uid == uid)
+		if (now - user->since >= BUDGET_PERIOD)
+			user->spent = 0;
+		if (user->spent && user->uid == uid)
 			return user;
+		if (user->spent < least->spent)
+			least = user;
 	}
-	if (!free) {
-		free = user;
-		if (!is_over(free, now))
-			return free;
-	}
-	*free = (struct user){ .uid = uid, .since = now };
-	return free;
+	*least = (struct user){ .uid = uid, .since = now };
+	return least;
 }
 
 /**

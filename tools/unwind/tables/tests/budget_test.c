@@ -59,14 +59,30 @@ static void test_many_users(__u64 now)
 		left &= budget_left(uid, now);
 		budget_spend(uid, now, BUDGET);
 	}
-	result(left, "each user has one");
-	left = budget_left(uid, now);
-	budget_spend(uid, now, BUDGET);
-	result(left && !budget_left(uid + 1, now) && !budget_left(uid + 70000, now),
-	       "beyond that number, users share one");
-	result(!budget_left(1, now + 1), "the others keep their own");
+	result(left && !budget_left(1, now) && !budget_left(BUDGET_USERS, now),
+	       "each user has one");
 	now += BUDGET_PERIOD;
-	result(budget_left(uid + 1, now) && budget_left(1, now), "all have a new one");
+	left = budget_left(BUDGET_USERS + 1, now);
+	for (uid = 1; uid <= BUDGET_USERS; uid++)
+		left &= budget_left(uid, now);
+	result(left, "all have a new one after the period");
+}
+
+/* One user can be any number of them */
+static void test_crowd(__u64 now)
+{
+	unsigned int uid;
+	bool left = true;
+
+	budget_spend(1, now, BUDGET);
+	for (uid = 2; uid < 70000; uid++) {
+		left &= budget_left(uid, now);
+		budget_spend(uid, now, 1);
+	}
+	budget_spend(uid, now, BUDGET);
+	result(left && budget_left(uid + 1, now), "a crowd spends nobody else's");
+	result(!budget_left(1, now) && !budget_left(uid, now),
+	       "who has spent it waits, also in a crowd");
 }
 
 int main(void)
@@ -75,6 +91,7 @@ int main(void)
 	test_many_files(2 * LATER);
 	test_root(3 * LATER);
 	test_many_users(4 * LATER);
+	test_crowd(5 * LATER);
 	printf("1..%u\n", nr);
 	return !!failed;
 }
