@@ -31,7 +31,8 @@ static struct user *find(uid_t uid, __u64 now)
 	struct user *user, *least = users;
 
 	for (user = users; user < users + BUDGET_USERS; user++) {
-		if (now - user->since >= BUDGET_PERIOD)
+		/* @now may be earlier: a conversion that took long has begun before */
+		if ((__s64)(now - user->since) >= BUDGET_PERIOD)
 			user->spent = 0;
 		if (user->spent && user->uid == uid)
 			return user;

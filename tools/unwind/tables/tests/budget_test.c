@@ -85,6 +85,16 @@ static void test_crowd(__u64 now)
 	       "who has spent it waits, also in a crowd");
 }
 
+/* Time is spent from when a conversion begins, and noted when it ends */
+static void test_order(__u64 now)
+{
+	budget_spend(1, now + 5, BUDGET);
+	budget_spend(2, now, 10);
+	result(!budget_left(1, now + 6), "a conversion that began before ends no other's period");
+	budget_spend(1, now, 10);
+	result(!budget_left(1, now + 6), "nor that of its own user");
+}
+
 int main(void)
 {
 	test_end(LATER);
@@ -92,6 +102,7 @@ int main(void)
 	test_root(3 * LATER);
 	test_many_users(4 * LATER);
 	test_crowd(5 * LATER);
+	test_order(6 * LATER);
 	printf("1..%u\n", nr);
 	return !!failed;
 }
