@@ -5,8 +5,9 @@
  *   read(/dev/unwind) ──> cache, or a sandbox that converts ──> ioctl(UNWIND_IOC_ADD)
  *
  * A few threads do that, each for one file at a time, so a file that takes long does not
- * keep the others waiting.  The kernel asks for a file when a stack meets it.  Files of
- * processes that run already are given at the start, before they are asked for.
+ * keep the others waiting.  One of them is always there for root's files.  The kernel asks
+ * for a file when a stack meets it.  Files of processes that run already are given at the
+ * start, before they are asked for.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -179,8 +180,87 @@ static void convert(struct unwind_request *request)
 }
 
 /*
- * Answer a request, unless the files of its owner take too long: the kernel asks again when
- * it meets the file later.  @request->fd stays open.
+ * Files that are not root's.  Any user can make files that take long, so these never occupy
+ * all threads: the C library is root's.  A request that finds no thread waits here.  If it
+ * were dropped, the kernel would not ask again for some time, and a user's programs may have
+ * more files than there are threads.  A request keeps a mount busy: if its turn comes later
+ * than the kernel would have dropped it, it is dropped.
+ */
+#define OTHERS_MAX	(THREADS - 1)
+/* As in the kernel: requests, and milliseconds */
+#define WAITING_MAX	256
+#define LAPSES_AFTER	2000
+
+struct waiting {
+	struct unwind_request	request;
+	__u64			since;
+};
+
+static pthread_mutex_t others_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Those that are being converted */
+static unsigned int nr_others;
+static struct waiting waiting[WAITING_MAX];
+static unsigned int first_waiting, nr_waiting;
+
+/* Called with the lock; the descriptor is a copy */
+static void add_waiting(const struct unwind_request *request, __u64 now)
+{
+	struct waiting *last = &waiting[(first_waiting + nr_waiting) % WAITING_MAX];
+
+	if (nr_waiting == WAITING_MAX)
+		return;
+	*last = (struct waiting){ *request, now };
+	last->request.fd = fcntl(request->fd, F_DUPFD_CLOEXEC, 0);
+	nr_waiting += last->request.fd >= 0;
+}
+
+/* May the conversion begin?  Else the request waits, unless the kernel did not ask. */
+static bool begin_other(const struct unwind_request *request, __u64 now)
+{
+	bool may;
+
+	pthread_mutex_lock(&others_lock);
+	may = nr_others < OTHERS_MAX;
+	nr_others += may;
+	if (!may && request->id)
+		add_waiting(request, now);
+	pthread_mutex_unlock(&others_lock);
+	return may;
+}
+
+static void end_other(void)
+{
+	pthread_mutex_lock(&others_lock);
+	nr_others--;
+	pthread_mutex_unlock(&others_lock);
+}
+
+/*
+ * Take a request that waits, if there is a thread for it.  Of the threads that made it wait,
+ * all but give_mapped()'s come here when they are done, so it is not forgotten.
+ */
+static bool take_waiting(struct unwind_request *request)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&others_lock);
+	while (!found && nr_waiting && nr_others < OTHERS_MAX) {
+		const struct waiting *oldest = &waiting[first_waiting];
+
+		*request = oldest->request;
+		found = now_ms() - oldest->since < LAPSES_AFTER;
+		if (!found)
+			close(request->fd);
+		first_waiting = (first_waiting + 1) % WAITING_MAX;
+		nr_waiting--;
+	}
+	pthread_mutex_unlock(&others_lock);
+	return found;
+}
+
+/*
+ * Answer a request, unless it has to wait, or the files of its owner take too long: the
+ * kernel asks again when it meets the file later.  @request->fd stays open.
  */
 static void answer(struct unwind_request *request)
 {
@@ -194,7 +274,11 @@ static void answer(struct unwind_request *request)
 			report(request, 0, "no table for now: too many of its owner's files");
 		return;
 	}
+	if (st.st_uid && !begin_other(request, start))
+		return;
 	convert(request);
+	if (st.st_uid)
+		end_other();
 	/* Not for each file: there may be any number of them */
 	if (budget_spend(st.st_uid, start, now_ms() - start))
 		fprintf(stderr, "unwind-tables: user %u: no tables for a minute: too many files\n",
@@ -206,8 +290,10 @@ static void *serve(void *unused)
 	struct unwind_request request;
 
 	for (;;) {
-		ssize_t size = read(device, &request, sizeof(request));
+		ssize_t size = sizeof(request);
 
+		if (!take_waiting(&request))
+			size = read(device, &request, sizeof(request));
 		if (size == sizeof(request)) {
 			answer(&request);
 			close(request.fd);

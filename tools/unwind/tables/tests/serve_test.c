@@ -3,6 +3,7 @@
  * The service between a kernel and a converter that this file replaces.  It reads requests
  * from a pipe.  The size of a file says what becomes of it.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -24,6 +25,12 @@
 #include "../service.h"
 
 #define PATIENCE	5
+#define TICK		10000
+
+/* Of files that are not root's: how many are converted at once, and wait, for how long */
+#define OTHERS_MAX	3
+#define WAITING_MAX	256
+#define LAPSES_AFTER	2000000
 
 /* Sizes of files */
 enum kind {
@@ -33,6 +40,8 @@ enum kind {
 	LARGE,		/* has a chain, and more text than the kernel takes */
 	FOREIGN,	/* has a table that the kernel cannot read */
 	UNLUCKY,	/* comes when the kernel has no memory */
+	QUICK,		/* has a table at once */
+	SLOW,		/* takes as long as the test wants */
 	KINDS,
 };
 
@@ -43,7 +52,9 @@ enum kind {
  * @none: answers that there is none
  * @noted: files that it is done with
  * @why: the reason why there is no table, for status
- * @deleted: the one that it has taken back
+ * @running: slow files that it is just converting
+ * @most: how many these have been at a time
+ * @deleted: the table that it has taken back
  */
 struct seen {
 	unsigned int	added[KINDS];
@@ -51,12 +62,15 @@ struct seen {
 	unsigned int	none[KINDS];
 	unsigned int	noted[KINDS];
 	const char	*why[KINDS];
+	unsigned int	running;
+	unsigned int	most;
 	__u64		deleted;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct seen seen;
+static bool hold;
 static int requests[2];
 static unsigned int nr, failed;
 
@@ -97,11 +111,11 @@ static bool wait_until(const unsigned int *counter, unsigned int value)
 	return !ret;
 }
 
-static int make_file(enum kind kind)
+static int make_file(enum kind kind, uid_t owner)
 {
 	int fd = memfd_create("file", MFD_CLOEXEC);
 
-	if (fd < 0 || ftruncate(fd, kind))
+	if (fd < 0 || ftruncate(fd, kind) || fchown(fd, owner, -1))
 		exit(2);
 	return fd;
 }
@@ -185,6 +199,18 @@ int cache_open(struct cache *cache, const char *dir)
 	return 0;
 }
 
+static void take_long(void)
+{
+	pthread_mutex_lock(&lock);
+	if (++seen.running > seen.most)
+		seen.most = seen.running;
+	pthread_cond_broadcast(&changed);
+	while (hold)
+		pthread_cond_wait(&changed, &lock);
+	seen.running--;
+	pthread_mutex_unlock(&lock);
+}
+
 int cache_get(struct cache *cache, int fd, struct unwind_table *table, struct cached *cached)
 {
 	const enum kind kind = kind_of(fd);
@@ -196,6 +222,8 @@ int cache_get(struct cache *cache, int fd, struct unwind_table *table, struct ca
 	};
 	if (kind == CHANGING && ftruncate(fd, KINDS))
 		exit(2);
+	if (kind == SLOW)
+		take_long();
 	return 0;
 }
 
@@ -258,7 +286,7 @@ void mapped_files(void (*visit)(int fd, void *arg), void *arg)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		int fd = make_file(kinds[i]);
+		int fd = make_file(kinds[i], geteuid());
 
 		visit(fd, arg);
 		close(fd);
@@ -276,10 +304,10 @@ static void *serve(void *unused)
 }
 
 /* Request a table */
-static void ask(enum kind kind)
+static void ask(enum kind kind, uid_t owner)
 {
 	static __u64 id;
-	const struct unwind_request request = { .id = ++id, .fd = make_file(kind) };
+	const struct unwind_request request = { .id = ++id, .fd = make_file(kind, owner) };
 
 	if (write(requests[1], &request, sizeof(request)) != sizeof(request))
 		exit(2);
@@ -288,7 +316,7 @@ static void ask(enum kind kind)
 /* Ask, and wait for the answer; is it that there is none? */
 static bool is_none(enum kind kind)
 {
-	ask(kind);
+	ask(kind, geteuid());
 	return wait_until(&seen.noted[kind], 1) && seen.none[kind] == 1;
 }
 
@@ -306,17 +334,90 @@ static void test_refusals(void)
 	       "a file for which there is no memory is to be asked for again");
 }
 
+static void set_hold(bool on)
+{
+	pthread_mutex_lock(&lock);
+	hold = on;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+static unsigned int nr_fds(void)
+{
+	unsigned int n = 0;
+	DIR *dir = opendir("/proc/self/fd");
+
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* Until the service has closed all files but these */
+static bool wait_for_fds(unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < PATIENCE * 1000000 / TICK && nr_fds() != n; i++)
+		usleep(TICK);
+	return nr_fds() == n;
+}
+
+/*
+ * Ask for @n slow files of other users, then for a file of root.  When that one is
+ * answered, all requests have been read.
+ */
+static bool hold_others(unsigned int n)
+{
+	const unsigned int done = seen.added[QUICK];
+	bool ok;
+
+	set_hold(true);
+	while (n--)
+		ask(SLOW, 1 + n % 10);
+	ok = wait_until(&seen.running, OTHERS_MAX);
+	ask(QUICK, 0);
+	return wait_until(&seen.added[QUICK], done + 1) && ok;
+}
+
+/* @fds: what is open without requests */
+static void test_others(unsigned int fds)
+{
+	result(hold_others(OTHERS_MAX + 1), "root's files do not wait for those of others");
+	set_hold(false);
+	result(wait_until(&seen.added[SLOW], OTHERS_MAX + 1) && seen.most == OTHERS_MAX,
+	       "a file that has to wait has its turn");
+	result(hold_others(2 * WAITING_MAX) && nr_fds() <= fds + OTHERS_MAX + WAITING_MAX + 1,
+	       "not any number of them wait");
+	set_hold(false);
+	result(wait_for_fds(fds) && seen.most == OTHERS_MAX, "in the end none waits");
+
+	seen.added[SLOW] = 0;
+	hold_others(OTHERS_MAX + 1);
+	usleep(LAPSES_AFTER + TICK);
+	set_hold(false);
+	result(wait_for_fds(fds) && seen.added[SLOW] == OTHERS_MAX, "nor does one wait for long");
+}
+
 int main(void)
 {
+	unsigned int fds;
 	pthread_t service;
 
-	if (pipe(requests) || pthread_create(&service, NULL, serve, NULL))
+	if (pipe(requests))
+		return 2;
+	fds = nr_fds();
+	if (pthread_create(&service, NULL, serve, NULL))
 		return 2;
 	result(wait_until(&seen.added[MAPPED], 1) && seen.added[CHANGING] == 1,
 	       "files that are mapped get their tables at the start");
 	result(seen.deleted == 100 + CHANGING,
 	       "the table of a file that has changed is taken back, whatever its device is");
 	test_refusals();
+	if (geteuid())
+		result(true, "files of other users # SKIP only root can make them");
+	else
+		test_others(fds);
 	printf("1..%u\n", nr);
 	return !!failed;
 }
