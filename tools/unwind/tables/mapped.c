@@ -183,15 +183,45 @@ void mapped_free(struct mapped_list *list)
 	free(list->files);
 }
 
+/* The size of the UTF-8 character at @text; 0 if there is none, or a control character */
+static unsigned int printable(const char *text)
+{
+	static const unsigned int least[] = { [2] = 0xa0, [3] = 0x800, [4] = 0x10000 };
+	const unsigned char *c = (const unsigned char *)text;
+	unsigned int i, size, value;
+
+	if (*c < 0x80)
+		return *c >= ' ' && *c != '\177';
+	if (*c < 0xc0 || *c > 0xf7)
+		return 0;
+	size = 2 + (*c >= 0xe0) + (*c >= 0xf0);
+	value = *c & (0x7f >> size);
+	for (i = 1; i < size; i++) {
+		/* The end of the text, too */
+		if ((c[i] & 0xc0) != 0x80)
+			return 0;
+		value = value << 6 | (c[i] & 0x3f);
+	}
+	return value >= least[size] && value <= 0x10ffff && value >> 11 != 0x1b ? size : 0;
+}
+
 /**
  * make_printable - replace what a terminal may obey
  * @text: names that others chose
+ *
+ * Those are control characters, also the ones from 0x80 to 0x9f, and all bytes that are not
+ * UTF-8: a terminal may take them for such.
  */
 void make_printable(char *text)
 {
-	for (; *text; text++) {
-		if ((unsigned char)*text < ' ' || *text == '\177')
+	unsigned int size;
+
+	for (; *text; text += size) {
+		size = printable(text);
+		if (!size) {
 			*text = '?';
+			size = 1;
+		}
 	}
 }
 

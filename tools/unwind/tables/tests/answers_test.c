@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../answers.h"
+#include "../mapped.h"
 
 static unsigned int nr, failed;
 
@@ -135,6 +136,39 @@ static void test_garbage(void)
 	close(answers);
 }
 
+/* Names as users choose them, and as status prints them */
+static void test_names(void)
+{
+	static const char * const names[][2] = {
+		{ "plain ~", "plain ~" },
+		{ "\t\033[1m\177", "??[1m?" },
+		{ "gr\u00fc\u00df \u20ac \U0001f600", "gr\u00fc\u00df \u20ac \U0001f600" },
+		/* NBSP is the first one after control, and has a byte of control's range */
+		{ "\302\240\303\233", "\302\240\303\233" },
+		/* Control, as a byte and in UTF-8, also in more bytes than it takes */
+		{ "\23331m\200\237", "?31m??" },
+		{ "\302\23331m\302\200\302\237", "??31m????" },
+		{ "\340\202\233\360\200\202\233", "???????" },
+		/* No letters: cut short, surrogates, too large, and no UTF-8 at all */
+		{ "\342\202", "??" },
+		{ "\342\23331m", "??31m" },
+		{ "\355\240\233\364\237\200\200", "???????" },
+		{ "\370\210\200\200\233\377\351", "???????" },
+	};
+	bool ok = true;
+	char name[32];
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(name, sizeof(name), "%s", names[i][0]);
+		make_printable(name);
+		if (strcmp(name, names[i][1]))
+			printf("# name %zu is %s\n", i, name);
+		ok &= !strcmp(name, names[i][1]);
+	}
+	result(ok, "names keep their letters, and no control");
+}
+
 static void test_nowhere(void)
 {
 	struct answered *list;
@@ -162,6 +196,7 @@ int main(int argc, char **argv)
 	result(!stat(path, &st) && (st.st_mode & 0777) == 0600, "only root reads them");
 	test_long_names(argv[1]);
 	test_garbage();
+	test_names();
 	test_nowhere();
 	printf("1..%u\n", nr);
 	return !!failed;
