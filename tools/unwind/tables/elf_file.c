@@ -7,6 +7,8 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cfi.h"
 #include "elf_file.h"
@@ -136,6 +138,16 @@ static void add_cfi(struct elf_file *file, Elf_Data *data, __u64 addr,
 	};
 }
 
+/* libelf writes to the header of a section that it decompresses, in this process's copy */
+static bool decompress(Elf_Scn *scn)
+{
+	Elf64_Shdr *shdr = elf64_getshdr(scn);
+	char *page = (char *)((unsigned long)shdr & -getpagesize());
+
+	return !mprotect(page, (char *)(shdr + 1) - page, PROT_READ | PROT_WRITE) &&
+	       elf_compress(scn, 0, 0) >= 0;
+}
+
 /* Read a section that may be compressed */
 static Elf_Data *section_data(Elf_Scn *scn, const GElf_Shdr *shdr)
 {
@@ -145,7 +157,7 @@ static Elf_Data *section_data(Elf_Scn *scn, const GElf_Shdr *shdr)
 		return NULL;
 	if (shdr->sh_flags & SHF_COMPRESSED &&
 	    (!gelf_getchdr(scn, &chdr) || chdr.ch_size > SECTION_MAX ||
-	     elf_compress(scn, 0, 0) < 0))
+	     !decompress(scn)))
 		return NULL;
 	return elf_rawdata(scn, NULL);
 }
@@ -300,10 +312,24 @@ static void find_debug_frame(struct elf_file *file)
 		add_cfi(file, section_data(scn, &shdr), 0, false);
 }
 
+/* Given a descriptor, libelf calls more of the system than the sandbox allows */
+static bool map_file(struct elf_file *file, int fd)
+{
+	const off_t size = lseek(fd, 0, SEEK_END);
+	void *bytes = size > 0 ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+
+	if (bytes == MAP_FAILED)
+		return false;
+	file->bytes = bytes;
+	file->size = size;
+	file->elf = elf_memory(bytes, size);
+	return file->elf;
+}
+
 /**
  * elf_file_open - find what the converter needs
  * @file: filled in; to be closed also after an error
- * @fd: a descriptor to read the file from, used until it is closed
+ * @fd: a descriptor to map the file from
  *
  * Return: 0; -ENOEXEC it is no ELF file, or a broken one; -EOPNOTSUPP it is of an
  * architecture or a type that is not converted; -ENOMEM.
@@ -315,8 +341,7 @@ int elf_file_open(struct elf_file *file, int fd)
 
 	memset(file, 0, sizeof(*file));
 	elf_version(EV_CURRENT);
-	file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF ||
+	if (!map_file(file, fd) || elf_kind(file->elf) != ELF_K_ELF ||
 	    !gelf_getehdr(file->elf, &ehdr))
 		return -ENOEXEC;
 	file->ident = (const unsigned char *)elf_getident(file->elf, NULL);
@@ -335,4 +360,6 @@ void elf_file_close(struct elf_file *file)
 {
 	free(file->text);
 	elf_end(file->elf);
+	if (file->bytes)
+		munmap(file->bytes, file->size);
 }

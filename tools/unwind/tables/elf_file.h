@@ -59,6 +59,8 @@ struct text_range {
 
 /**
  * struct elf_file - an ELF file
+ * @bytes: the file, mapped
+ * @size: of the file
  * @elf: libelf's
  * @ident: its first bytes
  * @machine: the architecture
@@ -70,6 +72,8 @@ struct text_range {
  * @hdr_bytes: size of .eh_frame_hdr
  */
 struct elf_file {
+	void			*bytes;
+	size_t			size;
 	Elf			*elf;
 	const unsigned char	*ident;
 	const struct machine	*machine;

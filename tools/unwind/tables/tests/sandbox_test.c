@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,9 +21,9 @@
 
 static char page[4096];
 
-static int read_file(void)
+static int measure_file(void)
 {
-	return pread(SANDBOX_IN, page, sizeof(page), 0) <= 0;
+	return lseek(SANDBOX_IN, 0, SEEK_END) <= 0;
 }
 
 static int map_file(void)
@@ -55,6 +56,22 @@ static int open_file(void)
 static int open_by_call(void)
 {
 	return syscall(SYS_openat, AT_FDCWD, "/", O_RDONLY | O_DIRECTORY) >= 0;
+}
+
+static int look_at_path(void)
+{
+	struct stat st;
+
+	return !access("/", F_OK) || !stat("/", &st) ||
+	       !syscall(SYS_newfstatat, SANDBOX_IN, "/", &st, 0) ||
+	       !syscall(SYS_newfstatat, SANDBOX_IN, "/", &st, AT_EMPTY_PATH);
+}
+
+/* It shares the open file with its parent */
+static int change_file(void)
+{
+	return !fcntl(SANDBOX_IN, F_SETFL, O_NONBLOCK) ||
+	       !fcntl(SANDBOX_IN, F_SETOWN, getppid());
 }
 
 static int make_socket(void)
@@ -119,12 +136,14 @@ static const struct {
 	const char	*name;
 	int		(*run)(void);
 } cases[] = {
-	{ "it reads its file", read_file },
+	{ "it measures its file", measure_file },
 	{ "it maps its file", map_file },
 	{ "it writes its result", write_result },
 	{ "it has memory", use_memory },
 	{ "it opens no file", open_file },
 	{ "it opens no directory", open_by_call },
+	{ "it looks at no path", look_at_path },
+	{ "it changes nothing of its file", change_file },
 	{ "it makes no socket", make_socket },
 	{ "it makes no process", make_process },
 	{ "it runs no program", run_program },
