@@ -88,6 +88,8 @@ static bool sp_known(const struct unwind_walk_state *state)
  * function may have that address in a register (@ra_in_reg): vfork() of C libraries, for
  * example, pops it first.
  *
+ * A program may have its stack at any address, but calls and frames move it by words.
+ *
  * A function may also make its call on another stack, which lies above its own.  Then the
  * CFA by its rule is further in.  It has to be below all frames so far: the unwind cannot go
  * round in a circle.  check_frame() asks for more.  An interrupted function's CFA is never
@@ -102,7 +104,7 @@ static bool cfa_valid(const struct unwind_walk_state *state, unsigned long cfa,
 	if (state->interrupted)
 		min = ra_in_reg ? 0 : UNWIND_ARCH_CFA_MIN_WORDS;
 
-	if (!IS_ALIGNED(cfa, state->word_size))
+	if (!IS_ALIGNED(cfa, state->word_size) && !IS_ALIGNED(cfa - state->sp, state->word_size))
 		return false;
 	return (cfa < state->lowest && !state->interrupted) ||
 	       (cfa >= state->sp && cfa - state->sp >= min * state->word_size);
@@ -190,9 +192,8 @@ static enum unwind_stop_reason check_frame(struct unwind_walk_state *state,
 		return UNWIND_STOP_BAD_FRAME;
 	if (!frame->ip)
 		return further_in ? UNWIND_STOP_BAD_FRAME : UNWIND_STOP_END_FP;
-	if (frame->ip >= TASK_SIZE_MAX)
-		return UNWIND_STOP_BAD_FRAME;
-	if (!is_text(state, frame->ip - 1))
+	/* A coroutine's first function may have any value there, to which nobody returns */
+	if (frame->ip >= TASK_SIZE_MAX || !is_text(state, frame->ip - 1))
 		return further_in ? UNWIND_STOP_BAD_FRAME : UNWIND_STOP_NOT_TEXT;
 	/* A frame further in is on another stack, or is none at all: require a call */
 	if (further_in && call_before(state, frame->ip) <= 0)

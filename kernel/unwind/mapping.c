@@ -48,14 +48,30 @@ static struct file *file_of(const struct vm_area_struct *vma, u64 *origin)
 	return READ_ONCE(vma->vm_file);
 }
 
+/* Pieces of text without a file that may lie next to each other */
+#define MAX_PIECES	4
+
+/* The mapping on one side of such a piece; the others are passed */
+static const struct vm_area_struct *beside(const struct vm_area_struct *vma, bool below)
+{
+	MA_STATE(mas, &current->mm->mm_mt, 0, 0);
+	unsigned int left = MAX_PIECES;
+
+	while (vma && left-- && !READ_ONCE(vma->vm_file)) {
+		mas_set(&mas, below ? READ_ONCE(vma->vm_start) - 1 : READ_ONCE(vma->vm_end));
+		vma = mas_walk(&mas);
+	}
+	return vma;
+}
+
 /**
  * unwind_text_file - find the file that the text of a mapping comes from
  * @vma: the mapping
  * @origin: set to the address at which the file would start
  *
  * Some programs copy their text to anonymous memory, to have it in huge pages, and move
- * that to where the text was.  What is left of the file's mappings lies on either side of
- * it, as far apart as in the file.  Nothing else gets in between.
+ * that to where the text was, in one piece or a few.  What is left of the file's mappings lies
+ * on either side of it, as far apart as in the file.  Nothing else gets in between.
  *
  * Context: any, in an RCU read-side critical section; the mmap lock is held, or the caller
  * checks afterwards that nothing was changed.
@@ -63,17 +79,14 @@ static struct file *file_of(const struct vm_area_struct *vma, u64 *origin)
  */
 struct file *unwind_text_file(const struct vm_area_struct *vma, u64 *origin)
 {
-	MA_STATE(mas, &current->mm->mm_mt, 0, 0);
 	const struct vm_area_struct *below, *above;
 	struct file *file = file_of(vma, origin);
 	u64 other;
 
 	if (file || unwind_is_vdso(vma))
 		return file;
-	mas_set(&mas, READ_ONCE(vma->vm_start) - 1);
-	below = mas_walk(&mas);
-	mas_set(&mas, READ_ONCE(vma->vm_end));
-	above = mas_walk(&mas);
+	below = beside(vma, true);
+	above = beside(vma, false);
 	if (!below || !above)
 		return NULL;
 	file = file_of(below, origin);

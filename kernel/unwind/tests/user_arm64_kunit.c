@@ -553,7 +553,7 @@ static void arm64_insns_bad_link(struct kunit *test)
 	at_code(test, &insn_codes[0]);
 	t->regs.regs[30] = (unsigned long)arm64_insns_bad_link;
 	start(test);
-	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + NOWHERE);
+	EXPECT_STACK(test, UNWIND_STOP_NOT_TEXT, t->text + NOWHERE);
 	t->regs.regs[30] = 0x110;
 	start(test);
 	EXPECT_STACK(test, UNWIND_STOP_NOT_TEXT, t->text + NOWHERE);

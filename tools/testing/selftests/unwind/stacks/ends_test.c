@@ -779,6 +779,92 @@ static void run_switches(void)
 	whole_run(switches, NULL, NULL);
 }
 
+#if defined(__x86_64__)
+
+/*
+ * Libraries of coroutines let the first function return to an address that stands out, and
+ * leave it the frame pointer of whoever started it
+ */
+static void first_function(void)
+{
+	struct notes caller = whole;
+
+	whole_forget(0);
+	whole_sample();
+	judge("return address not in text'");
+	whole = caller;
+	switch_to(&other_stack, own_stack);
+}
+
+static void *begin_at_made_up(unsigned long *top, unsigned long ra)
+{
+	unsigned long *record = (unsigned long *)whole_stack() - 2;
+
+	record[1] = (unsigned long)coroutine_end;
+	*--top = ra;
+	*--top = (unsigned long)first_function;
+	top[-1] = (unsigned long)record;
+	return top - SAVED_REGS;
+}
+
+static void runs_first_function(void *arg)
+{
+	whole_note_ra();
+	switch_to(&own_stack, other_stack);
+}
+
+TEST_F(coroutine, whose_first_return_address_is_made_up_ends_there)
+{
+	static const unsigned long made_up[] = { 0xdeaddeaddeaddead, -1UL, 0x123456789 };
+	unsigned int i;
+
+	sampler = &self->sampler;
+	trace = &self->trace;
+	right = 0;
+	for (i = 0; i < ARRAY_SIZE(made_up); i++) {
+		other_stack = begin_at_made_up(whole_stack(), made_up[i]);
+		whole_run(runs_first_function, NULL, NULL);
+	}
+	EXPECT_EQ(ARRAY_SIZE(made_up), right);
+}
+
+/* A stack pointer between two words: what is on the stack lies as far from it as ever */
+ASM_LABEL(unaligned_sample_at);
+ASM_LABEL(unaligned_ra);
+ASM_FUNCTION(unaligned_sample,
+	     "	movl	$110, %eax\n"	/* getppid() */
+	     "	syscall\n"
+	     "unaligned_sample_at:\n");
+ASM_FUNCTION(unaligned,
+	     "	pushq	%rbp\n"
+	     "	.cfi_adjust_cfa_offset 8\n"
+	     "	.cfi_rel_offset %rbp, 0\n"
+	     "	movq	%rsp, %rbp\n"
+	     "	.cfi_def_cfa_register %rbp\n"
+	     "	subq	$20, %rsp\n"
+	     "	call	unaligned_sample\n"
+	     "unaligned_ra:\n"
+	     "	leave\n"
+	     "	.cfi_def_cfa %rsp, 8\n"
+	     "	.cfi_restore %rbp\n");
+
+TEST(stack_between_words_is_whole)
+{
+	struct sampler sampler;
+
+	if (sampler_open(&sampler, 0))
+		SKIP(return, "no perf events for raw_syscalls, or not root");
+	whole_forget(0);
+	whole_note((unsigned long)whole_end);
+	whole_note((unsigned long)unaligned_ra);
+	whole_note((unsigned long)unaligned_sample_at);
+	whole_call(unaligned, NULL, NULL);
+	EXPECT_TRUE(whole_is_right(&sampler));
+	sampler_close(&sampler);
+}
+
+#endif
+
 /* One instruction before the stack pointer changes, and one after */
 TEST_F(coroutine, in_the_middle_of_a_switch_has_one_of_the_stacks)
 {

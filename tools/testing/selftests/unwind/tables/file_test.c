@@ -816,6 +816,28 @@ TEST_F(shared, and_copied_to_anonymous_memory_is_known)
 	EXPECT_ONE_LOAD(env, env->fd);
 }
 
+/* In pieces with other rights; what comes after the file's last page is not there to be read */
+TEST_F(shared, and_copied_to_anonymous_memory_in_pieces_is_known)
+{
+	const size_t page = sysconf(_SC_PAGESIZE), size = code_file_usual.table.offset + page;
+	struct file_env *env = &self->env;
+	struct code_image image;
+	char *area, *table;
+
+	area = mmap(NULL, size + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, area);
+	ASSERT_EQ(0, code_image_map(&image, &code_file_usual, env->fd, area));
+	ASSERT_EQ(area, mmap(area, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, env->fd, 0));
+	ASSERT_EQ(area + size, mmap(area + size, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, env->fd,
+				    size));
+	ASSERT_EQ(0, copy_text(area + code_file_usual.text[0].vaddr));
+	table = area + code_file_usual.table.vaddr;
+	ASSERT_EQ(table, mmap(table, page, PROT_READ,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+	EXPECT_EQ(THROUGH, await_through(env, &image));
+	munmap(area, size + page);
+}
+
 /* It is between two files, or not where the file's text was */
 TEST_F(shared, and_copied_without_its_neighbours_is_not_known)
 {
