@@ -70,8 +70,8 @@ static const struct vm_area_struct *beside(const struct vm_area_struct *vma, boo
  * @origin: set to the address at which the file would start
  *
  * Some programs copy their text to anonymous memory, to have it in huge pages, and move
- * that to where the text was, in one piece or a few.  What is left of the file's mappings lies
- * on either side of it, as far apart as in the file.  Nothing else gets in between.
+ * that to where the text was, in one piece or a few.  Other mappings of the file remain on
+ * either side, as far apart as in the file.  Nothing else gets in between.
  *
  * Context: any, in an RCU read-side critical section; the mmap lock is held, or the caller
  * checks afterwards that nothing was changed.

@@ -783,7 +783,7 @@ static void run_switches(void)
 
 /*
  * Libraries of coroutines let the first function return to an address that stands out, and
- * leave it the frame pointer of whoever started it
+ * leave it the frame pointer of the function that started the coroutine
  */
 static void first_function(void)
 {
@@ -828,7 +828,7 @@ TEST_F(coroutine, whose_first_return_address_is_made_up_ends_there)
 	EXPECT_EQ(ARRAY_SIZE(made_up), right);
 }
 
-/* A stack pointer between two words: what is on the stack lies as far from it as ever */
+/* A stack pointer between two words: frames lie as far from it as ever */
 ASM_LABEL(unaligned_sample_at);
 ASM_LABEL(unaligned_ra);
 ASM_FUNCTION(unaligned_sample,
