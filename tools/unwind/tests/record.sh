@@ -193,8 +193,9 @@ record()
 	run "$program" "$by" record -q -e "$EVENT" --no-buildid -o data "$@" --
 	echo 1 >$SWITCH
 	"$PERF" report -i data --stats --stdio >stats 2>log
-	# The program's end comes last; without it the file is not complete
-	grep -q '^ *EXIT events: *[1-9]' stats || fail "$program, $method: the end is missing"
+	# The program's end comes last; without it the file is not complete, unless it was lost
+	grep -qE '^ *(EXIT|LOST) events: *[1-9]' stats ||
+		fail "$program, $method: the end is missing"
 	counts=$(awk '
 		/^[^ ].*stats:$/ { event = !/^Aggregated/ }
 		event && $1 == "SAMPLE" { samples += $3 }
