@@ -24,8 +24,8 @@
 
 #define MAX_REQUESTS	256
 /*
- * For files of one user, other than root: a user can make files without end; and for those of
- * all such users: one can be many, by subordinate user IDs
+ * Limits for files of one user, and of all users, other than root.  A user can make files
+ * without end, and be many users by subordinate user IDs
  */
 #define MAX_OF_OWNER	32
 #define MAX_OF_OWNERS	(MAX_REQUESTS / 2)

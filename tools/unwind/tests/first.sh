@@ -24,7 +24,10 @@ meet()
 		"$program" -quiet -o /dev/null <input &
 	exec 3>input
 	for file; do
-		until grep -F "$(realpath "$file"): " served >line; do sleep 0.1; done
+		until grep -F "$(realpath "$file"): " served >line; do
+			kill -0 $service
+			sleep 0.1
+		done
 		sed "s,.*/\(.*\): ,$how \1 ,; s, functions\, , ,; s, bytes.*(, ,; s, ms)$,," line
 	done
 	exec 3>&-

@@ -13,8 +13,6 @@ static inline struct file *dentry_open_nonotify(const struct path *path, int fla
 
 #define arch_uretprobe_trampoline	arch_uprobe_trampoline
 #define vdso64_image			vdso_image_64
-#define system_dfl_wq			system_unbound_wq
-#define system_percpu_wq		system_wq
 
 /* The flag of shmem_file_setup() */
 #define UNWIND_NORESERVE	VM_NORESERVE

@@ -92,7 +92,7 @@ static void test_order(__u64 now)
 	budget_spend(2, now, 10);
 	result(!budget_left(1, now + 6), "a conversion that began before ends no other's period");
 	budget_spend(1, now, 10);
-	result(!budget_left(1, now + 6), "nor that of its own user");
+	result(!budget_left(1, now + 6), "nor its own user's period");
 }
 
 int main(void)

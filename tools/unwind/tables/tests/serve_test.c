@@ -383,7 +383,7 @@ static bool hold_others(unsigned int n)
 /* @fds: what is open without requests */
 static void test_others(unsigned int fds)
 {
-	result(hold_others(OTHERS_MAX + 1), "root's files do not wait for those of others");
+	result(hold_others(OTHERS_MAX + 1), "root's files do not wait for other users' files");
 	set_hold(false);
 	result(wait_until(&seen.added[SLOW], OTHERS_MAX + 1) && seen.most == OTHERS_MAX,
 	       "a file that has to wait has its turn");
