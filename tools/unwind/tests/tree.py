@@ -220,7 +220,11 @@ def by_trace_cmd(lines, program):
     """The same of deferred stacks that trace-cmd has recorded; a file is announced before"""
     paths = {}
     for line in lines:
-        task, process, event = re.match(r" *(.*?)-(\d+) .*?: (\w+): |$", line).groups()
+        match = re.match(r" *(.*?)-(\d+) .*?: (\w+): ", line)
+        # The number of CPUs, and how many events were lost
+        if not match:
+            continue
+        task, process, event = match.groups()
         if event == "user_unwind_file":
             number, path = re.search(r"file=(\S+) path=(\S+)", line).groups()
             paths[int(number, 0)] = path
