@@ -86,8 +86,7 @@
 #define RULES_OF_TABLES	(SFRAME_RULE_ORDINARY | RULE_EDGE)
 
 /**
- * struct ordinary - the loop's current frame
- * @ip: as in &struct unwind_walk_state
+ * struct ordinary - the loop's current frame, but for its address
  * @sp: as in &struct unwind_walk_state; aligned
  * @fp: as in &struct unwind_walk_state
  * @rule: of the frame, with RULE_EDGE instead of SFRAME_RULE_ORDINARY if that applies;
@@ -96,7 +95,6 @@
  * @sp_is_bound: as in &struct unwind_walk_state
  */
 struct ordinary {
-	unsigned long	ip;
 	unsigned long	sp;
 	unsigned long	fp;
 	u64		rule;
@@ -104,12 +102,31 @@ struct ordinary {
 	bool		sp_is_bound;
 };
 
-/* Look up the rule of @at; return false if the address is not in @map */
-static __always_inline bool find_rule(struct ordinary *at, const struct unwind_mapping *map)
+/**
+ * struct passed - the frames that the loop has passed
+ * @ips: where the next one's address goes; the current one's is right before it
+ * @end: where there is no room for more
+ * @sps: where its stack pointer goes, or NULL
+ * @map: of the current address
+ * @rule: the last one's
+ * @by_table: a table has described one before the last one
+ */
+struct passed {
+	unsigned long			*ips;
+	unsigned long			*end;
+	unsigned long			*sps;
+	const struct unwind_mapping	*map;
+	u64				rule;
+	bool				by_table;
+};
+
+/* Look up the rule of @at; return false if its address is not in @map */
+static __always_inline bool find_rule(struct ordinary *at, unsigned long ip,
+				      const struct unwind_mapping *map)
 {
-	const unsigned long ip = at->ip - !at->interrupted;
 	bool edge;
 
+	ip -= !at->interrupted;
 	if (ip - map->start >= map->size)
 		return false;
 	at->rule = SFRAME_RULE_NONE;
@@ -126,8 +143,9 @@ static __always_inline bool find_rule(struct ordinary *at, const struct unwind_m
  * The rule to apply if the frame is not marked as ordinary: its rule at an edge, or a frame
  * record.  SFRAME_RULE_NONE if another method has to be tried first.
  */
-static __always_inline u64 other_rule(const struct ordinary *at)
+static __always_inline u64 other_rule(struct passed *passed, const struct ordinary *at)
 {
+	const unsigned long ip = passed->ips[-1];
 	unsigned long code;
 	u64 rule;
 	u32 insns;
@@ -136,11 +154,12 @@ static __always_inline u64 other_rule(const struct ordinary *at)
 		rule = at->rule ^ (SFRAME_RULE_ORDINARY | RULE_EDGE);
 	} else {
 		if (at->rule != SFRAME_RULE_NONE || at->interrupted || at->fp < at->sp ||
-		    !read_word(at->ip - sizeof(code), &code) || !unwind_arch_follows_call(code))
+		    !read_word(ip - sizeof(code), &code) || !unwind_arch_follows_call(code))
 			return SFRAME_RULE_NONE;
 		rule = RULE_RECORD;
+		passed->by_table |= !!(passed->rule & RULES_OF_TABLES);
 	}
-	return read_half(at->ip, &insns) && !unwind_arch_maybe_trampoline(insns) ?
+	return read_half(ip, &insns) && !unwind_arch_maybe_trampoline(insns) ?
 	       rule : SFRAME_RULE_NONE;
 }
 
@@ -176,7 +195,8 @@ static __always_inline long rule_ra(u64 rule)
 }
 
 /* Find the caller's frame, but not its rule */
-static __always_inline bool next_ordinary(const struct ordinary *at, struct ordinary *next)
+static __always_inline bool next_ordinary(struct passed *passed, const struct ordinary *at,
+					  struct ordinary *next, unsigned long *ip)
 {
 	const unsigned int min = at->interrupted ? UNWIND_ARCH_CFA_MIN_WORDS : 1;
 	const unsigned long word = sizeof(unsigned long);
@@ -184,7 +204,7 @@ static __always_inline bool next_ordinary(const struct ordinary *at, struct ordi
 	u64 rule = at->rule;
 
 	if (unlikely(!(rule & SFRAME_RULE_ORDINARY))) {
-		rule = other_rule(at);
+		rule = other_rule(passed, at);
 		if (rule == SFRAME_RULE_NONE)
 			return false;
 	}
@@ -199,9 +219,9 @@ static __always_inline bool next_ordinary(const struct ordinary *at, struct ordi
 	next->interrupted = false;
 	if (!UNWIND_ARCH_FP_CFA_EXACT)
 		next->sp_is_bound = !(rule & SFRAME_RULE_ORDINARY);
-	if (!read_word(cfa + rule_ra(rule), &next->ip))
+	if (!read_word(cfa + rule_ra(rule), ip))
 		return false;
-	next->ip = unwind_arch_strip_ra(next->ip);
+	*ip = unwind_arch_strip_ra(*ip);
 	if (!(rule & SFRAME_RULE_FP_SAVED))
 		return true;
 	if (!read_word(cfa + sframe_rule_fp(rule), &next->fp))
@@ -224,80 +244,50 @@ static __always_inline unsigned long known_sp(const struct ordinary *at)
 	return UNWIND_ARCH_FP_CFA_EXACT || !at->sp_is_bound ? at->sp : 0;
 }
 
-/**
- * struct passed - the frames that the loop has passed
- * @ips: where the next one's address goes
- * @sps: where its stack pointer goes, or NULL
- * @room: for how many more there is room
- * @map: of the last address
- * @rules: bits of their rules
- * @rule: the last one's
- */
-struct passed {
-	unsigned long			*ips;
-	unsigned long			*sps;
-	unsigned int			room;
-	const struct unwind_mapping	*map;
-	u64				rules;
-	u64				rule;
-};
-
 /* Whether there is room for more */
 static __always_inline bool add_frame(struct passed *passed, const struct ordinary *at,
 				      const struct ordinary *next)
 {
 	passed->rule = at->rule;
-	passed->rules |= at->rule;
 	if (passed->sps)
 		*passed->sps++ = known_sp(next);
-	*passed->ips++ = next->ip;
-	return --passed->room;
+	return ++passed->ips != passed->end;
 }
 
 /* The result of a step: to a caller, to the last one that there is room for, or to none */
 enum step {
 	STEP_DONE,
 	STEP_LAST,
-	STEP_MAP,	/* the caller is in another mapping */
+	STEP_MAP,	/* the caller is in another mapping; its address is in @passed */
 	STEP_NONE,
 };
 
 static __always_inline enum step step(struct passed *passed, const struct ordinary *at,
 				      struct ordinary *next)
 {
-	if (!next_ordinary(at, next))
+	unsigned long ip;
+
+	if (!next_ordinary(passed, at, next, &ip))
 		return STEP_NONE;
-	if (!find_rule(next, passed->map))
+	*passed->ips = ip;
+	if (!find_rule(next, ip, passed->map))
 		return STEP_MAP;
 	return add_frame(passed, at, next) ? STEP_DONE : STEP_LAST;
 }
 
-/*
- * Follow ordinary frames within one mapping.  @at and @next swap roles at each step, so that
- * no frame is copied.  In the end, @at is the last frame; for STEP_MAP, @next is its caller's.
- */
+/* Follow ordinary frames within one mapping; for STEP_MAP, @next is the last one's caller */
 static __always_inline enum step steps(struct passed *passed, struct ordinary *at,
 				       struct ordinary *next)
 {
-	struct ordinary last;
-	enum step ret;
-
 	for (;;) {
-		ret = step(passed, at, next);
-		if (ret == STEP_LAST)
-			*at = *next;
-		if (ret)
+		enum step ret = step(passed, at, next);
+
+		if (ret == STEP_MAP || ret == STEP_NONE)
 			return ret;
-		ret = step(passed, next, at);
-		if (ret)
-			break;
+		*at = *next;
+		if (ret == STEP_LAST)
+			return ret;
 	}
-	if (ret == STEP_LAST)
-		return ret;
-	last = *next;
-	*next = *at;
-	*at = last;
-	return ret;
 }
 
 /*
@@ -310,7 +300,6 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 						    unsigned int room)
 {
 	struct ordinary at = {
-		.ip = state->ip,
 		.sp = state->sp,
 		.fp = state->fp,
 		.interrupted = state->interrupted,
@@ -318,8 +307,8 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 	}, next;
 	struct passed passed = {
 		.ips = ips,
+		.end = ips + room,
 		.sps = sps,
-		.room = room,
 		.map = &state->maps[state->map],
 	};
 	unsigned int nr;
@@ -327,9 +316,9 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 
 	if (!IS_ALIGNED(at.sp, sizeof(at.sp)) || at.sp >= TASK_SIZE_MAX)
 		return 0;
-	if (!find_rule(&at, passed.map)) {
-		passed.map = other_map(state, at.ip - !at.interrupted);
-		if (!passed.map || !find_rule(&at, passed.map))
+	if (!find_rule(&at, state->ip, passed.map)) {
+		passed.map = other_map(state, state->ip - !at.interrupted);
+		if (!passed.map || !find_rule(&at, state->ip, passed.map))
 			return 0;
 	}
 	do {
@@ -339,23 +328,24 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 		words_end();
 		if (ret != STEP_MAP)
 			break;
-		passed.map = other_map(state, next.ip - 1);
-		if (!passed.map || !find_rule(&next, passed.map))
+		passed.map = other_map(state, *passed.ips - 1);
+		if (!passed.map || !find_rule(&next, *passed.ips, passed.map))
 			break;
 		add_frame(&passed, &at, &next);
 		at = next;
+		nr = passed.ips - ips;
 		/* Each of these frames may have cost a lookup */
-	} while (passed.room && state->budget >= room - passed.room + STEP_COST_MAX);
+	} while (nr < room && state->budget >= nr + STEP_COST_MAX);
 
-	nr = room - passed.room;
+	nr = passed.ips - ips;
 	if (!nr)
 		return 0;
-	state->ip = at.ip;
+	state->ip = passed.ips[-1];
 	state->sp = at.sp;
 	state->fp = at.fp;
 	state->saved_regs = 0;
 	state->method = passed.rule & RULES_OF_TABLES ? UNWIND_METHOD_SFRAME : UNWIND_METHOD_FP;
-	state->by_table |= !!(passed.rules & RULES_OF_TABLES);
+	state->by_table |= passed.by_table || state->method == UNWIND_METHOD_SFRAME;
 	state->topmost = false;
 	state->interrupted = false;
 	state->has_rule = false;
@@ -363,6 +353,19 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 	if (!UNWIND_ARCH_FP_CFA_EXACT)
 		state->sp_is_bound = at.sp_is_bound;
 	return nr;
+}
+
+/* Functions of their own: the loop needs all registers */
+static noinline unsigned int frames_only(struct unwind_walk_state *state, unsigned long *ips,
+					 unsigned int room)
+{
+	return ordinary_frames(state, ips, NULL, room);
+}
+
+static noinline unsigned int frames_and_sps(struct unwind_walk_state *state, unsigned long *ips,
+					    unsigned long *sps, unsigned int room)
+{
+	return ordinary_frames(state, ips, sps, room);
 }
 
 /*
@@ -532,11 +535,10 @@ void unwind_walk_frames(struct unwind_walk_state *state,
 
 		if (ordinary && room) {
 			if (likely(!sps))
-				nr = ordinary_frames(state, &trace->entries[trace->nr], NULL,
-						     room);
+				nr = frames_only(state, &trace->entries[trace->nr], room);
 			else
-				nr = ordinary_frames(state, &trace->entries[trace->nr],
-						     &sps[trace->nr], room);
+				nr = frames_and_sps(state, &trace->entries[trace->nr],
+						    &sps[trace->nr], room);
 			trace->nr += nr;
 			state->budget -= min(state->budget, nr);
 		}
