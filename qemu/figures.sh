@@ -84,7 +84,8 @@ bench_tables()
 
 bench_frames()
 {
-	counted normal "frames $MODULE fp 100 1000 10000 30000 100000"
+	counted normal "frames $MODULE fp 100 1000 10000 30000 100000 2x7920"
+	counted off "frames - fp"
 	# A stack that takes more than a sample may is a failure
 	[ "$ARCH" != x86_64 ] || counted normal "worst $MODULE"
 }
@@ -277,5 +278,4 @@ for part in "${parts[@]}"; do
 	rm -rf "${RESULTS:?}/$part"
 	mv "$OUT" "$RESULTS/$part"
 done
-in_root env SIZE="$SIZE" python3 $TESTS/report.py "/mnt/repo/${RESULTS#"$REPO/"}" \
-	"${parts[@]}"
+in_root env SIZE="$SIZE" python3 $TESTS/report.py "/mnt/repo/${RESULTS#"$REPO/"}" "${parts[@]}"

@@ -3,19 +3,25 @@
  * Measure the cost of a frame, by how the caller is found: frames MODULE KIND...
  *
  * KIND is "fp" for functions with a frame pointer and without a table, or the number of
- * functions without a frame pointer in one table. A chain of calls uses functions from
- * the whole table, each once if there are enough. At its end the stack is taken
+ * functions without a frame pointer in one table, or "2x" and their number in each of two
+ * tables: then successive callers alternate between these. A chain of calls uses functions
+ * from the whole table, each once if there are enough. At its end the stack is taken
  *
  *	deferred	by perf, from the system call to the complete record
  *	faultable	by unwind_user() alone, which may fault (no page is absent)
  *	inplace		by unwind_immediate(), which may not, as in an NMI
+ *	sample		by perf, from the system call to the complete sample; of "fp" only
  *
  * Pages are resident, and the kernel has made its own form of the table. A module
- * (kernel/unwind/tests/deferred_bench.c) measures the last two.
+ * (kernel/unwind/tests/deferred_bench.c) measures faultable and inplace. With "-" instead
+ * of MODULE, only samples are measured: that is for a kernel without this feature.
+ *
+ * "warm" is taken again and again. "cold" is the first stack through these functions, each in
+ * a process of its own.
  *
  * The stack is taken at several depths; their difference is the cost of frames alone. The
- * program prints lines of KIND, method, "warm", depth and instructions. There are many of
- * each.
+ * program prints lines of KIND, method, "warm" or "cold", depth and instructions. There are
+ * many of each.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,6 +37,7 @@
 
 #define BENCH		"/sys/kernel/debug/unwind_bench"
 #define TIMES		51
+#define COLD_TIMES	3
 #define RING_PAGES	64
 #define KEY		0x2002
 #define SLOT_SIZE	64
@@ -41,9 +48,9 @@
 static const uint8_t code_sframe[] = LINK_SFRAME;
 static const uint8_t code_fp[] = LINK_FP;
 
-enum how { DEFERRED, FAULTABLE, INPLACE, NR_HOWS };
+enum how { DEFERRED, FAULTABLE, INPLACE, SAMPLE, NR_HOWS };
 
-static const char * const hows[] = { "deferred", "faultable", "inplace" };
+static const char * const hows[] = { "deferred", "faultable", "inplace", "sample" };
 
 static const unsigned int depths[] = { 8, 40, 64, 104, DEPTH_MAX };
 
@@ -55,10 +62,15 @@ static const unsigned int depths[] = { 8, 40, 64, 104, DEPTH_MAX };
 static struct {
 	const char	*kind;
 	struct links	links;
+	/* Of deferred stacks, and of samples */
 	struct ring	ring;
+	struct ring	sampled;
+	int		event;
+	int		sample_event;
 	bool		by_table;
 	int		module;
 	unsigned int	depth;
+	enum how	cold;
 	uint64_t	counted[NR_DEPTHS][NR_HOWS][TIMES];
 	uint64_t	(*counts)[TIMES];
 } bench;
@@ -70,39 +82,43 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* Register one table for all functions */
-static void table_register(const struct links *links)
+/* Register one table for @nr functions from @first on */
+static void table_register(const struct links *links, unsigned int first, unsigned int nr)
 {
 	size_t size = sizeof(struct sframe_header) +
-		      links->nr * (sizeof(struct sframe_fde) +
-				   sizeof(struct link_rows));
+		      nr * (sizeof(struct sframe_fde) + sizeof(struct link_rows));
 	struct sframe_header *table = links_map(size);
 	struct sframe_fde *fde = (void *)(table + 1);
-	struct link_rows *rows = (void *)(fde + links->nr);
+	struct link_rows *rows = (void *)(fde + nr);
+	const char *text = &links->text[first * links->slot];
 	unsigned int i;
 
-	*table = link_header(links->nr);
-	for (i = 0; i < links->nr; i++) {
-		const char *fn = &links->text[i * links->slot];
-
+	*table = link_header(nr);
+	for (i = 0; i < nr; i++) {
 		fde[i] = (struct sframe_fde){
-			.start_offset = (intptr_t)fn - (intptr_t)table,
+			.start_offset = (intptr_t)&text[i * links->slot] - (intptr_t)table,
 			.size = sizeof(code_sframe),
 			.fre_off = i * sizeof(*rows),
 		};
 		rows[i] = LINK_ROWS;
 	}
-	links_register(KEY, table, size, links->text, links->nr * links->slot);
+	links_register(KEY + first, table, size, text, nr * links->slot);
 	bench.by_table = true;
 }
 
-static uint64_t by_perf(void)
+static uint64_t by_perf(enum how how)
 {
-	uint64_t start = insns();
+	const bool sample = how == SAMPLE;
+	struct ring *ring = sample ? &bench.sampled : &bench.ring;
+	const int event = sample ? bench.sample_event : bench.event;
+	uint64_t start;
 
+	if (event_enable(event))
+		fail("event");
+	start = insns();
 	syscall(SYS_getppid);
 	start = insns() - start;
-	if (!links_sampled(&bench.links, bench.depth, &bench.ring))
+	if (event_disable(event) || !links_sampled(&bench.links, bench.depth, ring))
 		fail("not the chain's stack");
 	return start;
 }
@@ -128,15 +144,19 @@ static uint64_t by_module(enum how how)
 
 static uint64_t take_stack(enum how how)
 {
-	return how == DEFERRED ? by_perf() : by_module(how);
+	return how == DEFERRED || how == SAMPLE ? by_perf(how) : by_module(how);
 }
 
 /*
- * The immediate method takes no stack without tables, and cuts a stack that exceeds the
- * limit of one sample.
+ * The immediate method takes no stack without tables: perf itself does.  It cuts a stack that
+ * exceeds the limit of one sample.
  */
 static bool is_measured(enum how how, unsigned int depth)
 {
+	if (how == SAMPLE)
+		return !bench.by_table;
+	if (bench.module < 0)
+		return false;
 	return how != INPLACE || (bench.by_table && depth < DEPTH_MAX);
 }
 
@@ -146,11 +166,22 @@ static void end_of_chain(const void *next)
 	int i;
 
 	(void)next;
-	/* The kernel makes the table for the first stack */
-	take_stack(DEFERRED);
 	for (how = 0; how < NR_HOWS; how++)
 		for (i = 0; i < TIMES && is_measured(how, bench.depth); i++)
 			bench.counts[how][i] = take_stack(how);
+}
+
+/* The kernel makes tables for the first stack */
+static void end_of_first_chain(const void *next)
+{
+	(void)next;
+	take_stack(DEFERRED);
+}
+
+static void end_of_cold_chain(const void *next)
+{
+	(void)next;
+	bench.counts[bench.cold][0] = take_stack(bench.cold);
 }
 
 static void print_counts(unsigned int which)
@@ -164,21 +195,39 @@ static void print_counts(unsigned int which)
 			       depths[which], bench.counted[which][how][i]);
 }
 
+/* Make functions, tables and events */
+static void prepare(const char *kind)
+{
+	const bool two = !strncmp(kind, "2x", 2);
+	unsigned int nr;
+
+	bench.kind = kind;
+	if (strcmp(kind, "fp")) {
+		nr = strtoul(two ? kind + 2 : kind, NULL, 10);
+		links_make(&bench.links, two ? 2 * nr : nr, SLOT_SIZE, code_sframe,
+			   sizeof(code_sframe));
+		table_register(&bench.links, 0, nr);
+		if (two)
+			table_register(&bench.links, nr, nr);
+	} else {
+		links_make(&bench.links, NR_FP, SLOT_SIZE, code_fp,
+			   sizeof(code_fp));
+	}
+	bench.sample_event = links_sampler(&bench.sampled, RING_PAGES, false);
+	if (bench.module < 0)
+		return;
+	bench.event = links_sampler(&bench.ring, RING_PAGES, true);
+	/* One of each table */
+	bench.depth = 2;
+	links_call(&bench.links, bench.depth, end_of_first_chain);
+}
+
 /* Run in a separate process: nothing is known of its text */
 static void bench_frames(const char *kind)
 {
 	unsigned int which;
 
-	bench.kind = kind;
-	if (strcmp(kind, "fp")) {
-		links_make(&bench.links, strtoul(kind, NULL, 0), SLOT_SIZE,
-			   code_sframe, sizeof(code_sframe));
-		table_register(&bench.links);
-	} else {
-		links_make(&bench.links, NR_FP, SLOT_SIZE, code_fp,
-			   sizeof(code_fp));
-	}
-	links_sampler(&bench.ring, RING_PAGES);
+	prepare(kind);
 	for (which = 0; which < NR_DEPTHS; which++) {
 		bench.depth = depths[which];
 		bench.counts = bench.counted[which];
@@ -186,6 +235,18 @@ static void bench_frames(const char *kind)
 	}
 	for (which = 0; which < NR_DEPTHS; which++)
 		print_counts(which);
+	exit(0);
+}
+
+/* The same: nobody has looked up the functions in the tables before */
+static void bench_cold(const char *kind, enum how how, unsigned int depth)
+{
+	prepare(kind);
+	bench.depth = depth;
+	bench.cold = how;
+	bench.counts = bench.counted[0];
+	links_call(&bench.links, depth, end_of_cold_chain);
+	printf("%s %s cold %u %lu\n", kind, hows[how], depth, bench.counts[how][0]);
 	exit(0);
 }
 
@@ -201,8 +262,12 @@ static void allow_depth(void)
 
 static void load(const char *module)
 {
-	int fd = open(module, O_RDONLY | O_CLOEXEC);
+	int fd;
 
+	bench.module = -1;
+	if (!strcmp(module, "-"))
+		return;
+	fd = open(module, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
 		fail(module);
 	close(fd);
@@ -211,9 +276,44 @@ static void load(const char *module)
 		fail(BENCH);
 }
 
+static void wait_for(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid || status)
+		exit(1);
+}
+
+static void bench_kind(const char *kind)
+{
+	const enum how cold[] = { DEFERRED, INPLACE };
+	unsigned int which, i, times;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid)
+		bench_frames(kind);
+	wait_for(pid);
+	if (!strcmp(kind, "fp"))
+		return;
+	for (times = 0; times < COLD_TIMES; times++) {
+		for (i = 0; i < ARRAY_SIZE(cold); i++) {
+			for (which = 0; which < NR_DEPTHS; which++) {
+				/* As is_measured() */
+				if (cold[i] == INPLACE && depths[which] == DEPTH_MAX)
+					continue;
+				pid = fork();
+				if (!pid)
+					bench_cold(kind, cold[i], depths[which]);
+				wait_for(pid);
+			}
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
-	int i, status;
+	int i;
 
 	if (argc < 3)
 		return 1;
@@ -223,13 +323,7 @@ int main(int argc, char **argv)
 	}
 	allow_depth();
 	load(argv[1]);
-	for (i = 2; i < argc; i++) {
-		pid_t pid = fork();
-
-		if (!pid)
-			bench_frames(argv[i]);
-		if (waitpid(pid, &status, 0) != pid || status)
-			return 1;
-	}
+	for (i = 2; i < argc; i++)
+		bench_kind(argv[i]);
 	return 0;
 }

@@ -104,7 +104,7 @@ bool links_are(const struct links *links, unsigned int depth,
 }
 
 /* Use the tracepoint of a system call that nothing else here makes */
-int links_sampler(struct ring *ring, size_t pages)
+int links_sampler(struct ring *ring, size_t pages, bool deferred)
 {
 	struct perf_event_attr attr;
 	int fd;
@@ -112,9 +112,10 @@ int links_sampler(struct ring *ring, size_t pages)
 	if (tracepoint_attr(&attr, "raw_syscalls/sys_enter"))
 		fail("no tracepoint");
 	attr.exclude_callchain_kernel = 1;
+	attr.defer_callchain = deferred;
+	attr.defer_output = deferred;
 	fd = event_open(&attr, 0, -1);
-	if (fd < 0 || event_filter_syscall(fd, SYS_getppid) ||
-	    ring_map(ring, fd, pages) || event_enable(fd))
+	if (fd < 0 || event_filter_syscall(fd, SYS_getppid) || ring_map(ring, fd, pages))
 		fail("no event");
 	return fd;
 }
@@ -122,14 +123,18 @@ int links_sampler(struct ring *ring, size_t pages)
 bool links_sampled(const struct links *links, unsigned int depth,
 		   struct ring *ring)
 {
-	const struct record *stack;
+	const struct record *stack = NULL;
 	struct records recs = {};
 	bool found = false;
 	uint64_t i;
 
-	if (records_read(&recs, ring) || recs.nr != 2)
+	if (records_read(&recs, ring))
 		return false;
-	stack = records_get(&recs, PERF_RECORD_CALLCHAIN_DEFERRED, 0);
+	/* A sample and its stack, or a sample that has it */
+	if (recs.nr == 2)
+		stack = records_get(&recs, PERF_RECORD_CALLCHAIN_DEFERRED, 0);
+	else if (recs.nr == 1)
+		stack = records_get(&recs, PERF_RECORD_SAMPLE, 0);
 	/* Above the chain is the function that took the stack */
 	for (i = 1; stack && !found && i + depth <= stack->nr; i++)
 		found = links_are(links, depth, &stack->ips[i]);

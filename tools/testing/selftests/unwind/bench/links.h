@@ -98,9 +98,12 @@ void links_call(const struct links *links, unsigned int depth, link_fn last);
 bool links_are(const struct links *links, unsigned int depth,
 	       const uint64_t *ips);
 
-/* Open an event of the system call getppid() with its stack, or end the program */
+/*
+ * Open an event of the system call getppid() with its stack, deferred or not, or end the
+ * program. It is not enabled yet.
+ */
 struct ring;
-int links_sampler(struct ring *ring, size_t pages);
+int links_sampler(struct ring *ring, size_t pages, bool deferred);
 
 /* Was exactly one stack sampled since the last call, and is it this chain's? */
 bool links_sampled(const struct links *links, unsigned int depth,

@@ -159,7 +159,8 @@ static void process(int go, int done, size_t nr_steps)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (nr_steps > NR_STEPS_OFF)
-		links_sampler(&self.ring, 1);
+		if (event_enable(links_sampler(&self.ring, 1, true)))
+			exit(1);
 	put(done);
 	for (i = 0; i < nr_steps; i++) {
 		get(go);

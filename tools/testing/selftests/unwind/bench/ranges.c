@@ -132,7 +132,8 @@ static void bench_ranges(unsigned int nr)
 	before = slab_bytes();
 	tables_register(&bench.links);
 	after = slab_bytes();
-	links_sampler(&bench.ring, RING_PAGES);
+	if (event_enable(links_sampler(&bench.ring, RING_PAGES, true)))
+		exit(1);
 	for (which = 0; which < NR_DEPTHS; which++)
 		measure(which);
 
