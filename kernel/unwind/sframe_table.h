@@ -160,12 +160,13 @@ static __always_inline u64 sframe_table_find_inside(const struct sframe_table *t
 	u64 above;
 
 	i += (u16)(number - i);
-	/* Eight entries at once; few blocks have more */
-	for (; unlikely(n >= 8); n -= 8, i += 8) {
-		if (sframe_above(table->low + i, rest))
-			break;
-	}
 	above = sframe_above(table->low + i, rest);
+	/* Eight entries at once; few blocks have more */
+	while (unlikely(n >= 8) && !above) {
+		n -= 8;
+		i += 8;
+		above = sframe_above(table->low + i, rest);
+	}
 	/* Pretend that the entry after the last one of the block is above the offset */
 	if (likely(n < 8))
 		above |= 1ULL << n * 8;

@@ -108,6 +108,7 @@ struct ordinary {
  * @end: where there is no room for more
  * @sps: where its stack pointer goes, or NULL
  * @map: of the current address
+ * @maps: all that were looked up
  * @rule: the last one's
  * @by_table: a table has described one before the last one
  */
@@ -116,27 +117,44 @@ struct passed {
 	unsigned long			*end;
 	unsigned long			*sps;
 	const struct unwind_mapping	*map;
+	const struct unwind_mapping	*maps;
 	u64				rule;
 	bool				by_table;
 };
 
-/* Look up the rule of @at; return false if its address is not in @map */
-static __always_inline bool find_rule(struct ordinary *at, unsigned long ip,
+static __always_inline bool is_inside(const struct unwind_mapping *map, unsigned long addr)
+{
+	return addr - map->start < map->size;
+}
+
+/* Objects alternate: is the address in another mapping that was looked up? */
+static __always_inline bool is_known(struct passed *passed, unsigned long addr)
+{
+	const struct unwind_mapping *map;
+
+	for (map = passed->maps; map < passed->maps + UNWIND_MAPPINGS; map++) {
+		if (is_inside(map, addr)) {
+			passed->map = map;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Look up the rule of @at, whose address is in @map */
+static __always_inline void find_rule(struct ordinary *at, unsigned long ip,
 				      const struct unwind_mapping *map)
 {
 	bool edge;
 
-	ip -= !at->interrupted;
-	if (ip - map->start >= map->size)
-		return false;
 	at->rule = SFRAME_RULE_NONE;
 	if (unlikely(!map->inside))
-		return true;
+		return;
+	ip -= !at->interrupted;
 	at->rule = sframe_table_find_inside(map->inside, ip - map->origin, &edge);
 	/* Only a return address can be the start of other code that follows the rule's */
 	if (unlikely(edge) && !at->interrupted && at->rule & SFRAME_RULE_ORDINARY)
 		at->rule ^= SFRAME_RULE_ORDINARY | RULE_EDGE;
-	return true;
 }
 
 /*
@@ -230,13 +248,13 @@ static __always_inline bool next_ordinary(struct passed *passed, const struct or
 	return true;
 }
 
-/* Find the mapping of @ip; NULL if @ip is not in user space, or the mapping cannot be used */
+/* Find the mapping of @addr; NULL if it is not in user space, or cannot be used */
 static noinline const struct unwind_mapping *
-other_map(struct unwind_walk_state *state, unsigned long ip)
+other_map(struct unwind_walk_state *state, unsigned long addr)
 {
 	const struct unwind_mapping *map;
 
-	return ip < TASK_SIZE_MAX && !unwind_walk_map(state, ip, &map) ? map : NULL;
+	return addr < TASK_SIZE_MAX && !unwind_walk_map(state, addr, &map) ? map : NULL;
 }
 
 static __always_inline unsigned long known_sp(const struct ordinary *at)
@@ -258,7 +276,7 @@ static __always_inline bool add_frame(struct passed *passed, const struct ordina
 enum step {
 	STEP_DONE,
 	STEP_LAST,
-	STEP_MAP,	/* the caller is in another mapping; its address is in @passed */
+	STEP_MAP,	/* the caller's mapping is not known; its address is in @passed */
 	STEP_NONE,
 };
 
@@ -270,12 +288,13 @@ static __always_inline enum step step(struct passed *passed, const struct ordina
 	if (!next_ordinary(passed, at, next, &ip))
 		return STEP_NONE;
 	*passed->ips = ip;
-	if (!find_rule(next, ip, passed->map))
+	if (unlikely(!is_inside(passed->map, ip - 1)) && !is_known(passed, ip - 1))
 		return STEP_MAP;
+	find_rule(next, ip, passed->map);
 	return add_frame(passed, at, next) ? STEP_DONE : STEP_LAST;
 }
 
-/* Follow ordinary frames within one mapping; for STEP_MAP, @next is the last one's caller */
+/* Follow ordinary frames; for STEP_MAP, @next is the last one's caller */
 static __always_inline enum step steps(struct passed *passed, struct ordinary *at,
 				       struct ordinary *next)
 {
@@ -310,17 +329,19 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 		.end = ips + room,
 		.sps = sps,
 		.map = &state->maps[state->map],
+		.maps = state->maps,
 	};
+	unsigned long addr = state->ip - !state->interrupted;
 	unsigned int nr;
 	enum step ret;
 
 	if (!IS_ALIGNED(at.sp, sizeof(at.sp)) || at.sp >= TASK_SIZE_MAX)
 		return 0;
-	if (!find_rule(&at, state->ip, passed.map)) {
-		passed.map = other_map(state, state->ip - !at.interrupted);
-		if (!passed.map || !find_rule(&at, state->ip, passed.map))
-			return 0;
-	}
+	if (!is_inside(passed.map, addr))
+		passed.map = other_map(state, addr);
+	if (!passed.map)
+		return 0;
+	find_rule(&at, state->ip, passed.map);
 	do {
 		if (!words_begin())
 			break;
@@ -329,8 +350,9 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 		if (ret != STEP_MAP)
 			break;
 		passed.map = other_map(state, *passed.ips - 1);
-		if (!passed.map || !find_rule(&next, *passed.ips, passed.map))
+		if (!passed.map)
 			break;
+		find_rule(&next, *passed.ips, passed.map);
 		add_frame(&passed, &at, &next);
 		at = next;
 		nr = passed.ips - ips;
