@@ -84,7 +84,7 @@ bench_tables()
 
 bench_frames()
 {
-	counted normal "frames $MODULE fp 100 1000 10000 30000 100000 2x7920"
+	counted normal "frames $MODULE fp 100 1000 10000 30000 100000 1x7936 2x7936"
 	counted off "frames - fp"
 	# A stack that takes more than a sample may is a failure
 	[ "$ARCH" != x86_64 ] || counted normal "worst $MODULE"

@@ -147,7 +147,7 @@ def tables(part):
 
 
 def frames(part):
-    """A frame, by frame pointer or by a table, by its number of functions; 2x: in two tables"""
+    """A frame, by frame pointer or by a table, by its number of functions; 2x: in two files"""
     limit = 100 if "bench-arm64" in part.directory else 90
     counts = collections.defaultdict(lambda: collections.defaultdict(list))
     for kernel in "normal", "off":
@@ -165,10 +165,16 @@ def frames(part):
                 part.set("a deferred stack", row, f"{depth} {state}", median(depths[depth]))
         if how == "deferred" or (how == "inplace" and kind != "fp"):
             part.at_most(f"a frame by {row}, {how}, {state}", figure,
-                         100 if kind == "fp" else limit + 25 * ("x" in kind))
+                         100 if kind == "fp" else limit + 25 * kind.startswith("2x"))
         if (how, state) == ("deferred", "warm"):
             part.set("a frame", row, "its address in the record",
                      round(figure - per_frame(counts[kind, "faultable", state, kernel]), 1))
+    # What a stack costs more that has frames of a second file, but for the frames
+    for how in "deferred", "inplace":
+        one, two = (counts[f"{files}x7936", how, "warm", "normal"] for files in (1, 2))
+        more = median(two[LOW]) - median(one[LOW]) - LOW * (per_frame(two) - per_frame(one))
+        part.set("a file of a stack", how, "instructions", round(more))
+        part.at_most(f"a file of a stack, {how}", more, 320)
     # A sample, of a system call, with its stack; without a table, perf's own loop takes it
     for depth in (8, 104):
         cost = {kernel: median(counts["fp", "sample", "warm", kernel][depth]) for kernel in ("normal", "off")}

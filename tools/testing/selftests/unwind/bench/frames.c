@@ -3,9 +3,10 @@
  * Measure the cost of a frame, by how the caller is found: frames MODULE KIND...
  *
  * KIND is "fp" for functions with a frame pointer and without a table, or the number of
- * functions without a frame pointer in one table, or "2x" and their number in each of two
- * tables: then successive callers alternate between these. A chain of calls uses functions
- * from the whole table, each once if there are enough. At its end the stack is taken
+ * functions without a frame pointer in one registered table.  Or it is the numbers of files
+ * and of functions in each, as 2x7936: files have tables, and of 2 files with that many,
+ * callers alternate between these. A chain of calls uses functions from the whole table, each
+ * once if there are enough. At its end the stack is taken
  *
  *	deferred	by perf, from the system call to the complete record
  *	faultable	by unwind_user() alone, which may fault (no page is absent)
@@ -82,28 +83,15 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* Register one table for @nr functions from @first on */
-static void table_register(const struct links *links, unsigned int first, unsigned int nr)
+/* Register one table for all functions */
+static void table_register(const struct links *links)
 {
-	size_t size = sizeof(struct sframe_header) +
-		      nr * (sizeof(struct sframe_fde) + sizeof(struct link_rows));
-	struct sframe_header *table = links_map(size);
-	struct sframe_fde *fde = (void *)(table + 1);
-	struct link_rows *rows = (void *)(fde + nr);
-	const char *text = &links->text[first * links->slot];
-	unsigned int i;
+	const size_t size = links_table_size(links->nr);
+	void *table = links_map(size);
 
-	*table = link_header(nr);
-	for (i = 0; i < nr; i++) {
-		fde[i] = (struct sframe_fde){
-			.start_offset = (intptr_t)&text[i * links->slot] - (intptr_t)table,
-			.size = sizeof(code_sframe),
-			.fre_off = i * sizeof(*rows),
-		};
-		rows[i] = LINK_ROWS;
-	}
-	links_register(KEY + first, table, size, text, nr * links->slot);
-	bench.by_table = true;
+	links_table(table, links->nr, (intptr_t)links->text - (intptr_t)table, links->slot,
+		    sizeof(code_sframe));
+	links_register(KEY, table, size, links->text, links->nr * links->slot);
 }
 
 static uint64_t by_perf(enum how how)
@@ -198,26 +186,25 @@ static void print_counts(unsigned int which)
 /* Make functions, tables and events */
 static void prepare(const char *kind)
 {
-	const bool two = !strncmp(kind, "2x", 2);
-	unsigned int nr;
+	unsigned int nr = 0, files = 0;
 
 	bench.kind = kind;
-	if (strcmp(kind, "fp")) {
-		nr = strtoul(two ? kind + 2 : kind, NULL, 10);
-		links_make(&bench.links, two ? 2 * nr : nr, SLOT_SIZE, code_sframe,
-			   sizeof(code_sframe));
-		table_register(&bench.links, 0, nr);
-		if (two)
-			table_register(&bench.links, nr, nr);
+	bench.by_table = strcmp(kind, "fp");
+	if (!bench.by_table) {
+		links_make(&bench.links, NR_FP, SLOT_SIZE, code_fp, sizeof(code_fp));
+	} else if (sscanf(kind, "%ux%u", &files, &nr) == 2) {
+		links_make_files(&bench.links, files, nr, SLOT_SIZE, code_sframe,
+				 sizeof(code_sframe));
 	} else {
-		links_make(&bench.links, NR_FP, SLOT_SIZE, code_fp,
-			   sizeof(code_fp));
+		links_make(&bench.links, strtoul(kind, NULL, 10), SLOT_SIZE, code_sframe,
+			   sizeof(code_sframe));
+		table_register(&bench.links);
 	}
 	bench.sample_event = links_sampler(&bench.sampled, RING_PAGES, false);
 	if (bench.module < 0)
 		return;
 	bench.event = links_sampler(&bench.ring, RING_PAGES, true);
-	/* One of each table */
+	/* Of two files, one of each */
 	bench.depth = 2;
 	links_call(&bench.links, bench.depth, end_of_first_chain);
 }

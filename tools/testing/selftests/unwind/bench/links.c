@@ -57,6 +57,87 @@ void links_make(struct links *links, unsigned int nr, size_t slot,
 		fail("mprotect");
 }
 
+void links_table(void *table, unsigned int nr, intptr_t text, size_t slot, size_t size)
+{
+	struct sframe_fde *fde = table + sizeof(struct sframe_header);
+	struct link_rows *rows = (void *)(fde + nr);
+	unsigned int i;
+
+	*(struct sframe_header *)table = link_header(nr);
+	for (i = 0; i < nr; i++) {
+		fde[i] = (struct sframe_fde){
+			.start_offset = text + i * slot,
+			.size = size,
+			.fre_off = i * sizeof(*rows),
+		};
+		rows[i] = LINK_ROWS;
+	}
+}
+
+/* The file's header, a page; the functions; the table */
+static int make_file(unsigned int nr, size_t slot, const uint8_t *code, size_t size)
+{
+	const size_t page = sysconf(_SC_PAGESIZE), text = nr * slot, table = links_table_size(nr);
+	struct elf elf = { .size = page + text + table };
+	struct elf64_hdr *ehdr = links_map(elf.size);
+	struct elf64_phdr *phdr = (void *)(ehdr + 1);
+	unsigned int i;
+	int fd;
+
+	elf.data = (void *)ehdr;
+	*ehdr = (struct elf64_hdr){
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_DYN,
+		.e_machine = LINK_MACHINE,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(*ehdr),
+		.e_ehsize = sizeof(*ehdr),
+		.e_phentsize = sizeof(*phdr),
+		.e_phnum = 3,
+	};
+	phdr[0] = (struct elf64_phdr){
+		.p_type = PT_LOAD, .p_flags = PF_R | PF_X,
+		.p_offset = page, .p_vaddr = page, .p_filesz = text, .p_memsz = text,
+		.p_align = page,
+	};
+	phdr[1] = (struct elf64_phdr){
+		.p_type = PT_LOAD, .p_flags = PF_R,
+		.p_offset = page + text, .p_vaddr = page + text, .p_filesz = table,
+		.p_memsz = table, .p_align = page,
+	};
+	phdr[2] = phdr[1];
+	phdr[2].p_type = PT_GNU_SFRAME;
+	for (i = 0; i < nr; i++)
+		memcpy(&elf.data[page + i * slot], code, size);
+	links_table(&elf.data[page + text], nr, -(intptr_t)text, slot, size);
+	fd = elf_memfd(&elf);
+	if (fd < 0)
+		fail("memfd");
+	munmap(elf.data, elf.size);
+	return fd;
+}
+
+void links_make_files(struct links *links, unsigned int files, unsigned int nr, size_t slot,
+		      const uint8_t *code, size_t size)
+{
+	const size_t page = sysconf(_SC_PAGESIZE), text = nr * slot;
+	unsigned int i;
+	char *at;
+	int fd;
+
+	links->nr = files * nr;
+	links->slot = slot;
+	links->text = links_map(files * text);
+	for (i = 0; i < files; i++) {
+		fd = make_file(nr, slot, code, size);
+		at = links->text + i * text;
+		if (mmap(at, text, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE,
+			 fd, page) != at)
+			fail("mmap");
+		close(fd);
+	}
+}
+
 void links_register(uint64_t key, const void *table, size_t table_size,
 		    const void *text, size_t text_size)
 {

@@ -84,6 +84,20 @@ void *links_map(size_t size);
 void links_make(struct links *links, unsigned int nr, size_t slot,
 		const uint8_t *code, size_t size);
 
+/* Bytes of a table for @nr functions */
+static inline size_t links_table_size(unsigned int nr)
+{
+	return sizeof(struct sframe_header) +
+	       nr * (sizeof(struct sframe_fde) + sizeof(struct link_rows));
+}
+
+/* Write the table of @nr functions of @size bytes, the first one @text bytes from it */
+void links_table(void *table, unsigned int nr, intptr_t text, size_t slot, size_t size);
+
+/* Make @nr functions of @code in each of some files with tables, or end the program */
+void links_make_files(struct links *links, unsigned int files, unsigned int nr, size_t slot,
+		      const uint8_t *code, size_t size);
+
 /* Register a table for a range, or end the program */
 void links_register(uint64_t key, const void *table, size_t table_size,
 		    const void *text, size_t text_size);

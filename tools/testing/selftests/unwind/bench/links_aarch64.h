@@ -6,6 +6,7 @@
 #include "image.h"
 
 #define LINK_ABI	2	/* AArch64, little-endian */
+#define LINK_MACHINE	EM_AARCH64
 #define LINK_FIXED_RA	0	/* none: each row locates it */
 
 #define LINK_SFRAME							\

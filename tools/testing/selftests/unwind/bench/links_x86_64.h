@@ -6,6 +6,7 @@
 #include "image.h"
 
 #define LINK_ABI	3	/* AMD64, little-endian */
+#define LINK_MACHINE	EM_X86_64
 #define LINK_FIXED_RA	-8
 
 /* A function without a frame pointer, and one with a frame pointer */
