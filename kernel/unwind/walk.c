@@ -53,11 +53,11 @@
 
 /* Cost of a mapping lookup; without a table, the neighbouring mappings are looked up, too */
 #define LOOKUP_COST		8
-#define LOOKUP_COST_BARE	20
+#define LOOKUP_COST_BARE	28
 /* The same if there are so many mappings or registered ranges that their trees are deep */
 #define MANY			1024
 #define LOOKUP_COST_MANY	12
-#define LOOKUP_COST_MAX		36
+#define LOOKUP_COST_MAX		42
 /* A step takes up to three lookups */
 #define STEP_COST_MAX		(STEP_COST + 3 * LOOKUP_COST_MAX)
 
