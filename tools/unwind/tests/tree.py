@@ -220,8 +220,9 @@ def by_trace_cmd(lines, program):
     """The same of deferred stacks that trace-cmd has recorded; a file is announced before"""
     paths = {}
     for line in lines:
-        match = re.match(r" *(.*?)-(\d+) .*?: (\w+): ", line)
-        # The number of CPUs, and how many events were lost
+        # The buffer's name comes first, see record.sh
+        match = re.match(r"(?:watch:)? *(.*?)-(\d+) .*?: (\w+): ", line)
+        # Not an event: the number of CPUs, or how many events were lost
         if not match:
             continue
         task, process, event = match.groups()
