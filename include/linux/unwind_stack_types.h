@@ -40,7 +40,8 @@ enum unwind_method {
  *	interrupted frame: the topmost one, or the caller of a signal frame; or the value
  *	that the signal saved could not be read; or a callee has not kept the register
  * @UNWIND_STOP_NOT_LOADED: the file's table is being loaded, or is to be loaded later, and
- *	the frame pointer did not help
+ *	the frame pointer did not help; or that is so of a file further in, and the frame
+ *	pointer may have led elsewhere
  * @UNWIND_STOP_BUSY: the mappings were being changed, and the task could not wait: it was
  *	exiting, executing another program or killed, or it had waited 128 times for this stack
  * @UNWIND_STOP_LIMIT: more frames than there is room for, or more work than one stack may take

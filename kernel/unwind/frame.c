@@ -786,6 +786,8 @@ static enum unwind_stop_reason next_frame(struct unwind_walk_state *state,
  * unwind_walk_next - move to the caller's frame
  * @state: the current frame
  *
+	if (!other && stop == UNWIND_STOP_NOT_LOADED)
+		state->guessed = true;
  * Context: as unwind_walk_frames().
  * Return: 0, or -ENOENT if there is no further frame: @state->stop has the reason; or if
  * something is needed first: @state->need.
@@ -801,7 +803,9 @@ int unwind_walk_next(struct unwind_walk_state *state)
 	stop = next_frame(state, &next);
 	if (state->need)
 		return -ENOENT;
-	state->stop = stop;
+	/* If a guess may have led here, that is the better reason */
+	state->stop = stop && stop != UNWIND_STOP_END && state->guessed ?
+		      UNWIND_STOP_NOT_LOADED : stop;
 	if (stop)
 		return -ENOENT;
 

@@ -111,6 +111,7 @@ struct ordinary {
  * @maps: all that were looked up
  * @rule: the last one's
  * @by_table: a table has described one before the last one
+ * @guessed: as in &struct unwind_walk_state
  */
 struct passed {
 	unsigned long			*ips;
@@ -120,6 +121,7 @@ struct passed {
 	const struct unwind_mapping	*maps;
 	u64				rule;
 	bool				by_table;
+	bool				guessed;
 };
 
 static __always_inline bool is_inside(const struct unwind_mapping *map, unsigned long addr)
@@ -176,6 +178,7 @@ static __always_inline u64 other_rule(struct passed *passed, const struct ordina
 			return SFRAME_RULE_NONE;
 		rule = RULE_RECORD;
 		passed->by_table |= !!(passed->rule & RULES_OF_TABLES);
+		passed->guessed |= passed->map->pending;
 	}
 	return read_half(ip, &insns) && !unwind_arch_maybe_trampoline(insns) ?
 	       rule : SFRAME_RULE_NONE;
@@ -368,6 +371,7 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 	state->saved_regs = 0;
 	state->method = passed.rule & RULES_OF_TABLES ? UNWIND_METHOD_SFRAME : UNWIND_METHOD_FP;
 	state->by_table |= passed.by_table || state->method == UNWIND_METHOD_SFRAME;
+	state->guessed |= passed.guessed;
 	state->topmost = false;
 	state->interrupted = false;
 	state->has_rule = false;

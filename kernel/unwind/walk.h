@@ -125,6 +125,7 @@ static __always_inline u16 unwind_walk_place(struct unwind_places *places, unsig
  * @interrupted: @ip is an interrupted instruction, not the one after a call
  * @sp_is_bound: the stack pointer is not known; it is @sp or further out
  * @by_table: a table has described at least one frame
+ * @guessed: a frame was found by instructions or frame pointer, while its table was not loaded
  * @has_rule: the rule, from a section that changes, was looked up: @rule is valid, or
  *	@rule_error says why not
  * @no_pages: do not bring in missing pages for the current frame
@@ -158,6 +159,7 @@ struct unwind_walk_state {
 	bool				interrupted;
 	bool				sp_is_bound;
 	bool				by_table;
+	bool				guessed;
 	bool				has_rule;
 	bool				no_pages;
 	bool				no_tables;

@@ -164,6 +164,9 @@ TEST_F(stop_reason, counts_are_reset_by_a_write)
 
 void without_table(void *fp);
 ASM_LABEL(without_table_at);
+/* All of its code, which can be copied */
+ASM_LABEL(without_table_start);
+ASM_LABEL(without_table_end);
 
 #if defined(__x86_64__)
 
@@ -171,6 +174,7 @@ ASM_LABEL(without_table_at);
 #define CALL_NOTHING	"	call	nothing\n"
 
 asm(".pushsection .text\n"
+	"without_table_start:\n"
 	"nothing:\n"
 	"	ret\n"
 	"without_table:\n"
@@ -188,11 +192,13 @@ asm(".pushsection .text\n"
 	"1:	leave\n"
 	"	ret\n"
 	"	nop\n"
+	"without_table_end:\n"
 	".popsection\n");
 
 #elif defined(__aarch64__)
 
 asm(".pushsection .text\n"
+	"without_table_start:\n"
 	"without_table:\n"
 	"	stp	x29, x30, [sp, #-16]!\n"
 	"	mov	x29, x0\n"
@@ -205,6 +211,7 @@ asm(".pushsection .text\n"
 	"1:	ldp	x29, x30, [sp], #16\n"
 	"	ret\n"
 	"	nop\n"
+	"without_table_end:\n"
 	".popsection\n");
 
 #endif
@@ -219,6 +226,32 @@ TEST_F(stop_reason, no_table_and_no_frame_pointer)
 {
 	expect_end("no table and no frame pointer", 1, without_table_at,
 		   without_table, (void *)1, NULL);
+}
+
+/*
+ * The table of a file that is open for writing may come later.  Until then the frame pointer
+ * may lead from there past any number of callers, so it does not say that the stack is whole.
+ */
+TEST_F(stop_reason, table_not_loaded_yet_of_a_frame_further_in)
+{
+	const size_t size = without_table_end - without_table_start;
+	unsigned long *stack = whole_stack();
+	char *at, name[] = "/tmp/unwind.XXXXXX";
+	int fd = mkstemp(name);
+
+	ASSERT_NE(NULL, stack);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, unlink(name));
+	ASSERT_EQ((ssize_t)size, write(fd, without_table_start, size));
+	at = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	ASSERT_NE(MAP_FAILED, at);
+	stack[-1] = (unsigned long)without_table_at;
+	stack[-2] = 0;
+	expect_end("table not loaded yet", 2, without_table_at,
+		   (void *)(at + ((char *)without_table - without_table_start)), stack - 2,
+		   stack - 2);
+	munmap(at, size);
+	close(fd);
 }
 
 #if defined(__x86_64__)
