@@ -237,6 +237,9 @@ static int read_memory(struct unwind_walk_state *state, unsigned long addr,
  * By table
  */
 
+/* A frame pointer that is lost; no address of a word */
+#define FP_LOST		1UL
+
 /* A register of an interrupted frame */
 static bool known_reg(struct unwind_walk_state *state, unsigned int reg,
 		      unsigned long *val)
@@ -267,7 +270,7 @@ static enum unwind_stop_reason rule_base(struct unwind_walk_state *state,
 					 UNWIND_STOP_NO_REGISTER;
 	case UNWIND_RULE_FP:
 		*base = state->fp;
-		return UNWIND_STOP_NONE;
+		return state->fp == FP_LOST ? UNWIND_STOP_NO_REGISTER : UNWIND_STOP_NONE;
 	case UNWIND_RULE_CFA:
 		*base = cfa;
 		return UNWIND_STOP_NONE;
@@ -417,9 +420,14 @@ static enum unwind_stop_reason apply_frame_rule(struct unwind_walk_state *state,
 		return stop;
 
 	next->fp = state->fp;
-	if (rule->fp.base != UNWIND_RULE_SAME)
-		stop = apply_rule(state, &rule->fp, next->sp, &next->fp);
-	return stop;
+	if (rule->fp.base == UNWIND_RULE_SAME)
+		return UNWIND_STOP_NONE;
+	stop = apply_rule(state, &rule->fp, next->sp, &next->fp);
+	if (stop != UNWIND_STOP_NO_REGISTER || state->need)
+		return stop;
+	/* The caller may do without */
+	next->fp = FP_LOST;
+	return UNWIND_STOP_NONE;
 }
 
 /*
@@ -778,6 +786,8 @@ static enum unwind_stop_reason next_frame(struct unwind_walk_state *state,
 		other = next_by_insns(state, described, next);
 	if (other == UNWIND_STOP_NO_FRAME)
 		other = next_by_fp(state, next);
+	if (!other && stop == UNWIND_STOP_NOT_LOADED)
+		state->guessed = true;
 	/* A fault of the table is a better reason than a missing frame pointer */
 	return other && stop != UNWIND_STOP_NO_FRAME ? stop : other;
 }
@@ -786,8 +796,6 @@ static enum unwind_stop_reason next_frame(struct unwind_walk_state *state,
  * unwind_walk_next - move to the caller's frame
  * @state: the current frame
  *
-	if (!other && stop == UNWIND_STOP_NOT_LOADED)
-		state->guessed = true;
  * Context: as unwind_walk_frames().
  * Return: 0, or -ENOENT if there is no further frame: @state->stop has the reason; or if
  * something is needed first: @state->need.

@@ -32,6 +32,9 @@ static const u8 array_fres[] = {
 /* The CFA is in a register, whatever is called */
 static const u8 kept_fres[] = { 0, FRE_SP(2), IN_REG(10), 8 };
 
+/* No frame has what is in register 17, which is an SSE register */
+static const u8 lost_fres[] = { 0, FRE_SP(5), IN_REG(7), 8, 0, IN_REG(17), 0 };
+
 static const struct {
 	u8		start;
 	u8		info;
@@ -50,6 +53,7 @@ static const struct {
 	{ TEST_SUM_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, sum_fres, sizeof(sum_fres) },
 	{ TEST_ARRAY_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, array_fres, sizeof(array_fres) },
 	{ TEST_KEPT_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, kept_fres, sizeof(kept_fres) },
+	{ TEST_LOST_FUNC, 0, SFRAME_FDE_TYPE_FLEX, 1, lost_fres, sizeof(lost_fres) },
 };
 
 /* @text_offset: where the text is, relative to the section */

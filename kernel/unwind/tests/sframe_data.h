@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A small SFrame section for the tests: ten functions in a row, in version 3.
+ * A small SFrame section for the tests: eleven functions in a row, in version 3.
  *
  *	text +  0  sp_func    16 bytes: entry (CFA = SP+8), then SP+24 from +4,
  *	                      and from +8 with FP saved at CFA-16
@@ -13,7 +13,8 @@
  *	text + 112 sum_func   16 bytes: CFA = *(SP + 16) + 8, if register 7 is SP
  *	text + 128 array_func 16 bytes: CFA = *(SP + R10 * 8 + 8) + 8, likewise
  *	text + 144 kept_func  16 bytes: CFA = R10 + 8
- *	text + 160 nothing
+ *	text + 160 lost_func  16 bytes: CFA = SP + 8, FP in register 17, if register 7 is SP
+ *	text + 176 nothing
  */
 #ifndef _KERNEL_UNWIND_TESTS_SFRAME_DATA_H
 #define _KERNEL_UNWIND_TESTS_SFRAME_DATA_H
@@ -32,10 +33,11 @@
 #define TEST_SUM_FUNC		112
 #define TEST_ARRAY_FUNC		128
 #define TEST_KEPT_FUNC		144
-#define TEST_TEXT_SIZE		160
+#define TEST_LOST_FUNC		160
+#define TEST_TEXT_SIZE		176
 
-#define TEST_NUM_FUNCS		10
-#define TEST_FRES_LEN		96
+#define TEST_NUM_FUNCS		11
+#define TEST_FRES_LEN		108
 
 struct test_sframe {
 	struct sframe_header	hdr;

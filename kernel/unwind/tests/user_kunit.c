@@ -467,6 +467,35 @@ static void user_sframe_cfa_kept(struct kunit *test)
 		     t->text + TEST_KEPT_FUNC + 4);
 }
 
+/* Where the frame pointer is lost, the stack ends only if it is needed */
+static void user_sframe_fp_lost(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	put_word(test, 10, t->text + TEST_LOST_FUNC + 1);
+	put_word(test, 11, t->text + TEST_SP_FUNC + 5);
+	put_word(test, 14, t->text + TEST_END_FUNC + 1);
+	put_word(test, 20, 0);
+	put_word(test, 21, t->text + TEST_END_FUNC + 1);
+	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 10), word_addr(t, 20));
+	start(test);
+	use_table(test);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_SP_FUNC, t->text + TEST_LOST_FUNC + 1,
+		     t->text + TEST_SP_FUNC + 5, t->text + TEST_END_FUNC + 1);
+	put_word(test, 11, t->text + TEST_FP_FUNC + 1);
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_SP_FUNC,
+		     t->text + TEST_LOST_FUNC + 1, t->text + TEST_FP_FUNC + 1);
+	/* It is known again where a caller has saved it */
+	put_word(test, 11, t->text + TEST_SP_FUNC + 9);
+	put_word(test, 13, word_addr(t, 20));
+	put_word(test, 14, t->text + TEST_FP_FUNC + 1);
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_SP_FUNC, t->text + TEST_LOST_FUNC + 1,
+		     t->text + TEST_SP_FUNC + 9, t->text + TEST_FP_FUNC + 1,
+		     t->text + TEST_END_FUNC + 1);
+}
+
 #endif /* CONFIG_X86_64 */
 
 /* A rule may lead neither back nor nowhere */
@@ -596,6 +625,7 @@ static struct kunit_case user_cases[] = {
 	KUNIT_CASE(user_sframe_cfa_sum),
 	KUNIT_CASE(user_sframe_cfa_after_array),
 	KUNIT_CASE(user_sframe_cfa_kept),
+	KUNIT_CASE(user_sframe_fp_lost),
 	KUNIT_CASE(user_sframe_not_compat),
 #endif
 	{}

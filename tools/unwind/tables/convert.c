@@ -58,6 +58,7 @@ static int add_block(struct conversion *c, __u64 start, __u64 end,
 {
 	struct row rows[BLOCK_MAX];
 	unsigned int i, unused = 1;
+	bool lost = false;
 
 	for (i = 0; i < size; i++) {
 		int note = make_row(c, state, start + i, &rows[i], &unused);
@@ -66,7 +67,10 @@ static int add_block(struct conversion *c, __u64 start, __u64 end,
 			notes_add(&c->notes, note, start, end, c->func);
 			return 0;
 		}
+		lost |= rules_fp_is_lost(&rows[i]);
 	}
+	if (lost)
+		notes_add(&c->notes, UNWIND_NOTE_FP, start, end, c->func);
 	c->said = true;
 	return sframe_add_block(&c->writer, start, end, rows, size);
 }
@@ -92,6 +96,8 @@ static int add_row(void *data, __u64 start, __u64 end,
 		notes_add(&c->notes, note, start, end, c->func);
 		return 0;
 	}
+	if (rules_fp_is_lost(&row))
+		notes_add(&c->notes, UNWIND_NOTE_FP, start, end, c->func);
 	c->said = true;
 	return sframe_add_row(&c->writer, start, end, &row);
 }

@@ -26,7 +26,6 @@
  * enum unwind_note_type - what a note is about
  * @UNWIND_NOTE_CFA: no rule says how to get the CFA
  * @UNWIND_NOTE_RA: nor the return address
- * @UNWIND_NOTE_FP: nor the caller's frame pointer
  * @UNWIND_NOTE_SP: the caller's stack pointer is not the CFA
  * @UNWIND_NOTE_OFFSET: an offset does not fit in 32 bits
  * @UNWIND_NOTE_PROGRAM: the function's CFI makes no sense here
@@ -36,18 +35,19 @@
  *	entry is used up to there
  * @UNWIND_NOTE_SECTION: the section makes no sense from here on; the note has the
  *	address of the section's bytes
+ * @UNWIND_NOTE_FP: SFrame has no rule for the caller's frame pointer, or the CFI says that
+ *	it is lost; the row says so
  * @UNWIND_NOTE_OVERLAP: two entries describe these addresses; the one that starts
  *	last is used
  * @UNWIND_NOTE_BEYOND: the function's CFI goes on after the function's end
  * @UNWIND_NOTE_TYPES: how many there are
  *
- * Up to @UNWIND_NOTE_SECTION the addresses have no row in the table.  For the others
- * it is the CFI that is wrong.
+ * Up to @UNWIND_NOTE_SECTION the addresses have no row in the table.  After
+ * @UNWIND_NOTE_FP it is the CFI that is wrong.
  */
 enum unwind_note_type {
 	UNWIND_NOTE_CFA,
 	UNWIND_NOTE_RA,
-	UNWIND_NOTE_FP,
 	UNWIND_NOTE_SP,
 	UNWIND_NOTE_OFFSET,
 	UNWIND_NOTE_PROGRAM,
@@ -55,6 +55,7 @@ enum unwind_note_type {
 	UNWIND_NOTE_OUTSIDE,
 	UNWIND_NOTE_HIDDEN,
 	UNWIND_NOTE_SECTION,
+	UNWIND_NOTE_FP,
 	UNWIND_NOTE_OVERLAP,
 	UNWIND_NOTE_BEYOND,
 	UNWIND_NOTE_TYPES,

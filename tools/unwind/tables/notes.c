@@ -9,7 +9,6 @@
 static const char * const texts[UNWIND_NOTE_TYPES] = {
 	[UNWIND_NOTE_CFA] = "SFrame has no rule for the CFA",
 	[UNWIND_NOTE_RA] = "SFrame has no rule for the return address",
-	[UNWIND_NOTE_FP] = "SFrame has no rule for the frame pointer",
 	[UNWIND_NOTE_SP] = "the stack pointer is not the CFA",
 	[UNWIND_NOTE_OFFSET] = "an offset is too large",
 	[UNWIND_NOTE_PROGRAM] = "the CFI makes no sense",
@@ -17,6 +16,7 @@ static const char * const texts[UNWIND_NOTE_TYPES] = {
 	[UNWIND_NOTE_OUTSIDE] = "the address is not executable",
 	[UNWIND_NOTE_HIDDEN] = "another entry lies within this function",
 	[UNWIND_NOTE_SECTION] = "the section makes no sense from here on",
+	[UNWIND_NOTE_FP] = "the caller's frame pointer is lost",
 	[UNWIND_NOTE_OVERLAP] = "two entries describe this",
 	[UNWIND_NOTE_BEYOND] = "the CFI goes on after the function's end",
 };
@@ -36,7 +36,7 @@ const char *unwind_note_text(unsigned int type)
  * unwind_note_is_gap - do the note's addresses have no row?
  * @type: one of &enum unwind_note_type
  *
- * Return: true if so; false if the CFI is wrong, but used.
+ * Return: true if so; false if the CFI is wrong, or SFrame says less, but it is used.
  */
 bool unwind_note_is_gap(unsigned int type)
 {

@@ -227,9 +227,8 @@ int rules_row(const struct machine *machine, const struct cfi_cie *cie,
 	note = make_ra(&m, &row->ra);
 	if (note >= 0)
 		return note;
-	note = make_rule(&m, &state->rules[CFI_FP], machine->fp, &row->fp,
-			 UNWIND_NOTE_FP);
-	if (note >= 0)
-		return note;
+	/* Whoever does without the frame pointer is found all the same */
+	if (make_rule(&m, &state->rules[CFI_FP], machine->fp, &row->fp, UNWIND_NOTE_FP) >= 0)
+		row->fp = (struct rule){ .base = RULE_REG, .reg = RULE_REG_NONE };
 	return make_sp(&m, row);
 }

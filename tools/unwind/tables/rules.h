@@ -25,6 +25,9 @@ enum rule_base {
 	RULE_CFA,
 };
 
+/* The number of no register: the caller's value is lost.  SFrame's control word has room for it. */
+#define RULE_REG_NONE	255
+
 /**
  * struct rule - how to get one value; rules are compared as bytes
  * @base: one of &enum rule_base
@@ -97,6 +100,11 @@ int rules_row(const struct machine *machine, const struct cfi_cie *cie,
 static inline bool rules_is_sum(const struct row *row)
 {
 	return row->cfa_scale || row->cfa_addend;
+}
+
+static inline bool rules_fp_is_lost(const struct row *row)
+{
+	return row->fp.base == RULE_REG && row->fp.reg == RULE_REG_NONE;
 }
 
 static inline bool rules_same_row(const struct row *a, const struct row *b)

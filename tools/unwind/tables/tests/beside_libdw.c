@@ -134,18 +134,27 @@ static bool is_added(struct file *f, u64 addr)
 }
 
 /* Notes are sorted by address; notes of one kind may lie within others */
-static bool is_noted(const struct file *f, u64 addr)
+static bool has_note(const struct file *f, u64 addr, bool (*is)(unsigned int type))
 {
 	size_t i;
 
 	for (i = 0; i < f->table.nr_notes; i++) {
 		const struct unwind_note *note = &f->table.notes[i];
 
-		if (unwind_note_is_gap(note->type) && addr >= note->start &&
-		    addr < note->end)
+		if (is(note->type) && addr >= note->start && addr < note->end)
 			return true;
 	}
 	return false;
+}
+
+static bool is_noted(const struct file *f, u64 addr)
+{
+	return has_note(f, addr, unwind_note_is_gap);
+}
+
+static bool is_about_fp(unsigned int type)
+{
+	return type == UNWIND_NOTE_FP;
 }
 
 static void find_row(struct file *f, u64 addr)
@@ -203,6 +212,9 @@ static void compare_with_row(struct file *f, u64 addr,
 	for (i = 0; i < FRAMES; i++) {
 		frame_by_libdw(&f->frames[i], f->row, addr, &want);
 		frame_by_row(&f->frames[i], row, &got);
+		/* The CFI may say more than SFrame can */
+		if (got.fp_lost)
+			want.fp_lost = has_note(f, addr, is_about_fp);
 		if (want.unknown || !frame_callers_equal(&want, &got)) {
 			f->sum.different++;
 			show(f, addr, want.unknown ? "libdw knows no caller" :

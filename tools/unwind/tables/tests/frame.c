@@ -81,7 +81,9 @@ void frame_by_row(const struct frame *frame, const struct unwind_frame_rule *row
 		return;
 	caller->sp = apply_cfa(frame, row);
 	caller->ra = apply(frame, &row->ra, caller->sp, frame->regs[frame->ra]);
-	caller->fp = apply(frame, &row->fp, caller->sp, frame->regs[frame->fp]);
+	caller->fp_lost = row->fp.base == UNWIND_RULE_REG && row->fp.reg >= FRAME_REGS;
+	if (!caller->fp_lost)
+		caller->fp = apply(frame, &row->fp, caller->sp, frame->regs[frame->fp]);
 }
 
 /*
@@ -224,7 +226,7 @@ void frame_by_libdw(const struct frame *frame, Dwarf_Frame *from, u64 pc,
 {
 	bool *pc_used = &caller->uses_pc;
 	Dwarf_Addr start, end;
-	bool undefined, sp_undefined, fp_undefined;
+	bool undefined, sp_undefined;
 	Dwarf_Op *ops;
 	size_t nr_ops;
 	u64 cfa;
@@ -244,8 +246,8 @@ void frame_by_libdw(const struct frame *frame, Dwarf_Frame *from, u64 pc,
 	caller->unknown =
 		!get_reg(frame, from, frame->ra, cfa, pc, &caller->ra, &undefined, pc_used) ||
 		!get_reg(frame, from, frame->sp, cfa, pc, &caller->sp, &sp_undefined, pc_used) ||
-		!get_reg(frame, from, frame->fp, cfa, pc, &caller->fp, &fp_undefined, pc_used) ||
-		sp_undefined || fp_undefined;
+		!get_reg(frame, from, frame->fp, cfa, pc, &caller->fp, &caller->fp_lost, pc_used) ||
+		sp_undefined;
 }
 
 bool frame_callers_equal(const struct caller *a, const struct caller *b)
@@ -253,5 +255,6 @@ bool frame_callers_equal(const struct caller *a, const struct caller *b)
 	if (a->signal != b->signal || a->outermost != b->outermost)
 		return false;
 	return a->outermost ||
-	       (a->ra == b->ra && a->sp == b->sp && a->fp == b->fp);
+	       (a->ra == b->ra && a->sp == b->sp && a->fp_lost == b->fp_lost &&
+		(a->fp_lost || a->fp == b->fp));
 }

@@ -33,6 +33,7 @@ struct frame {
  * @outermost: there is none
  * @signal: it was interrupted
  * @unknown: it cannot be found: there is no such rule
+ * @fp_lost: @fp is not known
  * @uses_pc: that depends on the address, also within a row
  * @ra: return address
  * @sp: stack pointer
@@ -42,6 +43,7 @@ struct caller {
 	bool	outermost;
 	bool	signal;
 	bool	unknown;
+	bool	fp_lost;
 	bool	uses_pc;
 	u64	ra;
 	u64	sp;

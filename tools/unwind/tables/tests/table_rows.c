@@ -19,6 +19,7 @@
 
 #include "convert.h"
 #include "kernel_table.h"
+#include "rules.h"
 
 struct symbol {
 	const char	*name;
@@ -48,6 +49,10 @@ static void print_rule(const char *of, const struct unwind_reg_rule *rule)
 
 	if (rule->base == UNWIND_RULE_SAME) {
 		printf(" %s=same", of);
+		return;
+	}
+	if (rule->base == UNWIND_RULE_REG && rule->reg == RULE_REG_NONE) {
+		printf(" %s=lost", of);
 		return;
 	}
 	printf(" %s=%s%s%+d%s", of, rule->deref ? "[" : "",

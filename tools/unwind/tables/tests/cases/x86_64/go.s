@@ -13,13 +13,13 @@
 #: at_07_top: outermost
 #: at_08_writes_sp: none
 #: at_09_called: cfa=sp+8 ra=[cfa-8] fp=same
-#: at_10_other_push: none
+#: at_10_other_push: cfa=sp+16 ra=[cfa-8] fp=lost
 #: at_11_odd: none
 #: at_12_own_cfi: cfa=sp+48 ra=[cfa-8] fp=same
 #: at_13_start: outermost
 #: at_14_handler: cfa=sp+8 ra=[cfa-8] fp=same
 #: at_15_handler_pushed: cfa=sp+16 ra=[cfa-8] fp=same
-#: note: +0, 1 bytes: SFrame has no rule for the frame pointer
+#: note: +0, 1 bytes: the caller's frame pointer is lost
 	.text
 	.global _start
 go_text:

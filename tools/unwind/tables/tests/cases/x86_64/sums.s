@@ -15,14 +15,14 @@
 #: at_12_two_arrays: none
 #: at_13_no_base: none
 #: at_14_array_not_read: none
-#: at_15_array_of_cfa: none
-#: at_16_saved_fp_sum: none
+#: at_15_array_of_cfa: cfa=sp+8 ra=[cfa-8] fp=lost
+#: at_16_saved_fp_sum: cfa=sp+8 ra=[cfa-8] fp=lost
 #: at_17_product: none
 #: at_18_shift: none
 #: at_19_plain: cfa=sp+8 ra=[cfa-8] fp=same
 #: note: +0, 1 bytes: an offset is too large
 #: note: +0, 4 bytes: SFrame has no rule for the CFA
-#: note: +0, 2 bytes: SFrame has no rule for the frame pointer
+#: note: +0, 2 bytes: the caller's frame pointer is lost
 #: note: +0, 2 bytes: SFrame has no rule for the CFA
 	.text
 	.cfi_startproc

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-# What SFrame cannot say has no row, and a note; the rest of the function has rows.
+# What SFrame cannot say has no row, and a note; the rest of the function has rows.  If that is
+# the caller's frame pointer, the row says that it is lost.
 #
 #: at_01_before: cfa=sp+8 ra=[cfa-8] fp=same
 #: at_02_sum: none
 #: at_03_after: cfa=sp+8 ra=[cfa-8] fp=same
-#: at_04_fp_value: none
-#: at_05_fp_undefined: none
+#: at_04_fp_value: cfa=sp+8 ra=[cfa-8] fp=lost
+#: at_05_fp_undefined: cfa=sp+8 ra=[cfa-8] fp=lost
 #: at_06_ra_value: none
 #: at_07_ra_same: none
 #: at_08_sp: none
@@ -13,7 +14,7 @@
 #: at_10_cfa_twice: none
 #: at_11_large: none
 #: note: sum+1, 2 bytes: SFrame has no rule for the CFA
-#: note: values+0, 2 bytes: SFrame has no rule for the frame pointer
+#: note: values+0, 2 bytes: the caller's frame pointer is lost
 #: note: values+2, 2 bytes: SFrame has no rule for the return address
 #: note: stack+0, 1 bytes: the stack pointer is not the CFA
 #: note: expressions+0, 2 bytes: SFrame has no rule for the CFA
