@@ -106,6 +106,15 @@ static bool find_rule(uint64_t ip, struct unwind_frame_rule *rule)
 				 rule);
 }
 
+/* A frame pointer that is lost; the caller may do without */
+#define FP_LOST	1
+
+/* A caller's register is not known */
+static bool is_known(const struct frame *frame, const struct unwind_reg_rule *rule)
+{
+	return rule->base != UNWIND_RULE_REG || (frame->topmost && rule->reg < DWARF_NUM);
+}
+
 static bool apply(const struct same_sample *sample, const struct frame *frame,
 		  const struct unwind_reg_rule *rule, uint64_t cfa, uint64_t *val,
 		  enum end *end)
@@ -116,13 +125,16 @@ static bool apply(const struct same_sample *sample, const struct frame *frame,
 		break;
 	case UNWIND_RULE_FP:
 		*val = frame->fp;
+		if (frame->fp == FP_LOST) {
+			*end = END_OTHER;
+			return false;
+		}
 		break;
 	case UNWIND_RULE_CFA:
 		*val = cfa;
 		break;
 	case UNWIND_RULE_REG:
-		/* A caller's register is not known */
-		if (!frame->topmost || rule->reg >= DWARF_NUM) {
+		if (!is_known(frame, rule)) {
 			*end = END_OTHER;
 			return false;
 		}
@@ -177,9 +189,11 @@ static bool next_frame(const struct same_sample *sample, struct frame *frame,
 	}
 	if (!apply(sample, frame, &rule.cfa, 0, &next.sp, end) ||
 	    !return_address(sample, frame, &rule, next.sp, &next.ip, end) ||
-	    (rule.fp.base != UNWIND_RULE_SAME &&
+	    (rule.fp.base != UNWIND_RULE_SAME && is_known(frame, &rule.fp) &&
 	     !apply(sample, frame, &rule.fp, next.sp, &next.fp, end)))
 		return false;
+	if (!is_known(frame, &rule.fp))
+		next.fp = FP_LOST;
 	next.exact = rule.signal;
 	*end = END_NO_TEXT;
 	if (!map_find(next.exact ? next.ip : next.ip - 1))
