@@ -162,14 +162,16 @@ static __always_inline u64 sframe_table_find_inside(const struct sframe_table *t
 	i += (u16)(number - i);
 	above = sframe_above(table->low + i, rest);
 	/* Eight entries at once; few blocks have more */
-	while (unlikely(n >= 8) && !above) {
+	while (unlikely(n >= 8)) {
+		if (above)
+			goto found;
 		n -= 8;
 		i += 8;
 		above = sframe_above(table->low + i, rest);
 	}
 	/* Pretend that the entry after the last one of the block is above the offset */
-	if (likely(n < 8))
-		above |= 1ULL << n * 8;
+	above |= 1ULL << n * 8;
+found:
 	i += __ffs(above) / 8;
 	/* The next entry may be in a block further on: that is taken for an edge, too */
 	*edge = !((table->low[i] + rest) % SFRAME_BLOCK);
