@@ -30,6 +30,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "insns.h"
@@ -94,7 +95,8 @@ static void table_register(const struct links *links)
 	links_register(KEY, table, size, links->text, links->nr * links->slot);
 }
 
-static uint64_t by_perf(enum how how)
+/* Was it the chain's stack? */
+static bool try_perf(enum how how, uint64_t *counted)
 {
 	const bool sample = how == SAMPLE;
 	struct ring *ring = sample ? &bench.sampled : &bench.ring;
@@ -105,10 +107,19 @@ static uint64_t by_perf(enum how how)
 		fail("event");
 	start = insns();
 	syscall(SYS_getppid);
-	start = insns() - start;
-	if (event_disable(event) || !links_sampled(&bench.links, bench.depth, ring))
+	*counted = insns() - start;
+	if (event_disable(event))
+		fail("event");
+	return links_sampled(&bench.links, bench.depth, ring);
+}
+
+static uint64_t by_perf(enum how how)
+{
+	uint64_t counted;
+
+	if (!try_perf(how, &counted))
 		fail("not the chain's stack");
-	return start;
+	return counted;
 }
 
 static uint64_t by_module(enum how how)
@@ -142,7 +153,7 @@ static uint64_t take_stack(enum how how)
 static bool is_measured(enum how how, unsigned int depth)
 {
 	if (how == SAMPLE)
-		return !bench.by_table;
+		return !bench.by_table && depth < DEPTH_MAX;
 	if (bench.module < 0)
 		return false;
 	return how != INPLACE || (bench.by_table && depth < DEPTH_MAX);
@@ -159,11 +170,22 @@ static void end_of_chain(const void *next)
 			bench.counts[how][i] = take_stack(how);
 }
 
-/* The kernel makes tables for the first stack */
+/*
+ * The kernel makes tables for the first stack.  It waits with that of this program itself, on
+ * arm64, if its file has just been written.
+ */
 static void end_of_first_chain(const void *next)
 {
+	const struct timespec pause = { .tv_nsec = 10000000 };
+	unsigned int left = 1000;
+	uint64_t counted;
+
 	(void)next;
-	take_stack(DEFERRED);
+	while (!try_perf(DEFERRED, &counted)) {
+		if (!left--)
+			fail("not the chain's stack");
+		nanosleep(&pause, NULL);
+	}
 }
 
 static void end_of_cold_chain(const void *next)
