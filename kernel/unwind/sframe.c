@@ -260,29 +260,29 @@ static __always_inline int search(const struct sframe_section *sec, s64 target,
 }
 
 /*
- * Function @index is empty: one before it with the same start may not be.
+ * The function is empty: one before it with the same start may not be.
  * Functions whose code was unreachable have entries at the address of the next
  * function, on either side of its own.
  */
 static __always_inline int step_over_empty(const struct sframe_section *sec,
-					   s64 start, u64 *index, u32 *size)
+					   struct sframe_func *func)
 {
 	u32 i;
 
-	for (i = 1; *index; i++) {
+	for (i = 1; func->index; i++) {
 		s64 prev;
 		int ret;
 
-		ret = read_func_start(sec, *index - 1, &prev);
+		ret = read_func_start(sec, func->index - 1, &prev);
 		if (ret)
 			return ret;
-		if (prev != start)
+		if (prev != func->start)
 			break;
 		if (i >= MAX_SCAN)
 			return -E2BIG;
-		(*index)--;
-		ret = read_size_in_order(sec, *index, size);
-		if (ret || *size)
+		func->index--;
+		ret = read_size_in_order(sec, func->index, &func->size);
+		if (ret || func->size)
 			return ret;
 	}
 	return -ENOENT;
@@ -290,82 +290,57 @@ static __always_inline int step_over_empty(const struct sframe_section *sec,
 
 /* The last function that starts at or before @target */
 static __always_inline int find_sorted(const struct sframe_section *sec,
-				       s64 target, u64 *index, s64 *start,
-				       u32 *size)
+				       s64 target, struct sframe_func *func)
 {
 	int ret;
 
-	ret = search(sec, target, index, start);
+	ret = search(sec, target, &func->index, &func->start);
 	if (ret)
 		return ret;
-	ret = read_size_in_order(sec, *index, size);
-	if (ret || *size)
+	ret = read_size_in_order(sec, func->index, &func->size);
+	if (ret || func->size)
 		return ret;
-	return step_over_empty(sec, *start, index, size);
+	return step_over_empty(sec, func);
 }
 
 /* The first function that covers @target */
 static __always_inline int find_unsorted(const struct sframe_section *sec,
-					 s64 target, u64 *index, s64 *start,
-					 u32 *size)
+					 s64 target, struct sframe_func *func)
 {
-	u32 i;
-
-	for (i = 0; i < sec->num_fdes; i++) {
+	for (func->index = 0; func->index < sec->num_fdes; func->index++) {
 		int ret;
 
-		if (i >= MAX_SCAN)
+		if (func->index >= MAX_SCAN)
 			return -E2BIG;
-		ret = read_func_start(sec, i, start);
+		ret = read_func_start(sec, func->index, &func->start);
 		if (ret)
 			return ret;
-		if (*start > target)
+		if (func->start > target)
 			continue;
-		ret = read_size_in_order(sec, i, size);
+		ret = read_size_in_order(sec, func->index, &func->size);
 		if (ret)
 			return ret;
-		if ((u64)target - (u64)*start < *size) {
-			*index = i;
+		if ((u64)target - (u64)func->start < func->size)
 			return 0;
-		}
 	}
 	return -ENOENT;
 }
 
-/* Fill in what the index says */
-static __always_inline int find_fde(const struct sframe_section *sec,
-				    unsigned long ip, struct sframe_func *func)
+static __always_inline int find_func(const struct sframe_section *sec,
+				     unsigned long ip, struct sframe_func *func)
 {
 	s64 target = (u64)ip - sec->origin;
 	int ret;
 
-	func->index = 0;
-	func->start = 0;
-	if (sec->flags & SFRAME_F_FDE_SORTED)
-		ret = find_sorted(sec, target, &func->index, &func->start,
-				  &func->size);
-	else
-		ret = find_unsorted(sec, target, &func->index, &func->start,
-				    &func->size);
+	ret = sec->flags & SFRAME_F_FDE_SORTED ? find_sorted(sec, target, func) :
+						 find_unsorted(sec, target, func);
 	if (ret)
 		return ret;
 
 	func->offset = (u64)target - (u64)func->start;
 	if (func->offset >= func->size)
 		return -ENOENT;
-	func->fde = sec->fdes + fde_pos(sec, func->index);
-	return read_fre_off(sec, func->index, &func->fre_off);
-}
-
-static __always_inline int find_func(const struct sframe_section *sec,
-				     unsigned long ip, struct sframe_func *func)
-{
-	int ret;
-
-	ret = find_fde(sec, ip, func);
-	if (ret)
-		return ret;
-	return is_v2(sec) ? read_func_v2(func) : read_func_attr_v3(sec, func);
+	return read_func(sec, func);
 }
 
 /*

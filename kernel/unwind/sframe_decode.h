@@ -168,6 +168,19 @@ static __always_inline int read_func_attr_v3(const struct sframe_section *sec,
 	return ret;
 }
 
+/* The rest of the function whose @index and @size are known */
+static __always_inline int read_func(const struct sframe_section *sec,
+				     struct sframe_func *func)
+{
+	int ret;
+
+	func->fde = sec->fdes + fde_pos(sec, func->index);
+	ret = read_fre_off(sec, func->index, &func->fre_off);
+	if (ret)
+		return ret;
+	return is_v2(sec) ? read_func_v2(func) : read_func_attr_v3(sec, func);
+}
+
 /* The attributes that every FRE of the function has */
 static __always_inline void set_func_flags(const struct sframe_section *sec,
 					   const struct sframe_func *func,

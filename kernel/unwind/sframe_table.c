@@ -184,18 +184,6 @@ static int collect_funcs(struct builder *b)
 	return set_bounds(b);
 }
 
-/* A function, from an entry of either version */
-static int read_func(const struct builder *b, const struct func_ref *ref,
-		     struct sframe_func *func)
-{
-	*func = (struct sframe_func){
-		.fde = b->sec.fdes + fde_pos(&b->sec, ref->index),
-		.size = ref->size,
-	};
-	read_fre_off(&b->sec, ref->index, &func->fre_off);
-	return is_v2(&b->sec) ? read_func_v2(func) : read_func_attr_v3(&b->sec, func);
-}
-
 /* How often a function's FREs are repeated, and in blocks of how many bytes */
 static bool read_repeats(const struct sframe_func *func, u32 *block, u32 *repeats)
 {
@@ -223,18 +211,19 @@ static int count_entries(struct builder *b)
 	u32 nr = 1, i, block, repeats;
 
 	for (i = 0; i < b->nr_funcs; i++) {
-		struct sframe_func func;
+		struct func_ref *ref = &b->funcs[i];
+		struct sframe_func func = { .index = ref->index, .size = ref->size };
 		u64 fres;
 
 		cond_resched();
 		nr += 2;
-		if (read_func(b, &b->funcs[i], &func) || !func.num_fres ||
+		if (read_func(&b->sec, &func) || !func.num_fres ||
 		    !read_repeats(&func, &block, &repeats))
 			continue;
 		/* The start of the first block is among the two */
 		fres = (func.num_fres + 1ULL) * repeats - 1;
 		if (fres > left) {
-			b->funcs[i].index = INDEX_BAD;
+			ref->index = INDEX_BAD;
 			continue;
 		}
 		left -= fres;
@@ -434,9 +423,9 @@ static void add_fres(struct builder *b, const struct sframe_func *func, u64 offs
 static void add_func(struct builder *b, const struct func_ref *ref)
 {
 	struct unwind_frame_rule rule = b->sec.fixed;
-	struct sframe_func func;
+	struct sframe_func func = { .index = ref->index, .size = ref->size };
 
-	if (ref->index == INDEX_BAD || read_func(b, ref, &func)) {
+	if (ref->index == INDEX_BAD || read_func(&b->sec, &func)) {
 		add_entry(b, ref->offset, NUMBER_BAD);
 	} else if (func.num_fres) {
 		add_fres(b, &func, ref->offset);
