@@ -516,6 +516,7 @@ struct runtime_frame {
 	uint16_t	runtime;
 };
 
+/* Each test is a process of its own: its chains and memory go with it */
 FIXTURE(stack)
 {
 	struct unwind_chain_attr attr;
@@ -561,7 +562,7 @@ FIXTURE_TEARDOWN(stack)
 }
 
 /* The frames of the only record of them; NULL if there is none, or it is not right */
-static const struct runtime_frame *read_frames(struct _test_data_stack *data, uint64_t *nr)
+static const struct runtime_frame *read_any_frames(struct _test_data_stack *data, uint64_t *nr)
 {
 	const struct record *rec;
 	const uint64_t *words;
@@ -580,6 +581,24 @@ static const struct runtime_frame *read_frames(struct _test_data_stack *data, ui
 	}
 	*nr = words[1];
 	return (const struct runtime_frame *)&words[2];
+}
+
+/* The same, if there are @nr */
+static const struct runtime_frame *read_frames(struct _test_data_stack *data, uint64_t nr)
+{
+	uint64_t found;
+	const struct runtime_frame *frames = read_any_frames(data, &found);
+
+	if (frames && found != nr)
+		printf("# %llu frames\n", (unsigned long long)found);
+	return found == nr ? frames : NULL;
+}
+
+static bool has_no_record(struct _test_data_stack *data)
+{
+	uint64_t nr;
+
+	return !read_any_frames(data, &nr) && data->recs.nr == 2;
 }
 
 static bool is_cut(const struct _test_data_stack *data)
@@ -623,12 +642,10 @@ static uint32_t line(const struct record *rec)
 /* leaf was called by native_eval(), and that by inner, which outer has called */
 #define EXPECT_RIGHT() do {						\
 	const struct runtime_frame *__frames;				\
-	uint64_t __nr;							\
 									\
 	eval(OUTER, 2, native_eval);					\
-	__frames = read_frames(self, &__nr);				\
+	__frames = read_frames(self, 3);				\
 	ASSERT_NE(NULL, __frames);					\
-	ASSERT_EQ(3, __nr);						\
 	ASSERT_EQ(2, nr_calls);						\
 	EXPECT_EQ((uintptr_t)&functions[2], __frames[0].function);	\
 	EXPECT_EQ((uintptr_t)&functions[1], __frames[1].function);	\
@@ -643,7 +660,6 @@ TEST_F(stack, thread_in_a_group_has_its_frames_in_their_places)
 {
 	ASSERT_EQ(0, add(&self->attr));
 	EXPECT_RIGHT();
-	EXPECT_EQ(0, del(KEY));
 }
 
 TEST_F(stack, thread_in_a_list_has_its_frames_in_their_places)
@@ -651,7 +667,6 @@ TEST_F(stack, thread_in_a_list_has_its_frames_in_their_places)
 	self->attr = chain_attr(1);
 	ASSERT_EQ(0, add(&self->attr));
 	EXPECT_RIGHT();
-	EXPECT_EQ(0, del(KEY));
 }
 
 TEST_F(stack, single_thread_has_its_frames_in_their_places)
@@ -659,7 +674,6 @@ TEST_F(stack, single_thread_has_its_frames_in_their_places)
 	self->attr = chain_attr(0);
 	ASSERT_EQ(0, add(&self->attr));
 	EXPECT_RIGHT();
-	EXPECT_EQ(0, del(KEY));
 }
 
 static void *other_thread(void *arg)
@@ -677,15 +691,12 @@ static void *other_thread(void *arg)
 TEST_F(stack, other_thread_without_a_list_has_no_record)
 {
 	pthread_t thread;
-	uint64_t nr;
 
 	self->attr = chain_attr(0);
 	ASSERT_EQ(0, add(&self->attr));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, other_thread, self));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
-	EXPECT_EQ(NULL, read_frames(self, &nr));
-	EXPECT_EQ(2, self->recs.nr);
-	EXPECT_EQ(0, del(KEY));
+	EXPECT_TRUE(has_no_record(self));
 }
 
 /*
@@ -698,7 +709,6 @@ TEST_F(stack, groups_of_frames_belong_to_the_frames_of_a_native_function)
 	self->attr = text_attr();
 	ASSERT_EQ(0, add(&self->attr));
 	EXPECT_RIGHT();
-	EXPECT_EQ(0, del(KEY));
 }
 
 /* A compiler may have moved away what is seldom executed */
@@ -710,25 +720,22 @@ TEST_F(stack, native_function_in_two_parts_is_one)
 	self->attr.text[0].size = 1;
 	ASSERT_EQ(0, add(&self->attr));
 	EXPECT_RIGHT();
-	EXPECT_EQ(0, del(KEY));
 }
 
 /* With the bit of @frame changed, all frames are there, but none has a place */
 #define EXPECT_APART(frame) do {					\
 	const struct runtime_frame *__frames;				\
-	uint64_t __nr, __i;						\
+	int __i;							\
 									\
 	has_entries = false;						\
 	changed = (frame);						\
 	self->attr = text_attr();					\
 	ASSERT_EQ(0, add(&self->attr));					\
 	eval(OUTER, 2, native_change);					\
-	__frames = read_frames(self, &__nr);				\
+	__frames = read_frames(self, 3);				\
 	ASSERT_NE(NULL, __frames);					\
-	ASSERT_EQ(3, __nr);						\
-	for (__i = 0; __i < __nr; __i++)				\
+	for (__i = 0; __i < 3; __i++)					\
 		EXPECT_EQ(APART, __frames[__i].place);			\
-	EXPECT_EQ(0, del(KEY));						\
 } while (0)
 
 TEST_F(stack, more_groups_than_native_frames_stand_apart)
@@ -746,7 +753,6 @@ TEST_F(stack, function_without_code_belongs_to_its_callers_frame)
 {
 	const struct runtime_frame *found;
 	const struct record *rec;
-	uint64_t nr;
 
 	has_entries = false;
 	self->attr = text_attr();
@@ -754,9 +760,8 @@ TEST_F(stack, function_without_code_belongs_to_its_callers_frame)
 	functions[2].line = 0;
 	ASSERT_EQ(0, add(&self->attr));
 	eval(OUTER, 2, native_function);
-	found = read_frames(self, &nr);
+	found = read_frames(self, 3);
 	ASSERT_NE(NULL, found);
-	ASSERT_EQ(3, nr);
 	EXPECT_EQ((uintptr_t)&functions[2], found[0].function);
 	EXPECT_EQ(return_addresses[0], address_at(self, found[0].place));
 	EXPECT_EQ(return_addresses[0], address_at(self, found[2].place));
@@ -765,42 +770,35 @@ TEST_F(stack, function_without_code_belongs_to_its_callers_frame)
 	EXPECT_STREQ("leaf", names(rec));
 	EXPECT_STREQ("", names(rec) + strlen(names(rec)) + 1);
 	EXPECT_EQ(0, line(rec));
-	EXPECT_EQ(0, del(KEY));
 }
 
 /* A function that is in no line is the runtime's own */
 TEST_F(stack, function_without_a_line_is_not_reported)
 {
 	const struct runtime_frame *found;
-	uint64_t nr;
 
 	functions[1].line = 0;
 	ASSERT_EQ(0, add(&self->attr));
 	eval(OUTER, 2, native_eval);
-	found = read_frames(self, &nr);
+	found = read_frames(self, 2);
 	functions[1].line = 20;
 	ASSERT_NE(NULL, found);
-	ASSERT_EQ(2, nr);
 	EXPECT_EQ((uintptr_t)&functions[2], found[0].function);
 	EXPECT_EQ((uintptr_t)&functions[0], found[1].function);
 	EXPECT_EQ(return_addresses[0], address_at(self, found[1].place));
-	EXPECT_EQ(0, del(KEY));
 }
 
 TEST_F(stack, frame_without_a_function_is_not_reported)
 {
 	const struct runtime_frame *found;
-	uint64_t nr;
 
 	INNER->function = NULL;
 	ASSERT_EQ(0, add(&self->attr));
 	eval(OUTER, 2, native_eval);
-	found = read_frames(self, &nr);
+	found = read_frames(self, 2);
 	ASSERT_NE(NULL, found);
-	ASSERT_EQ(2, nr);
 	EXPECT_EQ((uintptr_t)&functions[2], found[0].function);
 	EXPECT_EQ((uintptr_t)&functions[0], found[1].function);
-	EXPECT_EQ(0, del(KEY));
 }
 
 /* Bits that are not of the address are no part of it */
@@ -809,7 +807,6 @@ TEST_F(stack, tags_of_functions_are_removed)
 	INNER->function = (void *)((uintptr_t)INNER->function | 5);
 	ASSERT_EQ(0, add(&self->attr));
 	EXPECT_RIGHT();
-	EXPECT_EQ(0, del(KEY));
 }
 
 TEST_F(stack, stride_leads_to_the_caller)
@@ -819,7 +816,6 @@ TEST_F(stack, stride_leads_to_the_caller)
 		{ .function = &functions[0] }, { .function = NULL },
 	};
 	const struct runtime_frame *found;
-	uint64_t nr;
 
 	self->attr.next = 0;
 	self->attr.stride = sizeof(struct frame);
@@ -827,13 +823,11 @@ TEST_F(stack, stride_leads_to_the_caller)
 	/* The array is not linked; its frames are executed by no native frame that is known */
 	own.frame = array;
 	native_sample();
-	found = read_frames(self, &nr);
+	found = read_frames(self, 3);
 	ASSERT_NE(NULL, found);
-	ASSERT_EQ(3, nr);
 	EXPECT_EQ((uintptr_t)&functions[0], found[2].function);
 	EXPECT_EQ(APART, found[0].place);
 	EXPECT_FALSE(is_cut(self));
-	EXPECT_EQ(0, del(KEY));
 }
 
 TEST_F(stack, child_inherits_the_chain)
@@ -862,40 +856,29 @@ TEST_F(stack, child_inherits_the_chain)
 
 TEST_F(stack, without_a_chain_no_record)
 {
-	uint64_t nr;
-
 	ASSERT_EQ(0, add(&self->attr));
 	ASSERT_EQ(0, del(KEY));
 	eval(OUTER, 2, native_eval);
-	EXPECT_EQ(NULL, read_frames(self, &nr));
-	EXPECT_EQ(2, self->recs.nr);
+	EXPECT_TRUE(has_no_record(self));
 }
 
 TEST_F(stack, without_defer_runtime_no_record)
 {
-	uint64_t nr;
-
 	ring_unmap(&self->ring);
 	close(self->fd);
 	self->event.defer_runtime = 0;
 	ASSERT_EQ(0, open_event(self));
 	ASSERT_EQ(0, add(&self->attr));
 	eval(OUTER, 2, native_eval);
-	EXPECT_EQ(NULL, read_frames(self, &nr));
-	EXPECT_EQ(2, self->recs.nr);
-	EXPECT_EQ(0, del(KEY));
+	EXPECT_TRUE(has_no_record(self));
 }
 
 TEST_F(stack, thread_that_is_not_listed_has_no_record)
 {
-	uint64_t nr;
-
 	ASSERT_EQ(0, add(&self->attr));
 	own.tid = 1;
 	eval(OUTER, 2, native_eval);
-	EXPECT_EQ(NULL, read_frames(self, &nr));
-	EXPECT_EQ(2, self->recs.nr);
-	EXPECT_EQ(0, del(KEY));
+	EXPECT_TRUE(has_no_record(self));
 }
 
 /*
@@ -918,7 +901,6 @@ TEST_F(stack, names_are_announced_once)
 		EXPECT_EQ(functions[i].line, line(rec));
 		EXPECT_EQ(getpid(), ((const uint32_t *)(rec->raw + 1))[0]);
 	}
-	EXPECT_EQ(0, del(KEY));
 }
 
 /* The name of another function in the same place is announced at once */
@@ -926,42 +908,37 @@ TEST_F(stack, function_in_the_place_of_another_has_another_check)
 {
 	const struct runtime_frame *found;
 	uint32_t check;
-	uint64_t nr;
 
 	ASSERT_EQ(0, add(&self->attr));
 	eval(OUTER, 1, native_sample);
-	found = read_frames(self, &nr);
+	found = read_frames(self, 1);
 	ASSERT_NE(NULL, found);
-	ASSERT_EQ(1, nr);
 	check = found[0].check;
 	records_free(&self->recs);
 
 	functions[0].id++;
 	functions[0].line++;
 	eval(OUTER, 1, native_sample);
-	found = read_frames(self, &nr);
+	found = read_frames(self, 1);
 	functions[0].id--;
 	functions[0].line--;
 	ASSERT_NE(NULL, found);
 	EXPECT_NE(check, found[0].check);
 	ASSERT_NE(NULL, name_of(self, &functions[0]));
 	EXPECT_EQ(functions[0].line + 1, line(name_of(self, &functions[0])));
-	EXPECT_EQ(0, del(KEY));
 }
 
 #define EXPECT_NAME(expected) do {					\
 	const struct record *__rec;					\
-	uint64_t __nr;							\
 									\
 	ASSERT_EQ(0, add(&self->attr));					\
 	function.line = 1;						\
 	frames[0].function = &function;					\
 	eval(OUTER, 1, native_sample);					\
-	ASSERT_NE(NULL, read_frames(self, &__nr));			\
+	ASSERT_NE(NULL, read_frames(self, 1));				\
 	__rec = name_of(self, &function);				\
 	ASSERT_NE(NULL, __rec);						\
 	EXPECT_STREQ(expected, names(__rec));				\
-	EXPECT_EQ(0, del(KEY));						\
 } while (0)
 
 TEST_F(stack, names_are_printable)
@@ -1024,44 +1001,36 @@ TEST_F(stack, loop_of_frames_ends)
 	frames[2].caller = &frames[1];
 	own.frame = &frames[2];
 	native_sample();
-	found = read_frames(self, &nr);
+	found = read_any_frames(self, &nr);
 	ASSERT_NE(NULL, found);
 	EXPECT_LE(3, nr);
 	EXPECT_GE(16, nr);
 	EXPECT_TRUE(is_cut(self));
-	EXPECT_EQ(0, del(KEY));
 }
 
 TEST_F(stack, more_frames_than_the_limit_are_cut)
 {
 	struct frame *many = calloc(3000, sizeof(*many));
 	const struct runtime_frame *found;
-	uint64_t nr, i;
+	uint64_t i;
 
 	ASSERT_NE(NULL, many);
 	for (i = 0; i < 3000; i++)
 		many[i].function = &functions[i % 3];
 	ASSERT_EQ(0, add(&self->attr));
 	eval(many, 3000, native_sample);
-	found = read_frames(self, &nr);
+	found = read_frames(self, FRAMES_MAX);
 	ASSERT_NE(NULL, found);
-	EXPECT_EQ(FRAMES_MAX, nr);
 	EXPECT_TRUE(is_cut(self));
 	EXPECT_EQ((uintptr_t)&functions[2999 % 3], found[0].function);
-	EXPECT_EQ(0, del(KEY));
-	free(many);
 }
 
 TEST_F(stack, loop_of_threads_ends)
 {
-	uint64_t nr;
-
 	ASSERT_EQ(0, add(&self->attr));
 	others[2].next = &others[0];
 	native_sample();
-	EXPECT_EQ(NULL, read_frames(self, &nr));
-	EXPECT_EQ(2, self->recs.nr);
-	EXPECT_EQ(0, del(KEY));
+	EXPECT_TRUE(has_no_record(self));
 }
 
 TEST_F(stack, frame_that_cannot_be_read_cuts_the_chain)
@@ -1071,21 +1040,18 @@ TEST_F(stack, frame_that_cannot_be_read_cuts_the_chain)
 	};
 	const struct runtime_frame *found;
 	unsigned int i;
-	uint64_t nr;
 
 	ASSERT_EQ(0, add(&self->attr));
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		frames[2].caller = bad[i];
 		own.frame = &frames[2];
 		native_sample();
-		found = read_frames(self, &nr);
+		found = read_frames(self, 1);
 		ASSERT_NE(NULL, found);
-		EXPECT_EQ(1, nr);
 		EXPECT_TRUE(is_cut(self));
 		EXPECT_EQ(APART, found[0].place);
 		records_free(&self->recs);
 	}
-	EXPECT_EQ(0, del(KEY));
 }
 
 /* The program's handler of faults, which never comes, is not waited for */
@@ -1094,7 +1060,6 @@ TEST_F(stack, frame_in_memory_of_a_userfaultfd_cuts_the_chain)
 	struct uffdio_api api = { .api = UFFD_API };
 	const struct runtime_frame *found;
 	struct uffdio_register range = {};
-	uint64_t nr;
 	void *page;
 	int fd;
 
@@ -1113,13 +1078,9 @@ TEST_F(stack, frame_in_memory_of_a_userfaultfd_cuts_the_chain)
 	LEAF->caller = page;
 	own.frame = LEAF;
 	native_sample();
-	found = read_frames(self, &nr);
+	found = read_frames(self, 1);
 	ASSERT_NE(NULL, found);
-	EXPECT_EQ(1, nr);
 	EXPECT_TRUE(is_cut(self));
-	EXPECT_EQ(0, del(KEY));
-	munmap(page, getpagesize());
-	close(fd);
 }
 
 /* A chain may lead into a file: no page of it is allocated, and none is read */
@@ -1128,7 +1089,6 @@ TEST_F(stack, frame_in_a_hole_of_a_shared_file_allocates_no_page)
 	const size_t size = 16 * getpagesize();
 	const struct runtime_frame *found;
 	struct stat st;
-	uint64_t nr;
 	char *map;
 	int fd;
 
@@ -1141,15 +1101,11 @@ TEST_F(stack, frame_in_a_hole_of_a_shared_file_allocates_no_page)
 	LEAF->caller = (void *)(map + 3 * getpagesize());
 	own.frame = LEAF;
 	native_sample();
-	found = read_frames(self, &nr);
+	found = read_frames(self, 1);
 	ASSERT_NE(NULL, found);
-	EXPECT_EQ(1, nr);
 	EXPECT_TRUE(is_cut(self));
 	ASSERT_EQ(0, fstat(fd, &st));
 	EXPECT_EQ(0, st.st_blocks);
-	EXPECT_EQ(0, del(KEY));
-	munmap(map, size);
-	close(fd);
 }
 
 /* Without randomization, the stack is there, and with it the entry frames */
@@ -1161,7 +1117,6 @@ TEST_F(stack, frame_at_the_end_of_the_address_space_is_read)
 	const struct runtime_frame *found;
 	void *map = MAP_FAILED;
 	struct frame *frame;
-	uint64_t nr;
 	int i;
 
 	/* The last page below the end may have to stay free */
@@ -1177,13 +1132,10 @@ TEST_F(stack, frame_at_the_end_of_the_address_space_is_read)
 	LEAF->caller = frame;
 	own.frame = LEAF;
 	native_sample();
-	found = read_frames(self, &nr);
+	found = read_frames(self, 2);
 	ASSERT_NE(NULL, found);
-	ASSERT_EQ(2, nr);
 	EXPECT_EQ((uintptr_t)&functions[1], found[1].function);
 	EXPECT_FALSE(is_cut(self));
-	EXPECT_EQ(0, del(KEY));
-	munmap(map, size);
 }
 
 /* Memory of the program's own that is not resident is brought in: it may be swapped out */
@@ -1192,7 +1144,6 @@ TEST_F(stack, frame_in_memory_that_is_not_resident_is_read)
 	const size_t size = getpagesize();
 	const struct runtime_frame *found;
 	struct frame *frame;
-	uint64_t nr;
 	int fd;
 
 	fd = memfd_create("frames", MFD_CLOEXEC);
@@ -1207,14 +1158,10 @@ TEST_F(stack, frame_in_memory_that_is_not_resident_is_read)
 	LEAF->caller = frame;
 	own.frame = LEAF;
 	native_sample();
-	found = read_frames(self, &nr);
+	found = read_frames(self, 2);
 	ASSERT_NE(NULL, found);
-	ASSERT_EQ(2, nr);
 	EXPECT_EQ((uintptr_t)&functions[1], found[1].function);
 	EXPECT_FALSE(is_cut(self));
-	EXPECT_EQ(0, del(KEY));
-	munmap(frame, size);
-	close(fd);
 }
 
 /* Rounds of random pointers in an arena: whatever comes, it comes whole, and ends */
@@ -1250,7 +1197,7 @@ static int count_frames(struct _test_data_stack *data)
 	uint64_t nr, i;
 	int ret = -1;
 
-	found = read_frames(data, &nr);
+	found = read_any_frames(data, &nr);
 	if (records_count(&data->recs, PERF_RECORD_CALLCHAIN_DEFERRED) &&
 	    records_count(&data->recs, PERF_RECORD_CALLCHAIN_RUNTIME) == !!found)
 		ret = nr;
@@ -1289,10 +1236,6 @@ TEST_F(stack, random_memory_makes_records_that_are_whole)
 		with_frames += !!nr;
 	}
 	EXPECT_LT(ROUNDS / 100, with_frames);
-	EXPECT_EQ(0, del(KEY));
-	EXPECT_EQ(0, del(direct.key));
-	EXPECT_EQ(0, del(text.key));
-	free(arena);
 }
 
 static uint32_t small(unsigned int *seed)
@@ -1343,7 +1286,6 @@ TEST_F(stack, random_attrs_make_records_that_are_whole)
 	}
 	EXPECT_LT(ROUNDS / 100, accepted);
 	EXPECT_LT(0, with_frames);
-	free(arena);
 }
 
 /* The lists change while they are read */
@@ -1377,7 +1319,7 @@ TEST_F(stack, lists_that_change_make_no_wrong_frames)
 		group.threads = i % 2 ? &own : &others[0];
 		nr_calls = 0;
 		eval(OUTER, 1, native_sample);
-		found = read_frames(self, &nr);
+		found = read_any_frames(self, &nr);
 		with_frames += !!nr;
 		if (nr) {
 			EXPECT_EQ(1, nr);
@@ -1388,7 +1330,6 @@ TEST_F(stack, lists_that_change_make_no_wrong_frames)
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	EXPECT_LE(ROUNDS / 2, with_frames);
-	EXPECT_EQ(0, del(KEY));
 }
 
 /*
