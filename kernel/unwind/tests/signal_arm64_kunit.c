@@ -112,9 +112,8 @@ static void start_in_handler(struct kunit *test)
 
 	put_word(test, FRAME - 12, word_addr(t, RECORD));
 	put_word(test, FRAME - 11, t->text + TRAMPOLINE);
-	set_regs(t, t->text + HANDLER, word_addr(t, FRAME - 20),
+	start_at(test, t->text + HANDLER, word_addr(t, FRAME - 20),
 		 word_addr(t, FRAME - 12));
-	start(test);
 }
 
 /* By the record: the handler's frame need not be known */
@@ -137,8 +136,7 @@ static void signal_by_table(struct kunit *test)
 	interrupted(test);
 	put_word(test, RECORD, 0);
 	put_word(test, FRAME - 1, t->text + TRAMPOLINE);
-	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, FRAME - 1), 1);
-	start(test);
+	start_at(test, t->text + TEST_SP_FUNC, word_addr(t, FRAME - 1), 1);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + TEST_SP_FUNC,
 		     t->text + TRAMPOLINE, t->text + INTERRUPTED,
@@ -152,8 +150,7 @@ static void signal_topmost(struct kunit *test)
 	unsigned long ip = t->text + TRAMPOLINE;
 
 	interrupted(test);
-	set_regs(t, ip, word_addr(t, FRAME), word_addr(t, RECORD));
-	start(test);
+	start_at(test, ip, word_addr(t, FRAME), word_addr(t, RECORD));
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, ip, t->text + INTERRUPTED,
 		     t->text + CALLER);
 
@@ -300,9 +297,8 @@ static void signal_astray(struct kunit *test)
 
 	put_word(test, OUTSIDE, 0);
 	put_word(test, OUTSIDE + 1, t->text + CALLER);
-	set_regs(t, t->text + INTERRUPTED + (1UL << 54), word_addr(t, OUTSIDE),
+	start_at(test, t->text + INTERRUPTED + (1UL << 54), word_addr(t, OUTSIDE),
 		 word_addr(t, OUTSIDE));
-	start(test);
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + INTERRUPTED, t->text + CALLER);
 }
 
@@ -350,8 +346,7 @@ static void signal_hostile(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_UNREADABLE, t->text + HANDLER,
 		     t->text + TRAMPOLINE);
 
-	set_regs(t, t->text + TRAMPOLINE, -8UL, word_addr(t, RECORD));
-	start(test);
+	start_at(test, t->text + TRAMPOLINE, -8UL, word_addr(t, RECORD));
 	EXPECT_STACK(test, UNWIND_STOP_UNREADABLE, t->text + TRAMPOLINE);
 }
 

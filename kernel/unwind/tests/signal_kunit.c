@@ -72,9 +72,8 @@ static void start_in_handler(struct kunit *test)
 	put_text(test, 0x800, leave_ret, sizeof(leave_ret));
 	put_word(test, FRAME - 2, 0x77);
 	put_word(test, FRAME - 1, t->text + TRAMPOLINE);
-	set_regs(t, t->text + 0x800, word_addr(t, FRAME - 4),
+	start_at(test, t->text + 0x800, word_addr(t, FRAME - 4),
 		 word_addr(t, FRAME - 2));
-	start(test);
 }
 
 static void interrupted_by(struct kunit *test, const struct trampoline *code)
@@ -90,8 +89,7 @@ static void interrupted_by(struct kunit *test, const struct trampoline *code)
 	put_text(test, TRAMPOLINE, code->insns, code->len);
 	put_text(test, 0x900, leave_ret, sizeof(leave_ret));
 	put_frame(test, FRAME, &sc);
-	put_word(test, 210, 0);
-	put_word(test, 211, t->text + 0xa00);
+	put_words(test, 210, 0, t->text + 0xa00);
 }
 
 static void signal_frame(struct kunit *test)
@@ -114,9 +112,8 @@ static void start_at_frame(struct kunit *test, unsigned int frame)
 {
 	struct user_test *t = test->priv;
 
-	set_regs(t, t->text + 0x800, word_addr(t, frame - 4),
+	start_at(test, t->text + 0x800, word_addr(t, frame - 4),
 		 word_addr(t, frame - 2));
-	start(test);
 }
 
 /*
@@ -168,8 +165,7 @@ static void signal_topmost(struct kunit *test)
 		unsigned long ip = t->text + TRAMPOLINE;
 
 		interrupted_by(test, codes[i]);
-		set_regs(t, ip, word_addr(t, FRAME), 1);
-		start(test);
+		start_at(test, ip, word_addr(t, FRAME), 1);
 		EXPECT_STACK(test, UNWIND_STOP_END_FP, ip, t->text + 0x900,
 			     t->text + 0xa00);
 
@@ -200,8 +196,7 @@ static void signal_other_stack(struct kunit *test)
 
 	interrupted_by(test, &movq);
 	put_frame(test, FRAME, &sc);
-	put_word(test, 20, 0);
-	put_word(test, 21, t->text + 0xb00);
+	put_words(test, 20, 0, t->text + 0xb00);
 	start_in_handler(test);
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + 0x800,
 		     t->text + TRAMPOLINE, t->text + 0x900, t->text + 0xb00);
@@ -291,8 +286,7 @@ static void signal_marked_rule(struct kunit *test)
 	};
 
 	put_word(test, FRAME, t->text + TEST_END_FUNC + 8);
-	set_regs(t, t->text + TEST_SIG_FUNC, word_addr(t, FRAME), 1);
-	start(test);
+	start_at(test, t->text + TEST_SIG_FUNC, word_addr(t, FRAME), 1);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_SIG_FUNC,
 		     t->text + TEST_END_FUNC + 8);
@@ -382,8 +376,7 @@ static void signal_hostile(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, t->text + 0x800,
 		     t->text + TRAMPOLINE);
 
-	set_regs(t, t->text + TRAMPOLINE, -8UL, 1);
-	start(test);
+	start_at(test, t->text + TRAMPOLINE, -8UL, 1);
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, t->text + TRAMPOLINE);
 }
 
@@ -482,8 +475,7 @@ static void signal_compat_nested(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)(low.stack + 0x100 + regs),
 					   &sc, sizeof(sc)), 0);
 	put_frame_32(test, &low, low.stack + 0x400 + regs);
-	set_regs(t, low.text, low.stack + 0x100, 1);
-	start(test);
+	start_at(test, low.text, low.stack + 0x100, 1);
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, low.text, low.text + 5,
 		     low.text + 0x300, low.text + 0x400);
 }

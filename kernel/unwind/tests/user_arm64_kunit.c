@@ -245,14 +245,11 @@ static void arm64_tags(struct kunit *test)
 	struct user_test *t = test->priv;
 
 	has_record(test);
-	put_word(test, 10, tag(word_addr(t, 20)));
-	put_word(test, 11, tag(t->text + NOWHERE + 8));
-	put_word(test, 20, 0);
-	put_word(test, 21, t->text + OUTER + BODY);
+	put_words(test, 10, tag(word_addr(t, 20)), tag(t->text + NOWHERE + 8));
+	put_words(test, 20, 0, t->text + OUTER + BODY);
 	begin(test, NOWHERE, 8, 10, 0);
-	set_regs(t, t->text + NOWHERE, tag(word_addr(t, 8)),
+	start_at(test, t->text + NOWHERE, tag(word_addr(t, 8)),
 		 tag(word_addr(t, 10)));
-	start(test);
 	use_table_of(test, PAGE_SIZE);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
 		     t->text + NOWHERE + 8, t->text + OUTER + BODY);

@@ -89,6 +89,12 @@ void put_word(struct kunit *test, unsigned int index, u64 val)
 	KUNIT_ASSERT_EQ(test, put_user(val, (u64 __user *)t->stack + index), 0);
 }
 
+void put_words(struct kunit *test, unsigned int index, u64 val, u64 after)
+{
+	put_word(test, index, val);
+	put_word(test, index + 1, after);
+}
+
 unsigned long word_addr(struct user_test *t, unsigned int index)
 {
 	return t->stack + index * sizeof(u64);
@@ -127,6 +133,12 @@ void start(struct kunit *test)
 	struct user_test *t = test->priv;
 
 	KUNIT_ASSERT_EQ(test, unwind_walk_start(&t->state, &t->regs), 0);
+}
+
+void start_at(struct kunit *test, unsigned long ip, unsigned long sp, unsigned long fp)
+{
+	set_regs(test->priv, ip, sp, fp);
+	start(test);
 }
 
 void take_stack(struct kunit *test)

@@ -47,11 +47,14 @@ struct user_test {
 
 int user_test_init(struct kunit *test);
 void put_word(struct kunit *test, unsigned int index, u64 val);
+/* At @index and after it, as in a frame record */
+void put_words(struct kunit *test, unsigned int index, u64 val, u64 after);
 unsigned long word_addr(struct user_test *t, unsigned int index);
 void set_regs(struct user_test *t, unsigned long ip, unsigned long sp,
 	      unsigned long fp);
 void set_kernel_regs(struct user_test *t);
 void start(struct kunit *test);
+void start_at(struct kunit *test, unsigned long ip, unsigned long sp, unsigned long fp);
 /* The whole stack, with page faults and all tables */
 void take_stack(struct kunit *test);
 /* As far as that is possible without page faults */

@@ -18,12 +18,9 @@ static void user_fp_chain(struct kunit *test)
 	struct user_test *t = test->priv;
 
 	/* Two frame records; the outer one has no caller's frame pointer */
-	put_word(test, 10, word_addr(t, 20));
-	put_word(test, 11, t->text + 0x110);
-	put_word(test, 20, 0);
-	put_word(test, 21, t->text + 0x220);
-	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
-	start(test);
+	put_words(test, 10, word_addr(t, 20), t->text + 0x110);
+	put_words(test, 20, 0, t->text + 0x220);
+	start_at(test, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, 0x1000, t->text + 0x110, t->text + 0x220);
 }
 
@@ -36,12 +33,9 @@ static void user_fp_not_called(struct kunit *test)
 	struct user_test *t = test->priv;
 
 	KUNIT_ASSERT_EQ(test, put_user(0ULL, (u64 __user *)(t->text + 0x108)), 0);
-	put_word(test, 10, word_addr(t, 20));
-	put_word(test, 11, t->text + 0x110);
-	put_word(test, 20, 0);
-	put_word(test, 21, t->text + 0x220);
-	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
-	start(test);
+	put_words(test, 10, word_addr(t, 20), t->text + 0x110);
+	put_words(test, 20, 0, t->text + 0x220);
+	start_at(test, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	EXPECT_STACK(test, UNWIND_STOP_NO_CALL, 0x1000, t->text + 0x110);
 }
 
@@ -49,28 +43,23 @@ static void user_fp_not_a_frame(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
-	put_word(test, 10, word_addr(t, 20));
-	put_word(test, 11, t->text + 0x110);
+	put_words(test, 10, word_addr(t, 20), t->text + 0x110);
 
 	/* Below the stack pointer */
-	set_regs(t, 0x1000, word_addr(t, 12), word_addr(t, 10));
-	start(test);
+	start_at(test, 0x1000, word_addr(t, 12), word_addr(t, 10));
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000);
 
 	/* Not aligned */
-	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10) + 4);
-	start(test);
+	start_at(test, 0x1000, word_addr(t, 4), word_addr(t, 10) + 4);
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000);
 
 	/* At the very end of the address space */
-	set_regs(t, 0x1000, word_addr(t, 4), -8UL);
-	start(test);
+	start_at(test, 0x1000, word_addr(t, 4), -8UL);
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000);
 
 	/* Not mapped */
 	KUNIT_ASSERT_EQ(test, vm_munmap(t->stack + PAGE_SIZE, PAGE_SIZE), 0);
-	set_regs(t, 0x1000, word_addr(t, 4), t->stack + PAGE_SIZE);
-	start(test);
+	start_at(test, 0x1000, word_addr(t, 4), t->stack + PAGE_SIZE);
 	EXPECT_STACK(test, UNWIND_STOP_UNREADABLE, 0x1000);
 }
 
@@ -79,10 +68,8 @@ static void user_fp_loop(struct kunit *test)
 	struct user_test *t = test->priv;
 
 	/* A record that points to itself: not further out */
-	put_word(test, 10, word_addr(t, 10));
-	put_word(test, 11, t->text + 0x110);
-	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
-	start(test);
+	put_words(test, 10, word_addr(t, 10), t->text + 0x110);
+	start_at(test, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000, t->text + 0x110);
 }
 
@@ -90,10 +77,8 @@ static void user_kernel_address(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
-	put_word(test, 10, word_addr(t, 20));
-	put_word(test, 11, (unsigned long)user_kernel_address);
-	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
-	start(test);
+	put_words(test, 10, word_addr(t, 20), (unsigned long)user_kernel_address);
+	start_at(test, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000);
 }
 
@@ -106,8 +91,7 @@ static void user_limit(struct kunit *test)
 		put_word(test, 10 + i, word_addr(t, 12 + i));
 		put_word(test, 11 + i, t->text + 0x110);
 	}
-	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
-	start(test);
+	start_at(test, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	take_stack(test);
 	KUNIT_EXPECT_EQ(test, t->trace.nr, MAX_FRAMES);
 	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_LIMIT);
@@ -137,8 +121,7 @@ static void user_compat(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, put_user((u32)(low + 0x220), &words[21]), 0);
 
 	t->regs.cs = __USER32_CS;
-	set_regs(t, 0x1000, low + 16, low + 40);
-	start(test);
+	start_at(test, 0x1000, low + 16, low + 40);
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, 0x1000, low + 0x110, low + 0x220);
 
 	/* A segment of the program's own: addresses are not what they seem */
@@ -164,13 +147,10 @@ static void user_sframe_stack(struct kunit *test)
 	/* sp_func at its entry: return address on top */
 	put_word(test, 10, t->text + TEST_SP_FUNC + 9);
 	/* sp_func at +8: CFA = SP+24, RA below, FP below that */
-	put_word(test, 12, word_addr(t, 20));
-	put_word(test, 13, t->text + TEST_FP_FUNC + 4);
+	put_words(test, 12, word_addr(t, 20), t->text + TEST_FP_FUNC + 4);
 	/* fp_func: CFA = FP+16 */
-	put_word(test, 20, 0x5555);
-	put_word(test, 21, t->text + TEST_END_FUNC + 1);
-	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 10), 0x77);
-	start(test);
+	put_words(test, 20, 0x5555, t->text + TEST_END_FUNC + 1);
+	start_at(test, t->text + TEST_SP_FUNC, word_addr(t, 10), 0x77);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_SP_FUNC,
 		     t->text + TEST_SP_FUNC + 9, t->text + TEST_FP_FUNC + 4,
@@ -185,17 +165,14 @@ static void user_sframe_further_in(struct kunit *test)
 	struct user_test *t = test->priv;
 
 	/* fp_func: CFA = FP+16 */
-	put_word(test, 12, 0x5555);
-	put_word(test, 13, t->text + TEST_END_FUNC + 4);
+	put_words(test, 12, 0x5555, t->text + TEST_END_FUNC + 4);
 	put_word(test, 30, t->text + TEST_FP_FUNC + 4);
-	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 30), word_addr(t, 12));
-	start(test);
+	start_at(test, t->text + TEST_SP_FUNC, word_addr(t, 30), word_addr(t, 12));
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_SP_FUNC,
 		     t->text + TEST_FP_FUNC + 4, t->text + TEST_END_FUNC + 4);
 
-	set_regs(t, t->text + TEST_FP_FUNC + 4, word_addr(t, 30), word_addr(t, 12));
-	start(test);
+	start_at(test, t->text + TEST_FP_FUNC + 4, word_addr(t, 30), word_addr(t, 12));
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_FP_FUNC + 4);
 }
@@ -216,26 +193,22 @@ static void user_fp_further_in(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, put_user(0ULL, (u64 __user *)(inner + 0x100)), 0);
 	KUNIT_ASSERT_EQ(test, put_user(t->text + 0x220, (u64 __user *)(inner + 0x108)), 0);
 
-	set_regs(t, 0x1000, outer, outer);
-	start(test);
+	start_at(test, 0x1000, outer, outer);
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, 0x1000, t->text + 0x110, t->text + 0x220);
 
 	/* An interrupted function's is not followed */
-	set_regs(t, 0x1000, outer, inner + 0x100);
-	start(test);
+	start_at(test, 0x1000, outer, inner + 0x100);
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000);
 
 	/* Nor is a record from which the next one lies further in */
 	KUNIT_ASSERT_EQ(test, put_user(inner + 0x80, (u64 __user *)(inner + 0x100)), 0);
-	set_regs(t, 0x1000, outer, outer);
-	start(test);
+	start_at(test, 0x1000, outer, outer);
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000, t->text + 0x110);
 
 	/* Nor one in the same mapping */
 	KUNIT_ASSERT_EQ(test, put_user(inner + 0x100, (u64 __user *)(inner + 0x200)), 0);
 	KUNIT_ASSERT_EQ(test, put_user(t->text + 0x110, (u64 __user *)(inner + 0x208)), 0);
-	set_regs(t, 0x1000, inner + 0x200, inner + 0x200);
-	start(test);
+	start_at(test, 0x1000, inner + 0x200, inner + 0x200);
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000, t->text + 0x110);
 }
 
@@ -250,14 +223,12 @@ static void user_sframe_ra_minus_one(struct kunit *test)
 	/* From sp_func's entry into the end of sp_func, which is end_func's start */
 	put_word(test, 10, t->text + TEST_END_FUNC);
 	put_word(test, 13, t->text + TEST_END_FUNC + 1);
-	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 10), 0);
-	start(test);
+	start_at(test, t->text + TEST_SP_FUNC, word_addr(t, 10), 0);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_SP_FUNC,
 		     t->text + TEST_END_FUNC, t->text + TEST_END_FUNC + 1);
 
-	set_regs(t, t->text + TEST_END_FUNC, word_addr(t, 10), 0);
-	start(test);
+	start_at(test, t->text + TEST_END_FUNC, word_addr(t, 10), 0);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_END_FUNC);
 }
@@ -268,8 +239,7 @@ static void user_sframe_signal(struct kunit *test)
 	struct user_test *t = test->priv;
 
 	put_word(test, 10, t->text + TEST_END_FUNC);
-	set_regs(t, t->text + TEST_SIG_FUNC, word_addr(t, 10), 0);
-	start(test);
+	start_at(test, t->text + TEST_SIG_FUNC, word_addr(t, 10), 0);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_SIG_FUNC,
 		     t->text + TEST_END_FUNC);
@@ -283,10 +253,8 @@ static void user_sframe_mixed(struct kunit *test)
 
 	put_word(test, 10, t->text + TEST_TEXT_SIZE + 8);
 	put_word(test, 14, 0x99);
-	put_word(test, 15, t->text + TEST_SP_FUNC + 4);
-	put_word(test, 16, t->text + TEST_END_FUNC + 1);
-	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 10), word_addr(t, 14));
-	start(test);
+	put_words(test, 15, t->text + TEST_SP_FUNC + 4, t->text + TEST_END_FUNC + 1);
+	start_at(test, t->text + TEST_SP_FUNC, word_addr(t, 10), word_addr(t, 14));
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_SP_FUNC,
 		     t->text + TEST_TEXT_SIZE + 8, t->text + TEST_SP_FUNC + 4,
@@ -300,16 +268,13 @@ static void user_sframe_bad_entry(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
-	put_word(test, 14, 0x99);
-	put_word(test, 15, t->text + TEST_END_FUNC + 1);
-	set_regs(t, t->text + TEST_BAD_FUNC, word_addr(t, 10), word_addr(t, 14));
-	start(test);
+	put_words(test, 14, 0x99, t->text + TEST_END_FUNC + 1);
+	start_at(test, t->text + TEST_BAD_FUNC, word_addr(t, 10), word_addr(t, 14));
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_BAD_FUNC,
 		     t->text + TEST_END_FUNC + 1);
 
-	set_regs(t, t->text + TEST_BAD_FUNC, word_addr(t, 10), 1);
-	start(test);
+	start_at(test, t->text + TEST_BAD_FUNC, word_addr(t, 10), 1);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_BAD_TABLE, t->text + TEST_BAD_FUNC);
 }
@@ -323,18 +288,15 @@ static void user_sframe_register(struct kunit *test)
 	put_word(test, 30, word_addr(t, 12));
 	put_word(test, 11, t->text + TEST_FLEX_FUNC + 1);
 	t->regs.TEST_REG10 = word_addr(t, 31);
-	set_regs(t, t->text + TEST_FLEX_FUNC, word_addr(t, 10), 1);
-	start(test);
+	start_at(test, t->text + TEST_FLEX_FUNC, word_addr(t, 10), 1);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_FLEX_FUNC,
 		     t->text + TEST_FLEX_FUNC + 1);
 
 	/* Nor does a frame pointer help: the stack has been aligned */
-	put_word(test, 40, 0);
-	put_word(test, 41, t->text + TEST_END_FUNC + 1);
-	set_regs(t, t->text + TEST_FLEX_FUNC, word_addr(t, 10),
+	put_words(test, 40, 0, t->text + TEST_END_FUNC + 1);
+	start_at(test, t->text + TEST_FLEX_FUNC, word_addr(t, 10),
 		 word_addr(t, 40));
-	start(test);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_FLEX_FUNC,
 		     t->text + TEST_FLEX_FUNC + 1);
@@ -348,16 +310,14 @@ static void user_sframe_ra_in_register(struct kunit *test)
 
 	put_word(test, 12, t->text + TEST_END_FUNC + 1);
 	t->regs.TEST_REG10 = t->text + TEST_SP_FUNC + 5;
-	set_regs(t, t->text + TEST_REG_FUNC, word_addr(t, 10), 1);
-	start(test);
+	start_at(test, t->text + TEST_REG_FUNC, word_addr(t, 10), 1);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_REG_FUNC,
 		     t->text + TEST_SP_FUNC + 5, t->text + TEST_END_FUNC + 1);
 
 	/* A function that has made a call has lost the register, and has a frame */
 	put_word(test, 10, t->text + TEST_REG_FUNC + 1);
-	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 10), 1);
-	start(test);
+	start_at(test, t->text + TEST_SP_FUNC, word_addr(t, 10), 1);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_SP_FUNC,
 		     t->text + TEST_REG_FUNC + 1);
@@ -369,8 +329,7 @@ static void start_sum(struct kunit *test, u64 saved)
 	struct user_test *t = test->priv;
 
 	put_word(test, 12, saved);
-	set_regs(t, t->text + TEST_SUM_FUNC, word_addr(t, 10), 1);
-	start(test);
+	start_at(test, t->text + TEST_SUM_FUNC, word_addr(t, 10), 1);
 	use_table(test);
 }
 
@@ -407,8 +366,7 @@ static void user_sframe_cfa_after_array(struct kunit *test)
 	put_word(test, 14, word_addr(t, 16));
 	put_word(test, 16, t->text + TEST_ARRAY_FUNC + 1);
 	t->regs.TEST_REG10 = 3;
-	set_regs(t, t->text + TEST_ARRAY_FUNC, word_addr(t, 10), 1);
-	start(test);
+	start_at(test, t->text + TEST_ARRAY_FUNC, word_addr(t, 10), 1);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_ARRAY_FUNC,
 		     t->text + TEST_ARRAY_FUNC + 1);
@@ -425,8 +383,7 @@ static void start_kept(struct kunit *test, unsigned long func, unsigned long reg
 	struct user_test *t = test->priv;
 
 	t->regs.TEST_REG10 = reg;
-	set_regs(t, t->text + func, word_addr(t, 10), 1);
-	start(test);
+	start_at(test, t->text + func, word_addr(t, 10), 1);
 	use_table(test);
 }
 
@@ -439,8 +396,7 @@ static void user_sframe_cfa_kept(struct kunit *test)
 	t->regs.orig_ax = -1;
 	put_word(test, 10, t->text + TEST_KEPT_FUNC + 4);
 	put_word(test, 12, t->text + TEST_KEPT_FUNC + 4);
-	put_word(test, 14, t->text + TEST_END_FUNC + 1);
-	put_word(test, 15, t->stack + PAGE_SIZE);
+	put_words(test, 14, t->text + TEST_END_FUNC + 1, t->stack + PAGE_SIZE);
 	start_kept(test, TEST_SP_FUNC, word_addr(t, 14));
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + TEST_SP_FUNC,
 		     t->text + TEST_KEPT_FUNC + 4, t->text + TEST_END_FUNC + 1);
@@ -505,8 +461,7 @@ static void user_sframe_backwards(struct kunit *test)
 
 	put_word(test, 30, word_addr(t, 9));
 	t->regs.TEST_REG10 = word_addr(t, 31);
-	set_regs(t, t->text + TEST_FLEX_FUNC, word_addr(t, 10), 1);
-	start(test);
+	start_at(test, t->text + TEST_FLEX_FUNC, word_addr(t, 10), 1);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_BAD_FRAME, t->text + TEST_FLEX_FUNC);
 
@@ -530,8 +485,7 @@ static void user_sframe_not_compat(struct kunit *test)
 
 	put_word(test, 10, t->text + TEST_END_FUNC + 1);
 	t->regs.cs = __USER32_CS;
-	set_regs(t, t->text + TEST_END_FUNC, word_addr(t, 10), 1);
-	start(test);
+	start_at(test, t->text + TEST_END_FUNC, word_addr(t, 10), 1);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, t->text + TEST_END_FUNC);
 }
@@ -544,8 +498,7 @@ static void user_nofault(struct kunit *test)
 
 	/* The second page of the stack was never touched, but the top of the stack */
 	put_word(test, 0, 0);
-	set_regs(t, 0x1000, t->stack, t->stack + PAGE_SIZE);
-	start(test);
+	start_at(test, 0x1000, t->stack, t->stack + PAGE_SIZE);
 	EXPECT_NEED(test, UNWIND_NEED_PAGE, 0x1000);
 	KUNIT_EXPECT_EQ(test, t->state.need_addr & PAGE_MASK, t->stack + PAGE_SIZE);
 
@@ -564,8 +517,7 @@ static void user_fp_elsewhere(struct kunit *test)
 	KUNIT_ASSERT_NE(test, other, 0);
 	if (other < t->stack)
 		return;
-	set_regs(t, 0x1000, t->stack, other);
-	start(test);
+	start_at(test, 0x1000, t->stack, other);
 	EXPECT_STACK(test, UNWIND_STOP_UNREADABLE, 0x1000);
 }
 
@@ -575,25 +527,21 @@ static void user_not_text(struct kunit *test)
 	struct user_test *t = test->priv;
 
 	/* The frame pointer points to no frame */
-	put_word(test, 10, word_addr(t, 20));
-	put_word(test, 11, 0x110);
-	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
-	start(test);
+	put_words(test, 10, word_addr(t, 20), 0x110);
+	start_at(test, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	EXPECT_STACK(test, UNWIND_STOP_NO_FRAME, 0x1000);
 
 	/* By a rule, it may be text that can be written just now: the caller is not skipped */
 	put_word(test, 12, 0x110);
 	put_word(test, 14, 0);
 	put_word(test, 15, t->text + 0x220);
-	set_regs(t, t->text + TEST_SP_FUNC, word_addr(t, 12), word_addr(t, 14));
-	start(test);
+	start_at(test, t->text + TEST_SP_FUNC, word_addr(t, 12), word_addr(t, 14));
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_NOT_TEXT, t->text + TEST_SP_FUNC);
 
 	/* Without faults, too, the unwinder can see that nothing is mapped there */
 	put_word(test, 11, 0x110);
-	set_regs(t, 0x1000, word_addr(t, 4), word_addr(t, 10));
-	start(test);
+	start_at(test, 0x1000, word_addr(t, 4), word_addr(t, 10));
 	take_stack_nofault(test);
 	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_NO_FRAME);
 	KUNIT_EXPECT_EQ(test, t->state.need, UNWIND_NEED_NOTHING);

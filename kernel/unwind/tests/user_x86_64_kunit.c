@@ -197,10 +197,8 @@ static void x86_insns_cost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, at.looked, 6);
 
 	/* Then the stack ends there: the frame pointer may skip a caller */
-	put_word(test, 20, 0);
-	put_word(test, 21, t->text + 0x400);
-	set_regs(t, t->text + FUNC, word_addr(t, 10), word_addr(t, 20));
-	start(test);
+	put_words(test, 20, 0, t->text + 0x400);
+	start_at(test, t->text + FUNC, word_addr(t, 10), word_addr(t, 20));
 	t->state.budget = 100;
 	EXPECT_STACK(test, UNWIND_STOP_LIMIT, t->text + FUNC);
 }
@@ -215,13 +213,11 @@ static void x86_leaf(struct kunit *test)
 	put_word(test, 11, t->text + 0x300);
 	put_word(test, 20, 0);
 	put_word(test, 21, t->text + 0x400);
-	set_regs(t, t->text + FUNC, word_addr(t, 10), word_addr(t, 20));
-	start(test);
+	start_at(test, t->text + FUNC, word_addr(t, 10), word_addr(t, 20));
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + FUNC, t->text + 0x300, t->text + 0x400);
 
 	put_code(test, TEST_SP_FUNC - 1UL, call, sizeof(call));
-	put_word(test, 11, t->text + TEST_SP_FUNC + 4);
-	put_word(test, 12, t->text + TEST_END_FUNC + 1);
+	put_words(test, 11, t->text + TEST_SP_FUNC + 4, t->text + TEST_END_FUNC + 1);
 	start(test);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + FUNC,
@@ -237,8 +233,7 @@ static void x86_not_called(struct kunit *test)
 	put_code(test, FUNC, ret, sizeof(ret));
 	put_code(test, 0x300 - sizeof(zeroes), zeroes, sizeof(zeroes));
 	put_word(test, 10, t->text + 0x300);
-	set_regs(t, t->text + FUNC, word_addr(t, 10), 0);
-	start(test);
+	start_at(test, t->text + FUNC, word_addr(t, 10), 0);
 	use_table(test);
 	EXPECT_STACK(test, UNWIND_STOP_NO_RULE, t->text + FUNC);
 }
@@ -248,10 +243,8 @@ static void x86_unknown(struct kunit *test)
 {
 	struct user_test *t = test->priv;
 
-	put_word(test, 20, 0);
-	put_word(test, 21, t->text + TEST_END_FUNC + 1);
-	set_regs(t, t->text + FUNC, word_addr(t, 10), word_addr(t, 20));
-	start(test);
+	put_words(test, 20, 0, t->text + TEST_END_FUNC + 1);
+	start_at(test, t->text + FUNC, word_addr(t, 10), word_addr(t, 20));
 	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + FUNC, t->text + TEST_END_FUNC + 1);
 	start(test);
 	use_table(test);
