@@ -199,6 +199,17 @@ static void deferred_thread__forget(struct deferred_callchains *dc,
 	deferred_thread__delete(dc, thread);
 }
 
+/* Maps that could not be made are errors, which hashmap__free() ignores */
+static void deferred_callchains__free(struct deferred_callchains *dc)
+{
+	hashmap__free(dc->threads);
+	hashmap__free(dc->chains);
+	hashmap__free(dc->runtimes);
+	hashmap__free(dc->nobodies);
+	free(dc->merged);
+	free(dc);
+}
+
 /**
  * deferred_callchains__new - For the samples and records of one reader.
  * @evlist: Where the reader has its events, or NULL.
@@ -215,36 +226,15 @@ struct deferred_callchains *deferred_callchains__new(struct evlist *const *evlis
 	dc->evlist = evlist;
 	INIT_LIST_HEAD(&dc->waiting);
 	dc->merged = malloc(PERF_SAMPLE_MAX_SIZE);
-	if (!dc->merged)
-		goto out_free;
-
 	dc->threads = hashmap__new(deferred_key_hash, deferred_key_equal, NULL);
-	if (IS_ERR(dc->threads))
-		goto out_free;
-
 	dc->chains = hashmap__new(deferred_key_hash, deferred_stack_equal, NULL);
-	if (IS_ERR(dc->chains))
-		goto out_free_threads;
-
 	dc->runtimes = hashmap__new(deferred_key_hash, deferred_stack_equal, NULL);
-	if (IS_ERR(dc->runtimes))
-		goto out_free_chains;
-
 	dc->nobodies = hashmap__new(deferred_key_hash, deferred_stack_equal, NULL);
-	if (IS_ERR(dc->nobodies))
-		goto out_free_runtimes;
+	if (dc->merged && !IS_ERR(dc->threads) && !IS_ERR(dc->chains) &&
+	    !IS_ERR(dc->runtimes) && !IS_ERR(dc->nobodies))
+		return dc;
 
-	return dc;
-
-out_free_runtimes:
-	hashmap__free(dc->runtimes);
-out_free_chains:
-	hashmap__free(dc->chains);
-out_free_threads:
-	hashmap__free(dc->threads);
-out_free:
-	free(dc->merged);
-	free(dc);
+	deferred_callchains__free(dc);
 	return NULL;
 }
 
@@ -285,12 +275,7 @@ void deferred_callchains__delete(struct deferred_callchains *dc)
 		return;
 
 	deferred_callchains__purge(dc);
-	hashmap__free(dc->threads);
-	hashmap__free(dc->chains);
-	hashmap__free(dc->runtimes);
-	hashmap__free(dc->nobodies);
-	free(dc->merged);
-	free(dc);
+	deferred_callchains__free(dc);
 }
 
 /**
