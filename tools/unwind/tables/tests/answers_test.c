@@ -14,13 +14,8 @@
 #include "../answers.h"
 #include "../mapped.h"
 
-static unsigned int nr, failed;
-
-static void result(bool ok, const char *name)
-{
-	failed += !ok;
-	printf("%sok %u - answers: %s\n", ok ? "" : "not ", ++nr, name);
-}
+#define SUBJECT	"answers"
+#include "result.h"
 
 /* A new file, which has the number @number in @st */
 static int make_file(const char *dir, const char *name, struct stat *st)
@@ -198,6 +193,5 @@ int main(int argc, char **argv)
 	test_garbage();
 	test_names();
 	test_nowhere();
-	printf("1..%u\n", nr);
-	return !!failed;
+	return end_results();
 }

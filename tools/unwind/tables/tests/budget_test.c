@@ -6,16 +6,11 @@
 
 #include "../budget.h"
 
+#define SUBJECT	"budget"
+#include "result.h"
+
 /* No user has spent anything at the beginning of a test */
 #define LATER	(10 * BUDGET_PERIOD)
-
-static unsigned int nr, failed;
-
-static void result(bool ok, const char *name)
-{
-	failed += !ok;
-	printf("%sok %u - budget: %s\n", ok ? "" : "not ", ++nr, name);
-}
 
 static void test_end(__u64 now)
 {
@@ -103,6 +98,5 @@ int main(void)
 	test_many_users(4 * LATER);
 	test_crowd(5 * LATER);
 	test_order(6 * LATER);
-	printf("1..%u\n", nr);
-	return !!failed;
+	return end_results();
 }

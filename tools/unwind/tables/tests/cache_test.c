@@ -21,18 +21,13 @@
 #include "../cache_format.h"
 #include "../fd_pass.h"
 
+#define SUBJECT	"cache"
+#include "result.h"
+
 #define WRITERS	4
 #define ROUNDS	200
 
-static unsigned int nr, failed;
 static char path[4096];
-
-static void result(bool ok, const char *name, const char *of)
-{
-	failed += !ok;
-	printf("%sok %u - cache: %s%s\n", ok ? "" : "not ", ++nr, name, of);
-	fflush(stdout);
-}
 
 static bool is_same(const struct unwind_table *a, const struct unwind_table *b)
 {
@@ -99,12 +94,14 @@ static const char *entry_of(struct cache *cache, const char *file)
 static void test_same(struct cache *cache, const char *file)
 {
 	struct unwind_table table;
+	char name[4096];
 	bool ok = convert_itself(file, &table);
 
 	/* It is found the first time, too, if another file's is the same */
 	ok = ok && convert(cache, file, &table, NULL) >= 0 &&
 	     convert(cache, file, &table, NULL) == 1;
-	result(ok, "a table is the same, made, stored and found: ", file);
+	snprintf(name, sizeof(name), "a table is the same, made, stored and found: %s", file);
+	result(ok, name);
 	unwind_table_free(&table);
 }
 
@@ -143,21 +140,21 @@ static void test_damage(struct cache *cache, const char *file)
 		ok &= convert(cache, file, &table, NULL) == 0 &&
 		      convert(cache, file, &table, NULL) == 1;
 	}
-	result(ok, "a damaged entry is replaced", "");
+	result(ok, "a damaged entry is replaced");
 	entry = entry_of(cache, file);
 	ok = !truncate(entry, 420) && !convert(cache, file, &table, NULL) &&
 	     !truncate(entry, 10) && !convert(cache, file, &table, NULL) &&
 	     !truncate(entry, 0) && !convert(cache, file, &table, NULL);
-	result(ok, "a truncated entry is replaced", "");
+	result(ok, "a truncated entry is replaced");
 	ok = !chmod(entry, 0620) && !convert(cache, file, &table, NULL) &&
 	     !chmod(entry, 0602) && !convert(cache, file, &table, NULL);
 	if (!geteuid())
 		ok &= !chown(entry, 1, -1) && !convert(cache, file, &table, NULL);
 	ok &= convert(cache, file, &table, NULL) == 1;
-	result(ok, "an entry that another user could have written is replaced", "");
+	result(ok, "an entry that another user could have written is replaced");
 	ok = !unlink(entry) && !symlink("/dev/null", entry) &&
 	     !convert(cache, file, &table, NULL);
-	result(ok, "a link is replaced", "");
+	result(ok, "a link is replaced");
 	unwind_table_free(&table);
 }
 
@@ -180,16 +177,16 @@ static void test_change(struct cache *cache, const char *file, const char *copy)
 	copy_to(file, copy);
 	convert_itself(file, &table);
 	other = table.machine == EM_X86_64 ? EM_AARCH64 : EM_X86_64;
-	result(convert(cache, copy, &table, NULL) == 1, "a copy has the same entry", "");
+	result(convert(cache, copy, &table, NULL) == 1, "a copy has the same entry");
 	unwind_table_free(&table);
 	flip(copy, offsetof(Elf64_Ehdr, e_entry) + 1);
 	ok = convert_itself(copy, &table) && convert(cache, copy, &table, NULL) == 0;
-	result(ok, "a changed file has another one", "");
+	result(ok, "a changed file has another one");
 	unwind_table_free(&table);
 	write_at(copy, offsetof(Elf64_Ehdr, e_machine), &other, sizeof(other));
 	ok = convert_itself(copy, &table) && table.machine == other &&
 	     convert(cache, copy, &table, NULL) == 0;
-	result(ok, "so has the same file for another machine", "");
+	result(ok, "so has the same file for another machine");
 	unwind_table_free(&table);
 }
 
@@ -211,7 +208,7 @@ static void test_writers(struct cache *cache, const char *file)
 	}
 	while (wait(&status) > 0)
 		ok &= !status;
-	result(ok && convert(cache, file, NULL, NULL) == 1, "several may write at once", "");
+	result(ok && convert(cache, file, NULL, NULL) == 1, "several may write at once");
 }
 
 static void test_limit(const char *dir, char **files)
@@ -224,13 +221,13 @@ static void test_limit(const char *dir, char **files)
 	ok &= !utimensat(AT_FDCWD, entry_of(&cache, files[0]), old, 0);
 	ok &= convert(&cache, files[0], NULL, NULL) == 1 && !stat(path, &st) &&
 	      st.st_mtime > 1000;
-	result(ok, "an entry that is used becomes young", "");
+	result(ok, "an entry that is used becomes young");
 	ok = !utimensat(AT_FDCWD, path, old, 0) && !unlink(entry_of(&cache, files[1]));
 	cache.limit = cache.used - 1;
 	ok &= convert(&cache, files[1], NULL, NULL) == 0 &&
 	      convert(&cache, files[1], NULL, NULL) == 1 &&
 	      convert(&cache, files[0], NULL, NULL) == 0;
-	result(ok && cache.used <= cache.limit, "beyond the limit the oldest goes", "");
+	result(ok && cache.used <= cache.limit, "beyond the limit the oldest goes");
 	cache_close(&cache);
 }
 
@@ -245,7 +242,7 @@ static void test_dir(const char *dir)
 		ok &= !chmod(dir, 0755) && !chown(dir, 1, -1) && cache_open(&cache, dir) &&
 		      !chown(dir, 0, -1);
 	chmod(dir, 0755);
-	result(ok, "a directory that others can write to is not used", "");
+	result(ok, "a directory that others can write to is not used");
 }
 
 static int ask(const char *file)
@@ -284,6 +281,5 @@ int main(int argc, char **argv)
 	cache_close(&cache);
 	test_limit(argv[1], argv + 2);
 	test_dir(argv[1]);
-	printf("1..%u\n", nr);
-	return !!failed;
+	return end_results();
 }

@@ -11,6 +11,9 @@
 
 #include "go.h"
 
+#define SUBJECT	"go"
+#include "result.h"
+
 /* Where things are in the table */
 #define PCTAB		0x80
 #define FUNCS		0xc0
@@ -27,7 +30,6 @@ static const __u8 one[] = { 2, SIZE, 0 };
 static __u8 table[TABLE], code[SIZE];
 static const __u8 *later;
 static size_t nr_fdes;
-static unsigned int nr, failed;
 
 void *__real_malloc(size_t size);
 
@@ -122,13 +124,6 @@ static size_t read_functions(const __u8 *before, size_t size, const __u8 *after)
 	return nr_fdes;
 }
 
-static void result(bool ok, const char *name)
-{
-	failed += !ok;
-	printf("%sok %u - go: %s\n", ok ? "" : "not ", ++nr, name);
-	fflush(stdout);
-}
-
 int main(void)
 {
 	__u8 padded[sizeof(many)] = {};
@@ -140,6 +135,5 @@ int main(void)
 	       "a function that gets fewer rows while it is read has none");
 	result(!read_functions(one, sizeof(one), many),
 	       "a function that gets more rows while it is read has none");
-	printf("1..%u\n", nr);
-	return !!failed;
+	return end_results();
 }

@@ -19,6 +19,9 @@
 #include "../convert.h"
 #include "../sandbox.h"
 
+#define SUBJECT	"sandbox"
+#include "result.h"
+
 static char page[4096];
 
 static int measure_file(void)
@@ -156,15 +159,6 @@ static const struct {
 	{ "no privileges come back", become_root },
 };
 
-static unsigned int nr, failed;
-
-static void result(bool ok, const char *name)
-{
-	failed += !ok;
-	printf("%sok %u - sandbox: %s\n", ok ? "" : "not ", ++nr, name);
-	fflush(stdout);
-}
-
 static bool run_case(unsigned int i)
 {
 	int in = open("/proc/self/exe", O_RDONLY);
@@ -207,6 +201,5 @@ int main(void)
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		result(run_case(i), cases[i].name);
 	result(is_same(), "the result is the same as without");
-	printf("1..%u\n", nr);
-	return !!failed;
+	return end_results();
 }

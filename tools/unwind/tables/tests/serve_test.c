@@ -24,6 +24,9 @@
 #include "../serve.h"
 #include "../service.h"
 
+#define SUBJECT	"serve"
+#include "result.h"
+
 #define PATIENCE	5
 #define TICK		10000
 
@@ -72,14 +75,6 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct seen seen;
 static bool hold;
 static int requests[2];
-static unsigned int nr, failed;
-
-static void result(bool ok, const char *name)
-{
-	failed += !ok;
-	printf("%sok %u - serve: %s\n", ok ? "" : "not ", ++nr, name);
-	fflush(stdout);
-}
 
 static enum kind kind_of(int fd)
 {
@@ -418,6 +413,5 @@ int main(void)
 		result(true, "files of other users # SKIP only root can make them");
 	else
 		test_others(fds);
-	printf("1..%u\n", nr);
-	return !!failed;
+	return end_results();
 }

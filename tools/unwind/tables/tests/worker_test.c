@@ -15,6 +15,9 @@
 #include "../convert.h"
 #include "../sandbox.h"
 
+#define SUBJECT	"worker"
+#include "result.h"
+
 #define BYTES	100000
 
 enum { GOOD, ERROR, CRASH, MEMORY, WAIT, LOOP, SILENT, SHORT, LYING };
@@ -81,8 +84,6 @@ int unwind_convert(int fd, __u64 addr, struct unwind_table *table)
 	}
 }
 
-static unsigned int nr, failed;
-
 static void check(__u64 what, int want, int other, const char *name)
 {
 	int fd = open("/dev/null", O_RDONLY);
@@ -104,9 +105,7 @@ static void check(__u64 what, int want, int other, const char *name)
 		      strlen(table.notes[0].name) == UNWIND_NOTE_NAME_LEN - 1;
 	free(table.sframe);
 	free(table.notes);
-	failed += !ok;
-	printf("%sok %u - worker: %s\n", ok ? "" : "not ", ++nr, name);
-	fflush(stdout);
+	result(ok, name);
 }
 
 int main(void)
@@ -120,6 +119,5 @@ int main(void)
 	check(SILENT, -EPROTO, -EPROTO, "no result is an error");
 	check(SHORT, -EPROTO, -EPROTO, "part of a result is an error");
 	check(LYING, -EPROTO, -EPROTO, "sizes that are wrong are an error");
-	printf("1..%u\n", nr);
-	return !!failed;
+	return end_results();
 }
