@@ -244,7 +244,6 @@ TEST_F(mode_32, uses_no_table)
 		if (!i)
 			ASSERT_EQ(0, unwind_table_add(&attr));
 	}
-	sampler_close(&sampler);
 }
 
 TEST_HARNESS_MAIN

@@ -893,7 +893,6 @@ TEST(stack_between_words_is_whole)
 	whole_note((unsigned long)unaligned_sample_at);
 	whole_call(unaligned, NULL, NULL);
 	EXPECT_TRUE(whole_is_right(&sampler));
-	sampler_close(&sampler);
 }
 
 #endif

@@ -217,8 +217,6 @@ TEST(entry_by_single_step_has_right_stack)
 		EXPECT_EQ((unsigned long)step_at + offset[i], rec->ips[0]);
 		EXPECT_EQ((unsigned long)whole_end, rec->ips[1]);
 	}
-	records_free(&recs);
-	sampler_close(&sampler);
 }
 
 #endif
@@ -250,8 +248,6 @@ TEST(entry_by_timer_interrupt_has_right_stack)
 		ASSERT_EQ((unsigned long)whole_end, rec->ips[1]);
 	}
 	EXPECT_LT(0, in_loop);
-	records_free(&recs);
-	sampler_close(&sampler);
 }
 
 /*
@@ -321,8 +317,6 @@ TEST(restarted_entry_has_right_stack)
 		EXPECT_EQ(ip[i], rec->ips[0]);
 		EXPECT_EQ((unsigned long)whole_end, rec->ips[1]);
 	}
-	records_free(&recs);
-	sampler_close(&sampler);
 }
 
 /*
@@ -372,7 +366,6 @@ TEST(entry_changed_by_a_tracer_has_right_stack)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_TRUE(is_at(&sampler, system_call_at));
-	sampler_close(&sampler);
 }
 
 /*
@@ -679,8 +672,6 @@ TEST_F(uprobe_at_first, instruction_keeps_the_caller_in_immediate_stack)
 	EXPECT_EQ(PERF_CONTEXT_USER, last->ips[0]);
 	EXPECT_EQ((unsigned long)variant->fn, last->ips[1]);
 	EXPECT_EQ((unsigned long)whole_end, last->ips[2]);
-	records_free(&recs);
-	sampler_close(&sampler);
 }
 
 /*

@@ -311,7 +311,6 @@ TEST_F(handler, of_call_outside_text_has_whole_stack)
 	EXPECT_EQ(2, right);
 	EXPECT_EQ(0, wrong);
 	signal(SIGSEGV, SIG_DFL);
-	munmap(page, getpagesize());
 }
 
 /* With vector registers in use */

@@ -441,7 +441,6 @@ TEST(restorer_whose_page_is_not_mapped_is_crossed)
 	dropped_page = walk_restorer(SIGUSR1) & -dropped_size;
 	whole_run(raise_usr1, NULL, NULL);
 	EXPECT_TRUE(whole_is_right(&sampler));
-	sampler_close(&sampler);
 }
 
 /* The alternate stack lies above the other, or below */
@@ -573,7 +572,6 @@ TEST_F(restorer, that_has_called_sigreturn_is_crossed)
 	whole_run(raise_usr1, NULL, NULL);
 	EXPECT_EQ(2, whole.nr);
 	EXPECT_TRUE(whole_is_right(&sigreturn));
-	sampler_close(&sigreturn);
 }
 
 /*

@@ -928,8 +928,6 @@ TEST_F(mapping, with_section_of_another_file_uses_its_table)
 		  mmap(self->section, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd,
 		       elf_phdr(&other, PT_GNU_SFRAME, 0)->p_offset & -page));
 	EXPECT_TRUE(is_used(self));
-	elf_free(&other);
-	close(fd);
 }
 
 TEST_F(mapping, with_anonymous_section_uses_its_table)

@@ -368,8 +368,6 @@ TEST_F(changed, file_renamed_over_has_its_own_table)
 	EXPECT_EQ(THROUGH, await_through(env, &image));
 	EXPECT_EQ(THROUGH, await_through(env, &env->image));
 	EXPECT_EQ(THROUGH, through(env, &image));
-	code_image_unmap(&image);
-	close(fd);
 }
 
 /* A new file may have the inode number of a deleted one */

@@ -180,7 +180,6 @@ TEST_F(device, descriptor_of_a_request_can_only_be_read)
 	EXPECT_EQ(FD_CLOEXEC, fcntl(request.fd, F_GETFD));
 	EXPECT_EQ(1, pread(request.fd, &byte, 1, 0));
 	EXPECT_EQ(0, request.reserved);
-	close(request.fd);
 }
 
 TEST_F(device, file_is_asked_for_once)
@@ -191,7 +190,6 @@ TEST_F(device, file_is_asked_for_once)
 	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
 	EXPECT_TRUE(never_through(&self->env, &self->env.image));
 	EXPECT_TRUE(no_request_for(self->fd, self->env.fd));
-	close(request.fd);
 }
 
 TEST_F(device, none_is_an_answer)
@@ -209,7 +207,6 @@ TEST_F(device, none_is_an_answer)
 	/* It was answered */
 	EXPECT_EQ(-1, ioctl(self->fd, UNWIND_IOC_NONE, &none));
 	EXPECT_EQ(ESTALE, errno);
-	close(request.fd);
 }
 
 TEST_F(device, service_gives_a_table_unasked)
@@ -236,7 +233,6 @@ TEST_F(device, file_known_to_have_no_table_is_asked_for_by_the_next_service)
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
 	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
-	close(request.fd);
 }
 
 static int next_fd(void)
@@ -259,7 +255,6 @@ TEST_F(device, request_that_was_not_copied_is_read_again)
 	EXPECT_EQ(EFAULT, errno);
 	EXPECT_EQ(fd, next_fd());
 	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
-	close(request.fd);
 }
 
 TEST_F(device, deleted_file_is_asked_for)
@@ -721,7 +716,6 @@ TEST_F(device, request_of_a_service_that_has_ended_is_made_again)
 	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
 	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
 	EXPECT_LT(id, request.id);
-	close(request.fd);
 }
 
 TEST_F(device, table_goes_with_the_last_descriptor)
@@ -798,8 +792,6 @@ TEST_F(device, file_renamed_over_is_asked_for_and_the_old_one_keeps_its_table)
 	EXPECT_EQ(THROUGH, through(&self->env, &image));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 	EXPECT_TRUE(no_request_for(self->fd, self->env.fd));
-	code_image_unmap(&image);
-	close(fd);
 }
 
 TEST_F(device, answer_for_a_file_that_has_changed_is_stale)
@@ -820,7 +812,6 @@ TEST_F(device, answer_for_a_file_that_has_changed_is_stale)
 	EXPECT_EQ(-ESTALE, add(self->fd, &answer));
 	/* Nor is the table of the file as it is now */
 	EXPECT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
-	close(request.fd);
 }
 
 /* An unread request keeps the file's mount busy for two seconds */
@@ -870,7 +861,6 @@ TEST_F(device, there_is_one_service)
 	EXPECT_EQ(-1, ioctl(fd, UNWIND_IOC_DEL, &answer.id));
 	EXPECT_EQ(EBADF, errno);
 	EXPECT_TRUE(!ioctl(fd, UNWIND_IOC_LIST, &list) || errno == ENOSPC);
-	close(fd);
 }
 
 static void drop_capability(unsigned int cap)
@@ -1006,7 +996,6 @@ TEST_F(device, wrong_answers_fail)
 	EXPECT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
 	EXPECT_EQ(0, add(self->fd, &right));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
-	close(request.fd);
 }
 
 static int add_sized(int device, const void *answer, size_t size)
@@ -1106,7 +1095,6 @@ TEST_F(device, tables_are_listed)
 	answer = right_answer(&self->file, self->section, &unasked);
 	answer.fd = fd;
 	EXPECT_EQ(-EEXIST, add(self->fd, &answer));
-	close(fd);
 }
 
 TEST_F(device, wrong_lists_fail)

@@ -217,7 +217,6 @@ TEST_F(layout, mapped_twice_has_its_table)
 	expect_all_through(_metadata, &self->env, &other);
 	expect_all_through(_metadata, &self->env, &self->env.image);
 	EXPECT_ONE_LOAD(&self->env, self->env.fd);
-	code_image_unmap(&other);
 }
 
 /* Two files in turns at one address */
@@ -239,7 +238,6 @@ TEST_F(layout, mapped_over_has_its_own_table)
 	}
 	EXPECT_ONE_LOAD(env, env->fd);
 	EXPECT_ONE_LOAD(env, fd);
-	close(fd);
 }
 
 /* The kernel reads the file, not the process's mapping of it */
@@ -414,8 +412,6 @@ TEST_F(file, file_with_two_names_has_one_table)
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 	EXPECT_EQ(THROUGH, through(&self->env, &image));
 	EXPECT_ONE_LOAD(&self->env, fd);
-	code_image_unmap(&image);
-	close(fd);
 }
 
 /* No task may open it any more */
@@ -458,8 +454,6 @@ TEST_F(file, text_mapped_alone_has_its_table)
 						(chain_fn)text[i]));
 	}
 	EXPECT_ONE_LOAD(&self->env, self->env.fd);
-	munmap(text[0], page);
-	munmap(text[1], page);
 }
 
 /* A debugger's breakpoints, for example */
@@ -835,7 +829,6 @@ TEST_F(shared, and_copied_to_anonymous_memory_in_pieces_is_known)
 	ASSERT_EQ(table, mmap(table, page, PROT_READ,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
 	EXPECT_EQ(THROUGH, await_through(env, &image));
-	munmap(area, size + page);
 }
 
 /* It is between two files, or not where the file's text was */
@@ -903,7 +896,6 @@ TEST_F(shared, bad_file_is_looked_at_once)
 	EXPECT_EQ(1, faults(env, fd));
 	EXPECT_EQ(0, loads(env, fd));
 	EXPECT_ONE_LOAD(env, env->fd);
-	close(fd);
 }
 
 /* Many mappings of one file */
@@ -1163,8 +1155,6 @@ TEST_F(overlay, file_in_two_overlays_is_loaded_once)
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 	EXPECT_EQ(THROUGH, through(&self->env, &image));
 	EXPECT_EQ(1, loads_of(&self->env, LOWER));
-	code_image_unmap(&image);
-	close(fd);
 }
 
 /* Changes between the mapping and the first stack */
@@ -1197,8 +1187,6 @@ TEST_F(overlay, file_copied_up_and_written_has_its_own_table)
 	EXPECT_EQ(THROUGH, await_through(&self->env, &image));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 	EXPECT_EQ(1, loads_of(&self->env, LOWER));
-	code_image_unmap(&image);
-	close(fd);
 }
 
 TEST_F(overlay, file_deleted_meanwhile_keeps_its_table)

@@ -276,8 +276,6 @@ TEST_F(registered, wins_over_the_file_table)
 					code_image_fn(&image, 0, 2)));
 	ASSERT_EQ(0, unwind_table_del(KEY));
 	EXPECT_NE(THROUGH, code_through(&self->sampler, (chain_fn)fn[0]));
-	code_image_unmap(&image);
-	close(fd);
 }
 
 /* The other way round, and with only a part of the text registered */
@@ -308,8 +306,6 @@ TEST_F(registered, leaves_the_rest_to_the_file_table)
 		ASSERT_EQ(0, unwind_table_del(KEY));
 		EXPECT_EQ(THROUGH, code_through(&self->sampler, (chain_fn)fn));
 	}
-	code_image_unmap(&image);
-	close(fd);
 }
 
 /*
@@ -1608,7 +1604,6 @@ TEST_F(registered, dropped_with_overlapping_tables)
 		EXPECT_EQ(i < 2 ? THROUGH : THROUGH_NOT, through_fn(self, i));
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(i < 2 ? 0 : -ENOENT, unwind_table_del(KEY + i));
-	munmap(table, 2 * page);
 }
 
 /* Text that is mapped after it was registered */

@@ -208,8 +208,6 @@ TEST(check_finds_a_wrong_table)
 	watch_judge(&watch, &truth, &tally);
 	EXPECT_EQ(1, tally.wrong);
 	EXPECT_EQ(0, tally.right);
-	watch_close(&watch);
-	twins_close(&twins);
 }
 
 TEST_F_TIMEOUT(twin, mapped_over_uses_its_own_table, 120)

@@ -57,8 +57,6 @@ TEST(raw_tp_writes_no_stack_to_a_read_only_map)
 	close(prog);
 	EXPECT_EQ(-1, load_writer(map));
 	EXPECT_EQ(EACCES, errno);
-	close(other);
-	close(map);
 }
 
 /* Store 1 in the map if the buffer has its old contents after the call, else 2 */
@@ -111,9 +109,6 @@ TEST(raw_tp_tests_what_it_got)
 	ASSERT_LE(0, link);
 	syscall(SYS_getppid);
 	EXPECT_EQ(2, *value);
-	close(link);
-	close(prog);
-	close(map);
 }
 
 /*
@@ -248,10 +243,6 @@ TEST(sleepable_fentry_reads_build_ids)
 	place = place_in_file(&ring, &image);
 	ASSERT_NE(NULL, place);
 	EXPECT_EQ(BPF_STACK_BUILD_ID_VALID, place->status);
-	code_image_unmap(&image);
-	close(fd);
-	bpf_attached_close(&attached);
-	bpf_ring_close(&ring);
 }
 
 TEST_HARNESS_MAIN

@@ -312,10 +312,6 @@ TEST_F(immediate, shows_no_uretprobes)
 		/* The program itself sees the trampoline's address */
 		EXPECT_FALSE(is_right(self->result, variant->skip));
 	}
-	close(link[0]);
-	close(link[1]);
-	close(prog);
-	close(map);
 }
 
 /*
@@ -552,8 +548,6 @@ TEST(sleepable_fentry_has_whole_stack)
 		EXPECT_EQ(BPF_TAKEN, event.kind);
 		EXPECT_EQ(i > 0, is_noted(&event));
 	}
-	bpf_attached_close(&attached);
-	bpf_ring_close(&ring);
 }
 
 /* Refused requests */

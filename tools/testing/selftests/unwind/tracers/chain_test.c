@@ -1431,7 +1431,6 @@ TEST(function_whose_name_is_not_resident_has_it_in_the_next_stack_of_the_trace)
 	free(text);
 	EXPECT_EQ(0, del(KEY));
 	EXPECT_EQ(0, ftrace_close(&ft));
-	munmap(function.name, sizeof(*function.name));
 }
 
 /* A process with many functions drives out neither the files, nor its other functions at once */

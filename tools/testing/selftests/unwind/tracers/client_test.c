@@ -245,7 +245,6 @@ TEST_F_TIMEOUT(client, gets_right_stacks, 300)
 	EXPECT_EQ(0, tally->wrong);
 	EXPECT_LE(STACKS, tally->right);
 	EXPECT_TRUE(klog_silent(self->klog));
-	free(tally);
 }
 
 /*

@@ -158,8 +158,6 @@ TEST_F(file, of_each_overlay_has_its_own_path)
 	EXPECT_TRUE(is_named(&self->log, ip[1], MERGED_TWO));
 	EXPECT_EQ(1, count_numbers(&self->log, MERGED));
 	EXPECT_EQ(1, count_numbers(&self->log, MERGED_TWO));
-	code_image_unmap(&one);
-	code_image_unmap(&two);
 }
 
 /* The first mapping still has the lower file */
@@ -184,8 +182,6 @@ TEST_F(file, of_an_overlay_has_another_number_when_copied_up_and_changed)
 	EXPECT_TRUE(is_named(&self->log, ip[0], MERGED));
 	EXPECT_TRUE(is_named(&self->log, ip[1], MERGED));
 	EXPECT_EQ(2, count_numbers(&self->log, MERGED));
-	code_image_unmap(&before);
-	code_image_unmap(&after);
 }
 
 /* A snapshot's files have the inode numbers and the device of the others */
@@ -211,10 +207,6 @@ TEST_F(file, of_a_snapshot_has_its_own_path)
 	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
 	EXPECT_TRUE(is_named(&self->log, ip[0], VOLUME "/code.so"));
 	EXPECT_TRUE(is_named(&self->log, ip[1], SNAPSHOT "/code.so"));
-	code_image_unmap(&one);
-	code_image_unmap(&two);
-	close(snapshot.fd);
-	close(dir);
 }
 
 /* The number stands for a path and a build-id, which may be others now */

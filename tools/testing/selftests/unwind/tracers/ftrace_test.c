@@ -479,7 +479,6 @@ TEST_F(option, frames_without_a_file_are_addresses)
 		ASSERT_EQ(0, code_register(&code, 1));
 	}
 	EXPECT_EQ(0, unwind_table_del(1));
-	code_unmap(&code);
 }
 
 /*

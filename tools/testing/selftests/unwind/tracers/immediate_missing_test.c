@@ -229,8 +229,6 @@ TEST_F(useless, table_is_requested_once)
 		EXPECT_TRUE(shot_is_same(&shots[0], &shots[i]));
 		EXPECT_TRUE(i == 1 || counted(&shots[i], BY_FP, 0));
 	}
-	close(fd);
-	elf_free(&elf);
 }
 
 /* Samples until the stack is whole: the kernel tries again after a second at most */
@@ -541,7 +539,6 @@ TEST_F(missing, stack_page_is_brought_in)
 		EXPECT_TRUE(counted(&shots[1], TAKEN, 0));
 		EXPECT_TRUE(shot_is_whole(&shots[1], &expected));
 	}
-	munmap(shared.stack, SHARED_PAGES * page_size());
 }
 
 /*

@@ -94,7 +94,6 @@ TEST_F(no_table, file_mapped_later_has_its_table)
 	EXPECT_EQ(1, shots[0].counts[ASKED]);
 	EXPECT_EQ(1, shots[3].counts[TAKEN]);
 	EXPECT_TRUE(shot_is_whole(&shots[3], &expected));
-	image_unmap(&later);
 }
 
 TEST_HARNESS_MAIN

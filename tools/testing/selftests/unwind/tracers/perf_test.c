@@ -273,7 +273,6 @@ TEST_F(calls, without_callchain_no_record)
 		free(raw);
 	}
 	EXPECT_TRUE(ring_empty(&self->ring));
-	close(fd);
 }
 
 /*
@@ -338,8 +337,6 @@ TEST_F(calls, samples_of_an_entry_share_the_cookie)
 		EXPECT_EQ(enter_id, rec[2].id);
 	}
 	EXPECT_TRUE(records_match(&self->recs, NULL));
-	close(exit);
-	close(enter);
 }
 
 /* The same event many times in one entry: page faults of one read() */
@@ -392,9 +389,6 @@ TEST(faults_of_an_entry_share_the_cookie)
 	}
 	EXPECT_LE(pages, seen);
 	EXPECT_TRUE(records_match(&recs, NULL));
-	close(fd);
-	ring_unmap(&ring);
-	records_free(&recs);
 }
 
 /*
@@ -435,10 +429,6 @@ TEST_F(calls, record_goes_to_another_buffer)
 		EXPECT_EQ(self->recs.rec[i].cookie, stacks.rec[i].cookie);
 		EXPECT_EQ(event_id(dummy), stacks.rec[i].id);
 	}
-	records_free(&stacks);
-	ring_unmap(&ring);
-	close(dummy);
-	close(fd);
 }
 
 /* An event that gets records but requests none causes none */
@@ -459,8 +449,6 @@ TEST_F(calls, output_alone_makes_no_records)
 	EXPECT_EQ(CALLS, self->recs.nr);
 	EXPECT_EQ(0, records_count(&self->recs, PERF_RECORD_CALLCHAIN_DEFERRED));
 	EXPECT_TRUE(ring_empty(&ring));
-	ring_unmap(&ring);
-	close(dummy);
 }
 
 /* Each buffer that requested gets its own copy, whatever the limit of its event */
@@ -491,9 +479,6 @@ TEST_F(calls, each_buffer_has_its_record)
 		EXPECT_EQ(0, memcmp(rec->ips, stacks.rec[i].ips,
 				    rec->nr * sizeof(*rec->ips)));
 	}
-	records_free(&stacks);
-	ring_unmap(&ring);
-	close(dummy);
 }
 
 /*
@@ -611,7 +596,6 @@ TEST_F(sample_id, follows_the_callchain)
 		EXPECT_GT(sysconf(_SC_NPROCESSORS_CONF), (long)*word++);
 	if (type & PERF_SAMPLE_IDENTIFIER)
 		EXPECT_EQ(id, *word++);
-	free(raw);
 }
 
 /*
@@ -866,7 +850,6 @@ TEST_F(calls, another_process_has_its_stacks)
 		EXPECT_EQ(pid, rec->tid);
 	}
 	EXPECT_TRUE(records_match(&self->recs, NULL));
-	close(fd);
 }
 
 /* Children of a task with an inherited event, on all CPUs */
@@ -967,9 +950,6 @@ TEST(interrupt_in_user_space_is_topmost_frame)
 	}
 	EXPECT_LE(want, user);
 	EXPECT_LE(2, entries);
-	close(fd);
-	ring_unmap(&ring);
-	records_free(&recs);
 }
 
 TEST_HARNESS_MAIN

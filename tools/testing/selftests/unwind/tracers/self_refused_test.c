@@ -198,7 +198,6 @@ TEST_F(request, request_in_the_middle_of_a_system_call_is_refused)
 	EXPECT_EQ(0, handler.nr);
 	ASSERT_EQ(0, records_read(&self->asked.recs, &self->asked.ring));
 	EXPECT_TRUE(records_match(&self->asked.recs, NULL));
-	close(fd);
 }
 
 /*

@@ -261,7 +261,6 @@ TEST_F_TIMEOUT(trace_cmd, plugin_prints_a_line_per_frame, 120)
 	}
 	/* And no more */
 	EXPECT_NE(0, strncmp(at, " =>", 3));
-	free(report);
 }
 
 TEST_HARNESS_MAIN
