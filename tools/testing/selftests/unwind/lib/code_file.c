@@ -169,12 +169,3 @@ chain_fn code_image_fn(const struct code_image *image, unsigned int text,
 {
 	return (chain_fn)(image->base + fn_vaddr(image->file, text, i));
 }
-
-void code_image_text(const struct code_image *image, unsigned int text,
-		     char *buf, size_t size)
-{
-	unsigned long start = (unsigned long)image->base +
-			      image->file->text[text].vaddr;
-
-	snprintf(buf, size, "text=0x%lx-0x%lx ", start, start + PAGE_MAX);
-}

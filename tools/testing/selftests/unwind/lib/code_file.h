@@ -62,8 +62,5 @@ void code_image_unmap(struct code_image *image);
 /* Functions of an executable segment, all the same */
 chain_fn code_image_fn(const struct code_image *image, unsigned int text,
 		       unsigned int i);
-/* The name of an executable segment in events, "text=... " */
-void code_image_text(const struct code_image *image, unsigned int text,
-		     char *buf, size_t size);
 
 #endif /* SELFTEST_UNWIND_CODE_FILE_H */

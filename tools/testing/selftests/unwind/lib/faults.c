@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "faults.h"
+#include "ftrace.h"
 #include "put.h"
 #include "../../kselftest.h"
 
@@ -71,27 +72,6 @@ static long get(const char *capability, const char *name)
  * Symbols
  */
 
-static char *read_all(const char *path)
-{
-	size_t used = 0, size = 1 << 20;
-	char *text = malloc(size);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len = 0;
-
-	while (fd >= 0 && text && (len = read(fd, text + used, size - used - 1)) > 0) {
-		used += len;
-		if (size - used < 65536)
-			text = realloc(text, size *= 2);
-	}
-	close(fd);
-	if (fd < 0 || !text || len < 0) {
-		free(text);
-		return NULL;
-	}
-	text[used] = 0;
-	return text;
-}
-
 /* The function of that name that is nearest to @near, with its end; or 0 */
 static unsigned long find(const char *name, unsigned long *end)
 {
@@ -151,7 +131,7 @@ const char *faults_init(void)
 	    set("fail_page_alloc", "min-order", "0"))
 		return "no faults of sleeping allocations";
 	if (!symbols)
-		symbols = read_all("/proc/kallsyms");
+		symbols = file_text("/proc/kallsyms");
 	if (symbols)
 		near = find(NEAR, &end);
 	return near ? NULL : "no addresses of functions";

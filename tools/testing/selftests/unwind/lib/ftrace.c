@@ -31,18 +31,14 @@ int ftrace_set(const struct ftrace *ft, const char *file, const char *value)
 	return ret;
 }
 
-char *ftrace_get(const struct ftrace *ft, const char *file)
+char *file_text(const char *path)
 {
 	size_t used = 0, size = 1 << 16;
 	char *text = malloc(size);
-	char path[256];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t len = 0;
-	int fd;
 
-	snprintf(path, sizeof(path), "%s/%s", ft->dir, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	while (fd >= 0 && text &&
-	       (len = read(fd, text + used, size - used - 1)) > 0) {
+	while (fd >= 0 && text && (len = read(fd, text + used, size - used - 1)) > 0) {
 		used += len;
 		if (size - used == 1)
 			text = realloc(text, size *= 2);
@@ -55,6 +51,14 @@ char *ftrace_get(const struct ftrace *ft, const char *file)
 	}
 	text[used] = 0;
 	return text;
+}
+
+char *ftrace_get(const struct ftrace *ft, const char *file)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", ft->dir, file);
+	return file_text(path);
 }
 
 int ftrace_open(struct ftrace *ft, const char *name)

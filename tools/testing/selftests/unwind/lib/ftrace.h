@@ -28,7 +28,9 @@ int ftrace_close(struct ftrace *ft);
 
 /* Write to one of its files; 0 or -errno */
 int ftrace_set(const struct ftrace *ft, const char *file, const char *value);
-/* Read one of its files; the caller frees the text */
+/* All of a file, or NULL; the caller frees the text */
+char *file_text(const char *path);
+/* The same for one of the instance's files */
 char *ftrace_get(const struct ftrace *ft, const char *file);
 
 /* Enable or disable an event for a task's getppid() */
