@@ -124,8 +124,14 @@ static bool is_text(struct unwind_walk_state *state, unsigned long ip)
 	return ret != -EFAULT;
 }
 
-static void note_need(struct unwind_walk_state *state, enum unwind_need need,
-		      unsigned long addr, unsigned long beside)
+/*
+ * A word at @addr could not be read: @need is UNWIND_NEED_PAGE, or UNWIND_NEED_CODE for
+ * instructions, which may be in the page cache without being mapped.  If its page can be
+ * brought in, note that need, and do not take the step: without the word it could find another
+ * stack, or none.  @beside is 0, or an address that must be in the same mapping.
+ */
+static void note_unread(struct unwind_walk_state *state, enum unwind_need need,
+			unsigned long addr, unsigned long beside)
 {
 	int may;
 
@@ -136,23 +142,6 @@ static void note_need(struct unwind_walk_state *state, enum unwind_need need,
 		return;
 	unwind_walk_need(state, may < 0 ? UNWIND_NEED_LOCK : need, addr);
 	state->need_beside = beside;
-}
-
-/*
- * The word at @addr could not be read.  If its page can be brought in, note that need, and do
- * not take the step: without the word it could find another stack, or none.  @beside is 0, or
- * an address that must be in the same mapping.
- */
-static void note_unread(struct unwind_walk_state *state, unsigned long addr,
-			unsigned long beside)
-{
-	note_need(state, UNWIND_NEED_PAGE, addr, beside);
-}
-
-/* The same for instructions, which may be in the page cache without being mapped */
-static void note_unread_code(struct unwind_walk_state *state, unsigned long addr)
-{
-	note_need(state, UNWIND_NEED_CODE, addr, 0);
 }
 
 /* Replace the return address by the true one, if a uretprobe has changed it */
@@ -177,7 +166,7 @@ static int call_before(struct unwind_walk_state *state, unsigned long ra)
 
 	if (unwind_read_code(code, (const u64 __user *)before, state->code))
 		return unwind_arch_follows_call(code);
-	note_unread_code(state, before);
+	note_unread(state, UNWIND_NEED_CODE, before, 0);
 	return -EFAULT;
 }
 
@@ -216,7 +205,7 @@ static enum unwind_stop_reason check_interrupted(struct unwind_walk_state *state
 							      frame->word_size);
 
 		if (unread)
-			note_unread(state, unread, 0);
+			note_unread(state, UNWIND_NEED_PAGE, unread, 0);
 	}
 	return frame->ip < TASK_SIZE_MAX ? UNWIND_STOP_NONE :
 					   UNWIND_STOP_BAD_FRAME;
@@ -229,7 +218,7 @@ static int read_memory(struct unwind_walk_state *state, unsigned long addr,
 	int ret = read_word(state, addr, word);
 
 	if (ret)
-		note_unread(state, addr, beside);
+		note_unread(state, UNWIND_NEED_PAGE, addr, beside);
 	return ret;
 }
 
@@ -252,7 +241,7 @@ static bool known_reg(struct unwind_walk_state *state, unsigned int reg,
 	case 0:
 		return true;
 	case -EFAULT:
-		note_unread(state, state->saved_regs, 0);
+		note_unread(state, UNWIND_NEED_PAGE, state->saved_regs, 0);
 		fallthrough;
 	default:
 		return false;
@@ -569,10 +558,9 @@ static enum unwind_stop_reason next_by_signal(struct unwind_walk_state *state,
 		sp = state->fp - UNWIND_ARCH_SIGNAL_RECORD;
 	found = unwind_arch_signal_frame(state->ip, sp, topmost,
 					 state->saved_regs, state->word_size, &to);
-	if (to.unread && to.unread - state->ip < TRAMPOLINE_MAX)
-		note_unread_code(state, to.unread);
-	else if (to.unread)
-		note_unread(state, to.unread, 0);
+	if (to.unread)
+		note_unread(state, to.unread - state->ip < TRAMPOLINE_MAX ? UNWIND_NEED_CODE :
+			    UNWIND_NEED_PAGE, to.unread, 0);
 	if (!found)
 		return UNWIND_STOP_NO_FRAME;
 	if (!to.word_size)
@@ -623,7 +611,7 @@ static enum unwind_stop_reason next_by_insns(struct unwind_walk_state *state, bo
 	if (!at.left)
 		return UNWIND_STOP_LIMIT;
 	if (at.unread)
-		note_unread_code(state, at.unread);
+		note_unread(state, UNWIND_NEED_CODE, at.unread, 0);
 	if (ret)
 		return ret == -EEXIST ? UNWIND_STOP_NO_FRAME : unknown;
 
@@ -723,7 +711,7 @@ static bool may_be_trampoline(struct unwind_walk_state *state,
 		return false;
 	if (unwind_read_code(insns, (const u32 __user *)state->ip, state->code))
 		return unwind_arch_maybe_trampoline(insns);
-	note_unread_code(state, state->ip);
+	note_unread(state, UNWIND_NEED_CODE, state->ip, 0);
 	return false;
 }
 

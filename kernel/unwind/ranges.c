@@ -310,24 +310,18 @@ int unwind_ranges_mark(struct unwind_ranges *set, unsigned long start, unsigned 
 	return 0;
 }
 
-static struct unwind_range *first_of_key(const struct unwind_ranges *set,
-					 u64 key)
+/**
+ * unwind_ranges_find_key - find a range that is registered under a key
+ * @set: the set
+ * @key: the key
+ *
+ * Return: one of them, or NULL.
+ */
+struct unwind_range *unwind_ranges_find_key(const struct unwind_ranges *set, u64 key)
 {
 	struct rb_node *node = rb_find_first(&key, &set->by_key, cmp_key);
 
 	return node ? rb_entry(node, struct unwind_range, by_key) : NULL;
-}
-
-/**
- * unwind_ranges_has_key - is any range registered under this key?
- * @set: the set
- * @key: the key
- *
- * Return: true if there is one.
- */
-bool unwind_ranges_has_key(const struct unwind_ranges *set, u64 key)
-{
-	return first_of_key(set, key);
 }
 
 /**
@@ -341,7 +335,7 @@ void unwind_ranges_drop_key(struct unwind_ranges *set, u64 key)
 {
 	struct unwind_range *range;
 
-	while ((range = first_of_key(set, key))) {
+	while ((range = unwind_ranges_find_key(set, key))) {
 		take_out(set, range);
 		cond_resched();
 	}

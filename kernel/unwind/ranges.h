@@ -81,7 +81,7 @@ void unwind_ranges_set_built(struct unwind_ranges *set, struct unwind_range *ran
 			     struct unwind_built *built);
 void unwind_ranges_drop(struct unwind_ranges *set, unsigned long start,
 			unsigned long end);
-bool unwind_ranges_has_key(const struct unwind_ranges *set, u64 key);
+struct unwind_range *unwind_ranges_find_key(const struct unwind_ranges *set, u64 key);
 void unwind_ranges_drop_key(struct unwind_ranges *set, u64 key);
 struct unwind_range *unwind_ranges_find(struct unwind_ranges *set, unsigned long addr,
 					unsigned long *start, unsigned long *last);

@@ -225,13 +225,13 @@ int unwind_tables_unregister(struct mm_struct *mm, u64 key)
 
 	guard(mutex)(&tables->lock);
 	registry = registry_of(tables);
-	if (!registry || !unwind_ranges_has_key(&registry->ranges, key))
+	if (!registry || !unwind_ranges_find_key(&registry->ranges, key))
 		return -ENOENT;
 	registry = own_registry(tables);
 	if (!registry)
 		return -ENOMEM;
 	/* It may have been dropped before */
-	if (!unwind_ranges_has_key(&registry->ranges, key))
+	if (!unwind_ranges_find_key(&registry->ranges, key))
 		return -ENOENT;
 	unwind_ranges_drop_key(&registry->ranges, key);
 	return 0;
