@@ -13,26 +13,18 @@
 static unsigned int cases, failed_cases, failed_checks;
 static unsigned long violations_before;
 static char name[128];
-static bool stop;
+static bool stop, in_case;
 
 void tap_stop_at_failure(void)
 {
 	stop = true;
 }
 
-void tap_begin(const char *fmt, ...)
+static void end_case(void)
 {
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(name, sizeof(name), fmt, args);
-	va_end(args);
-	failed_checks = 0;
-	violations_before = umem_violations;
-}
-
-void tap_end(void)
-{
+	if (!in_case)
+		return;
+	in_case = false;
 	if (umem_violations != violations_before)
 		tap_fail("%lu reads outside what is mapped",
 			 umem_violations - violations_before);
@@ -42,10 +34,24 @@ void tap_end(void)
 		exit(tap_finish());
 }
 
+void tap_begin(const char *fmt, ...)
+{
+	va_list args;
+
+	end_case();
+	va_start(args, fmt);
+	vsnprintf(name, sizeof(name), fmt, args);
+	va_end(args);
+	failed_checks = 0;
+	violations_before = umem_violations;
+	in_case = true;
+}
+
 void tap_skip(const char *fmt, ...)
 {
 	va_list args;
 
+	end_case();
 	printf("ok %u # SKIP ", ++cases);
 	va_start(args, fmt);
 	vprintf(fmt, args);
@@ -77,6 +83,7 @@ void tap_check_eq(long long got, long long want, const char *what,
 
 int tap_finish(void)
 {
+	end_case();
 	printf("1..%u\n", cases);
 	return failed_cases ? 1 : 0;
 }

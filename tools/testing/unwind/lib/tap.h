@@ -2,8 +2,8 @@
 /*
  * Results in the Test Anything Protocol.
  *
- * A case lies between tap_begin() and tap_end(), and becomes one line "ok" or "not ok"; a
- * failed check inside it prints its reason on a line before.
+ * A case begins with tap_begin(), ends where the next one begins, and becomes one line "ok" or
+ * "not ok"; a failed check inside it prints its reason on a line before.
  */
 #ifndef _UNWIND_TEST_TAP_H
 #define _UNWIND_TEST_TAP_H
@@ -12,7 +12,6 @@
 #include <stdbool.h>
 
 void __printf(1, 2) tap_begin(const char *fmt, ...);
-void tap_end(void);
 void __printf(1, 2) tap_skip(const char *fmt, ...);
 void __printf(1, 2) tap_fail(const char *fmt, ...);
 

@@ -93,7 +93,6 @@ static void run_set(const struct sframe_case_set *set)
 			tap_fail("there is no such section");
 		for (k = 0; k < num; k++)
 			run_variant(c, &v[k]);
-		tap_end();
 	}
 }
 

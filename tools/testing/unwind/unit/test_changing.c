@@ -93,7 +93,6 @@ static void grows(u8 version, u8 flags)
 	put_counts(&env, 0, 0);
 	expect_error(&env, 0x1000, -ENOENT);
 	env_close(&env);
-	tap_end();
 }
 
 /* Counts that lead out of the section are refused, at any address */
@@ -121,7 +120,6 @@ static void counts_too_much(u8 version, u8 flags)
 	put_counts(&env, LAST + 1, room);
 	expect_cfa(&env, 0x1000, 8);
 	env_close(&env);
-	tap_end();
 }
 
 /*
@@ -224,7 +222,6 @@ static void field_changes(u8 version, u8 flags, enum field field, u32 val,
 	if (!early || !amid || !late)
 		tap_fail("%u early, %u amid, %u late", early, amid, late);
 	env_close(&env);
-	tap_end();
 }
 
 /* The next order of the writer's steps among @reads reads; false: there is no other */
@@ -280,7 +277,6 @@ static void made_anew(u8 version, u8 flags, u64 offset, s32 old_cfa, s32 new_cfa
 		tap_fail("%u old, %u new, %u noticed, %u none", was_old, was_new,
 			 noticed, none);
 	env_close(&env);
-	tap_end();
 }
 
 /* Each read fails in turn, including the reads of the counts and of the check */
@@ -310,7 +306,6 @@ static void unreadable(u8 version, u8 flags)
 	CHECK_EQ(umem_reads, 0);
 	umem_set_end_of_memory(-1UL);
 	env_close(&env);
-	tap_end();
 }
 
 static void test_kind(u8 version, u8 flags)

@@ -38,10 +38,8 @@ static void empty_bound(u8 version)
 {
 	tap_begin("edges: v%u, %u empty functions are stepped over", version, MAX_SCAN - 1);
 	CHECK_EQ(find_after_empty(MAX_SCAN - 1, version), 0);
-	tap_end();
 	tap_begin("edges: v%u, %u empty functions return E2BIG", version, MAX_SCAN);
 	CHECK_EQ(find_after_empty(MAX_SCAN, version), -E2BIG);
-	tap_end();
 }
 
 /* Attributes that end where the section does: a function without FREs */
@@ -62,7 +60,6 @@ static void attributes_alone(void)
 	expect_rule(&env, 0x100f, &outermost);
 	expect_error(&env, 0x1010, -ENOENT);
 	env_close(&env);
-	tap_end();
 }
 
 void test_edges(void)

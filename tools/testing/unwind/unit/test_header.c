@@ -49,7 +49,6 @@ static void unknown_abis(u8 version)
 		umem_unmap_all();
 		sfb_free(&img);
 	}
-	tap_end();
 }
 
 /* Every field of an accepted header reaches the description */
@@ -76,7 +75,6 @@ static void header_fields(u8 version)
 	CHECK_EQ(env.sec.fixed.fp.offset, -16);
 	CHECK_EQ(env.sec.fixed.ra.offset, -8);
 	env_close(&env);
-	tap_end();
 }
 
 /* Cut off at every length; no byte past the end may be read */
@@ -104,7 +102,6 @@ static void header_truncated(u8 version)
 		free(part);
 	}
 	sfb_free(&img);
-	tap_end();
 }
 
 /* The preamble has the version of the rest, whatever version has that size */
@@ -132,7 +129,6 @@ static void header_preamble(void)
 		free(part);
 	}
 	sfb_free(&img);
-	tap_end();
 }
 
 /* The section claims to end at or past the end of the address space */
@@ -155,7 +151,6 @@ static void header_at_end_of_memory(void)
 		 -ENOEXEC);
 	umem_unmap_all();
 	sfb_free(&img);
-	tap_end();
 }
 
 static void header_unreadable(void)
@@ -178,7 +173,6 @@ static void header_unreadable(void)
 	umem_fail_at(0);
 	umem_unmap_all();
 	sfb_free(&img);
-	tap_end();
 }
 
 /* The decoder takes the ABI from its caller, which takes it from here */
@@ -189,7 +183,6 @@ static void abi_numbers(void)
 	CHECK_EQ(SFRAME_ABI_AARCH64_ENDIAN_LITTLE, SFB_AARCH64);
 	CHECK_EQ(SFRAME_ABI_AARCH64_ENDIAN_BIG, SFB_AARCH64_BE);
 	CHECK_EQ(SFRAME_ABI_S390X_ENDIAN_BIG, 4);
-	tap_end();
 }
 
 void test_header(void)

@@ -87,7 +87,6 @@ static void cut_off(u8 version, u8 size_code)
 			expect_cfa(&env, 0x1020, 8);
 		env_close(&env);
 	}
-	tap_end();
 }
 
 /* No room even for the attributes of the only function, or for its first FRE */
@@ -112,7 +111,6 @@ static void nothing_left(const struct sfb_func *func, u32 needed)
 		expect_error(&env, 0x1000, -EINVAL);
 		env_close(&env);
 	}
-	tap_end();
 }
 
 /* One lookup, with each of its reads failing in turn */
@@ -163,7 +161,6 @@ static void unreadable(u8 version, u8 flags, s8 fixed_ra)
 	for (offset = 0xfff; offset < 0x1060; offset++)
 		each_read_fails(&env, offset);
 	env_close(&env);
-	tap_end();
 }
 
 /* Random values for the k-th read and all after it */
@@ -218,7 +215,6 @@ static void changing(u8 version, u8 flags)
 	if (!found || !refused)
 		tap_fail("%u FREs, %u refusals", found, refused);
 	env_close(&env);
-	tap_end();
 }
 
 /* The header, but for its counts, is read once: later changes move no bound */
@@ -239,7 +235,6 @@ static void header_changes(u8 version)
 	expect_cfa(&env, 0x102f, 24);
 	expect_error(&env, 0x1030, -ENOENT);
 	env_close(&env);
-	tap_end();
 }
 
 /* A section that lies partly outside user memory is not read at all */
@@ -259,7 +254,6 @@ static void not_user_memory(u8 version)
 	CHECK_EQ(umem_reads, 0);
 	umem_set_end_of_memory(-1UL);
 	env_close(&env);
-	tap_end();
 }
 
 /* A sorted index that is unsorted: a found function must still cover the address */
@@ -292,7 +286,6 @@ static void not_sorted(u8 version)
 				 (unsigned long long)offset);
 	}
 	env_close(&env);
-	tap_end();
 }
 
 void test_hostile(void)

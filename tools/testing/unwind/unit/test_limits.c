@@ -49,7 +49,6 @@ static void no_scan(void)
 	expect_ret(&env, 0x10000000 - 1, -ENOENT);
 	env_close(&env);
 	free(funcs);
-	tap_end();
 }
 
 /*
@@ -106,7 +105,6 @@ static void dearest_lookup(void)
 	CHECK_EQ(frame_rule_equal(&found, &want), true);
 	CHECK_EQ(umem_reads, reads);
 	env_close(&env);
-	tap_end();
 }
 
 static void step_bound(void)
@@ -117,7 +115,6 @@ static void step_bound(void)
 	open_dearest(&env, MAX_SCAN + 1, 1);
 	expect_ret(&env, 0x1000, -E2BIG);
 	env_close(&env);
-	tap_end();
 }
 
 /* Empty functions up to the bound, and no other function before them */
@@ -147,7 +144,6 @@ static void all_empty(void)
 		expect_ret(&env, 0x1000, allowed ? -ENOENT : -E2BIG);
 		expect_ret(&env, 0xfff, 0);
 		env_close(&env);
-		tap_end();
 	}
 	free(funcs);
 }

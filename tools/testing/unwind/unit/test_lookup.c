@@ -94,7 +94,6 @@ static void every_address(u8 version, u8 flags)
 	expect_error(&env, -env.base, -ENOENT);
 	expect_error(&env, -1UL - env.base, -ENOENT);
 	env_close(&env);
-	tap_end();
 }
 
 /* The ends of a binary search: none, one, two, three functions */
@@ -124,7 +123,6 @@ static void few_functions(u8 version, u8 flags)
 			expect_error(&env, three[i].start, -ENOENT);
 		env_close(&env);
 	}
-	tap_end();
 }
 
 /*
@@ -160,7 +158,6 @@ static void empty_functions(u8 version, u8 flags)
 		expect_error(&env, 0x1030, -ENOENT);
 		env_close(&env);
 	}
-	tap_end();
 }
 
 /* Starts of version 3 have 64 bits, of version 2 they are signed 32 bits */
@@ -193,7 +190,6 @@ static void far_functions(void)
 	expect_error(&env, v3[1].start + 0x100000000, -ENOENT);
 	expect_error(&env, v3[1].start - 0x100000000, -ENOENT);
 	env_close(&env);
-	tap_end();
 }
 
 /* A start plus the section's address overflows at an end of memory */
@@ -240,7 +236,6 @@ static void ends_of_memory(u8 flags)
 	expect_cfa(&env, S64_MAX_OFFSET, 16);
 	expect_error(&env, 0, -ENOENT);
 	env_close(&env);
-	tap_end();
 }
 
 void test_lookup(void)

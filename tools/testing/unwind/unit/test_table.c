@@ -131,7 +131,6 @@ static void layout(u8 version, u8 flags)
 	table = build(&section);
 	if (IS_ERR(table)) {
 		tap_fail("no table: %ld", PTR_ERR(table));
-		tap_end();
 		return;
 	}
 	CHECK_EQ(table->start, 0x1000);
@@ -148,7 +147,6 @@ static void layout(u8 version, u8 flags)
 	expect_rules(table, 0x100001010, 0x100001020, SFRAME_RULE_NONE);
 	expect_rules(table, -0x1000UL, -1UL, SFRAME_RULE_NONE);
 	close_table(table);
-	tap_end();
 }
 
 /* Rows and functions in turn that say the same take one entry, with or without size */
@@ -175,7 +173,6 @@ static void same_rule(void)
 	if (!IS_ERR(table))
 		CHECK_EQ(table->nr, 3);
 	close_table(table);
-	tap_end();
 }
 
 /* Offsets around blocks of 128 and pages of 65536 bytes, where functions end or start */
@@ -209,7 +206,6 @@ static void boundaries(u64 boundary)
 		expect_rules(table, start + 9, start + 0x200, SFRAME_RULE_NONE);
 		close_table(table);
 	}
-	tap_end();
 }
 
 /* Another rule at each byte, so that blocks, pages and the counts of both are full */
@@ -242,7 +238,6 @@ static void full_blocks(u64 start, u32 per_func, u32 num_funcs)
 	close_table(table);
 	free(funcs);
 	free(fres);
-	tap_end();
 }
 
 /*
@@ -291,13 +286,11 @@ static void segments(void)
 	expect_rules(table, 0x8ff0, 0x9000, ORDINARY(8));
 	expect_rules(table, 0x9000, 0xa000, SFRAME_RULE_NONE);
 	close_table(table);
-	tap_end();
 
 	tap_begin("table: no segment has a function");
 	CHECK_EQ(PTR_ERR(build_section(&section, segs, 0)), -ENOENT);
 	CHECK_EQ(PTR_ERR(build_section(&section, &(struct sframe_segment){
 		.vaddr = SECTION + 0x40000, .size = 0x1000 }, 1)), -ENOENT);
-	tap_end();
 }
 
 /* Two segments that are the same text of the file: as functions that overlap */
@@ -322,7 +315,6 @@ static void segments_twice(void)
 	expect_rules(table, 0x3010, 0x3020, SFRAME_RULE_BAD);
 	expect_rules(table, 0x3020, 0x3100, SFRAME_RULE_NONE);
 	close_table(table);
-	tap_end();
 }
 
 /* Program headers are as hostile as the section */
@@ -353,7 +345,6 @@ static void segments_wrap(void)
 	expect_rules(table, 0x4000, 0x4010, ORDINARY(8));
 	expect_rules(table, 0x4010, 0x5000, SFRAME_RULE_NONE);
 	close_table(table);
-	tap_end();
 }
 
 /*
@@ -388,7 +379,6 @@ static void unsorted(u8 version, u8 flags)
 		expect_rules(table, start + 16, start + 32, SFRAME_RULE_NONE);
 	}
 	close_table(table);
-	tap_end();
 }
 
 static const struct sfb_fre fres_24[] = { SFB_FRE(0, SFB_SP, 0, 24) };
@@ -431,7 +421,6 @@ static void overlapping(void)
 	expect_rules(table, 0x3000, 0x3010, ORDINARY(8));
 	expect_rules(table, 0x3010, 0x3100, SFRAME_RULE_NONE);
 	close_table(table);
-	tap_end();
 }
 
 /* Where one is out of order, sorting must not change which of two comes first */
@@ -455,7 +444,6 @@ static void overlapping_unsorted(void)
 	expect_rules(table, 0x1010, 0x2000, SFRAME_RULE_NONE);
 	expect_rules(table, 0x2000, 0x2010, ORDINARY(8));
 	close_table(table);
-	tap_end();
 }
 
 static void empty(u8 version)
@@ -487,7 +475,6 @@ static void empty(u8 version)
 	expect_no_table(&section, -ENOENT);
 	section.num_funcs = 0;
 	expect_no_table(&section, -ENOENT);
-	tap_end();
 }
 
 /* From a span that is allowed to more: few entries, a lot of text */
@@ -525,7 +512,6 @@ static void far_apart(void)
 		funcs[0].start += spans[i];
 		expect_no_table(&section, -E2BIG);
 	}
-	tap_end();
 }
 
 /*
@@ -563,7 +549,6 @@ static void repeated(u8 version, u32 size, u8 rep_size)
 	expect_rules(table, 0x1000, 0x1020, SFRAME_RULE_NONE);
 	expect_rules(table, 0x1020 + size, 0x1030 + size, ORDINARY(32));
 	close_table(table);
-	tap_end();
 }
 
 /* Each block begins with a gap: an entry more than there are FREs */
@@ -587,7 +572,6 @@ static void repeated_late(u8 version)
 			     i % 16 < 4 ? SFRAME_RULE_NONE : ORDINARY(24));
 	expect_rules(table, 0x1000 + i, 0x1100 + i, SFRAME_RULE_NONE);
 	close_table(table);
-	tap_end();
 }
 
 /* One function between two good ones; from some byte on, it is bad */
@@ -646,7 +630,6 @@ static void bad_fres(const struct bad_fres *bad)
 	expect_rules(table, 0x1020, 0x1030, ORDINARY(32));
 	close_table(table);
 	sfb_free(&img);
-	tap_end();
 }
 
 static void all_bad_fres(void)
@@ -737,7 +720,6 @@ static void types_and_no_fres(u8 version)
 	expect_rules(table, 0x81060, 0x81070, SFRAME_RULE_BAD);
 	close_table(table);
 	sfb_free(&img);
-	tap_end();
 }
 
 void test_table(void)

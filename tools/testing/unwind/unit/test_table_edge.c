@@ -91,7 +91,6 @@ static void fres(u8 version)
 		     /* Functions of one byte each; then a gap, and the table's end */
 		     0x103f, 0x1040, 0x1041, 0x105f, 0x106f);
 	close_table(table);
-	tap_end();
 }
 
 /* Whole blocks before an entry, if there is none in between */
@@ -119,7 +118,6 @@ static void blocks(u8 version)
 		     0x123f, 0x127f, 0x12bf, 0x12fd, 0x137d);
 	EXPECT_EDGES(table, 0xff00, 0x10002, 0xff7d, 0xfffd, 0x10001);
 	close_table(table);
-	tap_end();
 }
 
 /* Blocks without an entry: of a function, and between functions */
@@ -141,7 +139,6 @@ static void gaps(void)
 	EXPECT_EDGES(table, 0x1000, 0x1510, 0x100f, 0x107f, 0x10ff, 0x117f, 0x11ff, 0x127f,
 		     0x128f, 0x130f, 0x138f, 0x140f, 0x148f, 0x150f);
 	close_table(table);
-	tap_end();
 }
 
 /* At the end of the table's last block, one before it, and one after it */
@@ -164,7 +161,6 @@ static void table_ends(u32 size)
 	expect_all_edges(table, -0x100ULL, -1ULL);
 	expect_all_edges(table, -1ULL - 0xffffffff + 0x1000, -1ULL - 0xffffffff + 0x1100);
 	close_table(table);
-	tap_end();
 }
 
 /* The last function describes nothing: there is no entry where it ends */
@@ -186,7 +182,6 @@ static void ends_without_rule(void)
 	EXPECT_EDGES(table, 0x1000, 0x1020, 0x100f);
 	expect_all_edges(table, 0x1020, 0x1100);
 	close_table(table);
-	tap_end();
 }
 
 /* Bad rules, outermost functions and rules that do not fit into 64 bits end, too */
@@ -212,7 +207,6 @@ static void other_rules(void)
 	expect_rules(table, 0x1050, 0x1060, SFRAME_RULE_BAD);
 	EXPECT_EDGES(table, 0x1000, 0x1060, 0x100f, 0x101f, 0x103f, 0x104f, 0x105f);
 	close_table(table);
-	tap_end();
 }
 
 /*
@@ -320,7 +314,6 @@ static void compare_generated(u32 num)
 		sfb_free(&img);
 	}
 	report(&seen);
-	tap_end();
 }
 
 /* Rows of @step bytes each, so many that numbers of entries exceed 16 bits */
@@ -354,7 +347,6 @@ static void many_entries(u64 start, u32 num, u32 step)
 	}
 	close_table(table);
 	free(many);
-	tap_end();
 }
 
 void test_table_edge(void)

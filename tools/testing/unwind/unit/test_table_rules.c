@@ -137,7 +137,6 @@ static void one_rule(const struct one_rule *r)
 	CHECK_EQ(table->nr_complex, !r->rule);
 	sframe_table_free(table);
 	env_close(&env);
-	tap_end();
 }
 
 /*
@@ -180,7 +179,6 @@ static void many_rules(u32 num, s32 first, u32 max, u64 last_rule)
 	expect_rules(table, 0x1000 + num + 2, 0x1000 + num + 3, last_rule);
 	close_table(table);
 	free(fres);
-	tap_end();
 }
 
 /* Rows that differ in one part of a sum have different rules; equal ones have the same */
@@ -217,7 +215,6 @@ static void sum_rules(void)
 	}
 	CHECK_EQ(table->nr_complex, 6);
 	close_table(table);
-	tap_end();
 }
 
 /*
@@ -272,7 +269,6 @@ static void shared_fres(u8 version)
 	expect_rules(table, i, i + 256, SFRAME_RULE_NONE);
 	close_table(table);
 	sfb_free(&img);
-	tap_end();
 }
 
 /*
@@ -312,7 +308,6 @@ static void repeated_often(u8 version)
 		expect_rules(table, i + 16, i + 256, SFRAME_RULE_NONE);
 		close_table(table);
 	}
-	tap_end();
 }
 
 /* Rows that end before their block does are not repeated beyond it */
@@ -342,7 +337,6 @@ static void claimed(u8 version)
 	CHECK_EQ(PTR_ERR_OR_ZERO(table), -E2BIG);
 	close_table(table);
 	sfb_free(&img);
-	tap_end();
 }
 
 #define FULL_FRES	(0x100000000 / 128 / 16 + 0x1000)
@@ -402,7 +396,6 @@ static void largest(void)
 	CHECK_EQ(PTR_ERR_OR_ZERO(table), -E2BIG);
 	close_table(table);
 	sfb_free(&img);
-	tap_end();
 }
 
 /* The bytes that are not there are not read */
@@ -422,7 +415,6 @@ static void too_large(void)
 	CHECK_EQ(PTR_ERR_OR_ZERO(table), -E2BIG);
 	close_table(table);
 	sfb_free(&img);
-	tap_end();
 }
 
 /*
@@ -451,7 +443,6 @@ static void no_memory(void)
 	close_table(table);
 	sframe_table_free(NULL);
 	sfb_free(&img);
-	tap_end();
 }
 
 void test_table_cases(void)
@@ -477,7 +468,6 @@ void test_table_cases(void)
 						 v[n].version, v[n].flags, wrong);
 			}
 		}
-		tap_end();
 	}
 }
 
