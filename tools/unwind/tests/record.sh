@@ -94,7 +94,7 @@ run_git()
 make_history()
 {
 	git init -q history
-	for version in 1 2 3 4 5 6 7 8; do
+	for version in $(seq 32); do
 		awk -v version=$version 'BEGIN {
 			for (i = 0; i < 10000; i++)
 				print "line", i,
@@ -141,7 +141,7 @@ run_redis()
 	"$@" /usr/bin/redis-server --save '' --appendonly no --port 0 \
 		--unixsocket $HOME/redis.socket >/dev/null &
 	until redis-cli -s redis.socket ping 2>/dev/null | grep -q PONG; do :; done
-	redis-benchmark -s redis.socket -q -c 10 -n $((SIZE * 100)) -P 4 \
+	redis-benchmark -s redis.socket -q -c 10 -n $((SIZE * 500)) -P 4 \
 		-t set,get,incr,lpush,lrange_100,sadd,hset,zadd,zpopmin,mset >/dev/null
 	redis-cli -s redis.socket shutdown nosave
 	wait $!
