@@ -269,7 +269,7 @@ s64 runtime_frames__parse(const union perf_event *event, const struct perf_sampl
 		return -EINVAL;
 	*frames = frame = calloc(rec->nr + 1, sizeof(**frames));
 	if (!init() || !frame)
-		return -ENOMEM;
+		goto out_free;
 	for (i = 0; i < rec->nr + cut; i++, frame++) {
 		if (i < rec->nr) {
 			/* The second word: check, place, runtime, from the lowest bits on */
