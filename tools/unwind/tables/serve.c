@@ -191,6 +191,7 @@ static void convert(struct unwind_request *request)
 #define WAITING_MAX	256
 #define LAPSES_AFTER	2000
 
+/* A request, and when it was read */
 struct waiting {
 	struct unwind_request	request;
 	__u64			since;
@@ -203,27 +204,27 @@ static struct waiting waiting[WAITING_MAX];
 static unsigned int first_waiting, nr_waiting;
 
 /* Called with the lock; the descriptor is a copy */
-static void add_waiting(const struct unwind_request *request, __u64 now)
+static void add_waiting(const struct waiting *request)
 {
 	struct waiting *last = &waiting[(first_waiting + nr_waiting) % WAITING_MAX];
 
 	if (nr_waiting == WAITING_MAX)
 		return;
-	*last = (struct waiting){ *request, now };
-	last->request.fd = fcntl(request->fd, F_DUPFD_CLOEXEC, 0);
+	*last = *request;
+	last->request.fd = fcntl(request->request.fd, F_DUPFD_CLOEXEC, 0);
 	nr_waiting += last->request.fd >= 0;
 }
 
 /* May the conversion begin?  Else the request waits, unless the kernel did not ask. */
-static bool begin_other(const struct unwind_request *request, __u64 now)
+static bool begin_other(const struct waiting *request)
 {
 	bool may;
 
 	pthread_mutex_lock(&others_lock);
 	may = nr_others < OTHERS_MAX;
 	nr_others += may;
-	if (!may && request->id)
-		add_waiting(request, now);
+	if (!may && request->request.id)
+		add_waiting(request);
 	pthread_mutex_unlock(&others_lock);
 	return may;
 }
@@ -239,18 +240,16 @@ static void end_other(void)
  * Take a request that waits, if there is a thread for it.  Of the threads that made it wait,
  * all but give_mapped()'s come here when they are done, so it is not forgotten.
  */
-static bool take_waiting(struct unwind_request *request)
+static bool take_waiting(struct waiting *request)
 {
 	bool found = false;
 
 	pthread_mutex_lock(&others_lock);
 	while (!found && nr_waiting && nr_others < OTHERS_MAX) {
-		const struct waiting *oldest = &waiting[first_waiting];
-
-		*request = oldest->request;
-		found = now_ms() - oldest->since < LAPSES_AFTER;
+		*request = waiting[first_waiting];
+		found = now_ms() - request->since < LAPSES_AFTER;
 		if (!found)
-			close(request->fd);
+			close(request->request.fd);
 		first_waiting = (first_waiting + 1) % WAITING_MAX;
 		nr_waiting--;
 	}
@@ -260,10 +259,11 @@ static bool take_waiting(struct unwind_request *request)
 
 /*
  * Answer a request, unless it has to wait, or the files of its owner take too long: the
- * kernel asks again when it meets the file later.  @request->fd stays open.
+ * kernel asks again when it meets the file later.  The descriptor stays open.
  */
-static void answer(struct unwind_request *request)
+static void answer(struct waiting *waited)
 {
+	struct unwind_request *request = &waited->request;
 	const __u64 start = now_ms();
 	struct stat st;
 
@@ -274,7 +274,7 @@ static void answer(struct unwind_request *request)
 			report(request, 0, "no table for now: too many of its owner's files");
 		return;
 	}
-	if (st.st_uid && !begin_other(request, start))
+	if (st.st_uid && !begin_other(waited))
 		return;
 	convert(request);
 	if (st.st_uid)
@@ -287,16 +287,18 @@ static void answer(struct unwind_request *request)
 
 static void *serve(void *unused)
 {
-	struct unwind_request request;
+	struct waiting next;
 
 	for (;;) {
-		ssize_t size = sizeof(request);
+		ssize_t size = sizeof(next.request);
 
-		if (!take_waiting(&request))
-			size = read(device, &request, sizeof(request));
-		if (size == sizeof(request)) {
-			answer(&request);
-			close(request.fd);
+		if (!take_waiting(&next)) {
+			size = read(device, &next.request, sizeof(next.request));
+			next.since = now_ms();
+		}
+		if (size == sizeof(next.request)) {
+			answer(&next);
+			close(next.request.fd);
 		} else if (size >= 0 || (errno != EINTR && errno != EAGAIN)) {
 			/* ENFILE, EMFILE, ENOMEM: it may be better in a while */
 			fprintf(stderr, "unwind-tables: " DEVICE ": %s\n",
@@ -310,18 +312,19 @@ static void *serve(void *unused)
 /* The kernel compares a file with what it was when it asked; here nobody asked */
 static void give_unasked(int fd, void *unused)
 {
-	struct unwind_request request = { .fd = fd };
+	struct waiting unasked = { .request.fd = fd };
+	const struct unwind_request *request = &unasked.request;
 	struct stat before, after;
 
 	(void)unused;
 	if (fstat(fd, &before))
 		return;
-	answer(&request);
-	if (request.id &&
+	answer(&unasked);
+	if (request->id &&
 	    (fstat(fd, &after) || before.st_size != after.st_size ||
 	     before.st_ctim.tv_sec != after.st_ctim.tv_sec ||
 	     before.st_ctim.tv_nsec != after.st_ctim.tv_nsec))
-		device_withdraw(device, request.id);
+		device_withdraw(device, request->id);
 }
 
 /* Give the tables of files that are mapped just now */
