@@ -10,10 +10,10 @@
  *
  *   - A function that Go's runtime takes for the outermost one has no caller, unless it
  *     handles signals: the kernel has called that one, and it leaves the frame pointer alone.
- *   - One that sets the stack pointer is left out: the distance is of another stack.  All of
- *     these keep a frame pointer.
+ *   - One that sets the stack pointer has no distances.  If it begins with a frame, the frame
+ *     pointer has its place; else it is left out.
  *   - A function saves the frame pointer if the first thing that it pushes is %rbp.
- *     Otherwise nothing is said about addresses where something is on the stack.
+ *     Otherwise that is lost where something is on the stack.
  *
  * Since Go 1.26, the section .go.module has the address of the code, which before was in the
  * table's header.  In most position-independent programs the file does not have it: they are
@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <libelf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "go.h"
 
@@ -42,9 +43,13 @@
 #define MODULE_TEXT	22
 
 #define PUSH_RBP	0x55
+#define POP_RBP		0x5d
+#define RET		0xc3
 #define DWARF_RBP	6
-/* Bytes of a made program for one row */
+#define DWARF_RSP	7
+/* Bytes of a made program for one row, and for one end of a function that changes stacks */
 #define ROW_MAX		16
+#define END_MAX		32
 
 /* In the header, after eight bytes */
 enum word { NR_FUNCS, NR_FILES, TEXT_START, NAMES, UNITS, FILES, PCTAB, FUNCS };
@@ -136,15 +141,20 @@ static void put_uleb(struct program *p, __u64 val)
 	*p->pos++ = val;
 }
 
+static void put_advance(struct program *p, __u64 offset)
+{
+	if (offset == p->where)
+		return;
+	*p->pos++ = DW_CFA_advance_loc4;
+	put_number(p, offset - p->where, 4);
+	p->where = offset;
+}
+
 /* From @offset on, the return address is @distance above the stack pointer */
 static void put_row(const struct go *go, struct program *p, __u64 start, __u64 offset,
 		    __u32 distance)
 {
-	if (offset != p->where) {
-		*p->pos++ = DW_CFA_advance_loc4;
-		put_number(p, offset - p->where, 4);
-		p->where = offset;
-	}
+	put_advance(p, offset);
 	*p->pos++ = DW_CFA_def_cfa_offset;
 	put_uleb(p, distance + 8ULL);
 	if (!distance == !p->used || p->is_handler)
@@ -219,6 +229,70 @@ static __u8 *room_for(struct cfi_list *list, size_t size)
 	return made->bytes;
 }
 
+/* Does the frame end there, by a return or a jump elsewhere?  Return: the bytes of that, or 0 */
+static unsigned int end_size(const __u8 *code, __u64 left)
+{
+	if (left > 1 && code[0] == POP_RBP && code[1] == RET)
+		return 1;
+	/* A jump to where a register says */
+	if (left > 2 && code[0] == POP_RBP && code[1] == 0xff && (code[2] & 0xf8) == 0xe0)
+		return 2;
+	return 0;
+}
+
+/*
+ * Functions that change the stack pointer have no distances: they go to a thread's own stack,
+ * and call the runtime or C there.  The frame pointer still has the frame's place on the
+ * stack that they came from, if they begin with a frame and never clear it, as mcall() does.
+ */
+static int add_changing(const struct go *go, __u64 start, __u64 end, struct cfi_fde *fde)
+{
+	static const __u8 begins[] = { PUSH_RBP, 0x48, 0x89, 0xe5 };
+	static const __u8 clears[] = { 0xbd, 0, 0, 0, 0 };
+	__u64 at = go->text + start - go->code_addr, i, size = end - start;
+	const __u8 *code = go->code.pos + at;
+	struct program p = {};
+	unsigned int bytes;
+	size_t ends = 0;
+
+	if (at > reader_left(&go->code) || size > reader_left(&go->code) - at ||
+	    size <= sizeof(begins) || memcmp(code, begins, sizeof(begins)) ||
+	    memmem(code, size, clears, sizeof(clears)))
+		return 0;
+	for (i = sizeof(begins); i < size; i++)
+		ends += !!end_size(code + i, size - i);
+	p.pos = room_for(go->list, 2 * ROW_MAX + ends * END_MAX);
+	if (!p.pos)
+		return -ENOMEM;
+	fde->program = p.pos;
+	put_advance(&p, 1);
+	*p.pos++ = DW_CFA_def_cfa_offset;
+	*p.pos++ = 16;
+	*p.pos++ = DW_CFA_offset | DWARF_RBP;
+	*p.pos++ = 2;
+	put_advance(&p, sizeof(begins));
+	*p.pos++ = DW_CFA_def_cfa_register;
+	*p.pos++ = DWARF_RBP;
+	for (i = sizeof(begins); i < size; i++) {
+		bytes = ends ? end_size(code + i, size - i) : 0;
+		if (!bytes)
+			continue;
+		ends--;
+		put_advance(&p, i + 1);
+		*p.pos++ = DW_CFA_remember_state;
+		*p.pos++ = DW_CFA_def_cfa;
+		*p.pos++ = DWARF_RSP;
+		*p.pos++ = 8;
+		*p.pos++ = DW_CFA_same_value;
+		*p.pos++ = DWARF_RBP;
+		put_advance(&p, i + 1 + bytes);
+		*p.pos++ = DW_CFA_restore_state;
+	}
+	fde->end = fde->start + size;
+	fde->program_len = p.pos - fde->program;
+	return cfi_list_add_fde(go->list, fde);
+}
+
 static int add_function(const struct go *go, __u64 start, __u64 end, __u64 description)
 {
 	struct cfi_fde fde = {
@@ -233,7 +307,7 @@ static int add_function(const struct go *go, __u64 start, __u64 end, __u64 descr
 	__u64 size = end - start;
 	size_t nr;
 
-	if (r.bad || flags & WRITES_SP)
+	if (r.bad)
 		return 0;
 	/* The others have an ID, by which Go's runtime knows them: goexit, mstart, rt0_go */
 	p.is_handler = flags & TOP_FRAME && !id;
@@ -242,6 +316,8 @@ static int add_function(const struct go *go, __u64 start, __u64 end, __u64 descr
 		fde.end = go->text + end;
 		return cfi_list_add_fde(go->list, &fde);
 	}
+	if (flags & WRITES_SP)
+		return p.is_handler ? 0 : add_changing(go, start, end, &fde);
 	/* 0: the function has no distances */
 	nr = pcsp ? run(go, start, &size, pcsp, NULL) : 0;
 	if (!nr)

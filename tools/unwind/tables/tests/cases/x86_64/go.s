@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 # Functions of Go: the distance to the return address is in .gopclntab.  Nothing is said of
-# a function that sets the stack pointer, of a frame whose first push is not %rbp, of
+# a function that sets the stack pointer, unless the frame pointer has its frame's place, of
 # distances that make no sense, and of padding.
 #
 #! ld --eh-frame-hdr
@@ -19,6 +19,15 @@
 #: at_13_start: outermost
 #: at_14_handler: cfa=sp+8 ra=[cfa-8] fp=same
 #: at_15_handler_pushed: cfa=sp+16 ra=[cfa-8] fp=same
+#: at_16_called: cfa=sp+8 ra=[cfa-8] fp=same
+#: at_17_pushed: cfa=sp+16 ra=[cfa-8] fp=[cfa-16]
+#: at_18_changes: cfa=fp+16 ra=[cfa-8] fp=[cfa-16]
+#: at_19_returned: cfa=fp+16 ra=[cfa-8] fp=[cfa-16]
+#: at_20_return: cfa=sp+8 ra=[cfa-8] fp=same
+#: at_21_frame_again: cfa=fp+16 ra=[cfa-8] fp=[cfa-16]
+#: at_22_jump: cfa=sp+8 ra=[cfa-8] fp=same
+#: at_23_clears: none
+#: at_24_entry: outermost
 #: note: +0, 1 bytes: the caller's frame pointer is lost
 	.text
 	.global _start
@@ -64,6 +73,31 @@ at_14_handler:
 	pushf
 at_15_handler_pushed:
 	popf
+changes:
+at_16_called:
+	push %rbp
+at_17_pushed:
+	mov %rsp, %rbp
+at_18_changes:
+	mov 56(%rax), %rsp
+	call *%rdi
+at_19_returned:
+	mov 56(%rdx), %rsp
+	pop %rbp
+at_20_return:
+	ret
+at_21_frame_again:
+	pop %rbp
+at_22_jump:
+	jmp *%rdi
+clears:
+at_23_clears:
+	push %rbp
+	mov %rsp, %rbp
+	mov $0, %ebp
+entry:
+at_24_entry:
+	nop
 _start:
 at_13_start:
 	nop
@@ -72,7 +106,7 @@ end:
 table:
 	.long 0xfffffff1
 	.byte 0, 0, 1, 8
-	.quad 8, 0, 0, 0, 0, 0, distances - table, functions - table
+	.quad 11, 0, 0, 0, 0, 0, distances - table, functions - table
 distances:
 	.byte 0
 # The difference times two, or its complement; then bytes of code
@@ -103,7 +137,7 @@ flat_distances:
 	.byte 0
 handler_distances:
 	distance 1, at_14_handler, at_15_handler_pushed
-	distance 8, at_15_handler_pushed, _start
+	distance 8, at_15_handler_pushed, changes
 	.byte 0
 functions:
 .macro function name
@@ -116,6 +150,9 @@ functions:
 	function odd
 	function own
 	function handler
+	function changes
+	function clears
+	function entry
 	function _start
 	.long end - go_text
 .macro about name, distances, flags, id=0
@@ -130,6 +167,9 @@ functions:
 	about odd, odd_distances, 0
 	about own, flat_distances, 0
 	about handler, handler_distances, 1
+	about changes, flat_distances, 6
+	about clears, flat_distances, 6
+	about entry, flat_distances, 7, 142
 	about _start, flat_distances, 0
 	.section .go.module, "aw", @progbits
 	.quad table
