@@ -6,9 +6,9 @@
  * no frame pointers. The stack does not say so. But a complete one ends where the kernel
  * begins a program or a thread: at the entry point of its program or of the dynamic linker,
  * or in the C library's clone(). A stripped library has no name for that; but a thread that
- * returns to it exits. All others are counted for the object where they end. It is shown
- * whether that has a table of its own, of a version that kernels read; the kernel may have
- * got one from a service.
+ * returns to it exits. Go's runtime begins goroutines and threads itself. All others are
+ * counted for the object where they end. It is shown whether that has a table of its own,
+ * of a version that kernels read; the kernel may have got one from a service.
  *
  * A stack with as many frames as its event allows was cut by perf, and counts as complete.
  */
@@ -201,12 +201,31 @@ static bool exits_thread(const struct addr_location *al, struct machine *machine
 	       !memcmp(code + 3, x86, sizeof(x86));
 }
 
+/* Does Go's runtime begin there? Its programs are stripped as a rule. */
+static bool begins_go(const struct addr_location *al, struct machine *machine, u64 ip)
+{
+	/* mstart: mov $0, %ebp; call of a function that does not return */
+	static const u8 mstart[] = { 0xbd, 0, 0, 0, 0, 0xe8 };
+	/* The address is after these and the distance of the call, before a ret */
+	const size_t at = sizeof(mstart) + 4;
+	u8 code[sizeof(mstart) + 4 + 6];
+
+	if (!al->map || dso__data_read_addr(map__dso(al->map), al->map, machine, ip - at, code,
+					    sizeof(code)) != sizeof(code))
+		return false;
+	if (!memcmp(code, mstart, sizeof(mstart)) && code[at] == 0xc3)
+		return true;
+	/* goexit: nop; call; nop.  It seems to have called the goroutine by its first byte. */
+	return code[at - 1] == 0x90 && code[at] == 0xe8 && code[at + 5] == 0x90;
+}
+
 static bool is_complete(const struct stack_ends_object *object, const struct addr_location *al,
 			struct symbol *sym, struct machine *machine, u64 ip)
 {
 	if (object->entry && al->addr - object->entry <= ENTRY_SIZE)
 		return true;
-	return (sym && begins_thread(sym->name)) || exits_thread(al, machine, ip);
+	return (sym && begins_thread(sym->name)) || exits_thread(al, machine, ip) ||
+	       begins_go(al, machine, ip);
 }
 
 /**
