@@ -91,8 +91,8 @@ static bool sp_known(const struct unwind_walk_state *state)
  * A program may have its stack at any address, but calls and frames move it by words.
  *
  * A function may also make its call on another stack, which lies above its own.  Then the
- * CFA by its rule is further in.  It has to be below all frames so far: the unwind cannot go
- * round in a circle.  check_frame() asks for more.  An interrupted function's CFA is never
+ * CFA by its rule is further in.  It has to be below all frames since the last signal: without
+ * one, the unwind cannot go round in a circle.  check_frame() asks for more.  An interrupted function's CFA is never
  * further in: __builtin_longjmp() sets the stack pointer first, and the old frame pointer
  * would lead to a frame that has ended.
  */
@@ -808,7 +808,8 @@ int unwind_walk_next(struct unwind_walk_state *state)
 	state->ip = next.ip;
 	state->sp = next.sp;
 	state->fp = next.fp;
-	state->lowest = min(state->lowest, next.sp);
+	/* A signal may have a stack anywhere */
+	state->lowest = next.interrupted ? next.sp : min(state->lowest, next.sp);
 	state->saved_regs = next.saved_regs;
 	state->word_size = next.word_size;
 	state->method = next.method;

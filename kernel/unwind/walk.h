@@ -105,7 +105,7 @@ static __always_inline u16 unwind_walk_place(struct unwind_places *places, unsig
  * @ip: the current frame's instruction pointer, or its return address
  * @sp: its stack pointer
  * @fp: its frame pointer
- * @lowest: the lowest stack pointer of all frames so far
+ * @lowest: the lowest stack pointer of all frames since the last signal
  * @maps: the mappings that were looked up last; @next_map is replaced next
  * @map: index of the one that was used last
  * @notes: what is noted on the way; NULL if nothing is

@@ -275,6 +275,29 @@ static void signal_table(struct kunit *test)
 		     t->text + TEST_END_FUNC + 1);
 }
 
+/* The interrupted function's caller was called on a stack that lies above the signal's */
+static void signal_caller_on_other_stack(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	struct sigcontext_64 sc = {
+		.ip = t->text + TEST_SP_FUNC,
+		.sp = word_addr(t, 200),
+		.bp = word_addr(t, 160),
+		.cs = __USER_CS,
+	};
+
+	interrupted_by(test, &movq);
+	put_frame(test, FRAME, &sc);
+	put_word(test, 200, t->text + TEST_FP_FUNC + 1);
+	put_word(test, 160, 0);
+	put_word(test, 161, t->text + 0x110);
+	start_in_handler(test);
+	use_table(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + 0x800,
+		     t->text + TRAMPOLINE, t->text + TEST_SP_FUNC,
+		     t->text + TEST_FP_FUNC + 1, t->text + 0x110);
+}
+
 /* A table's own rule for a trampoline counts if the kernel's frame is not there */
 static void signal_marked_rule(struct kunit *test)
 {
@@ -508,6 +531,7 @@ static struct kunit_case signal_cases[] = {
 	KUNIT_CASE(signal_other_stack),
 	KUNIT_CASE(signal_nested),
 	KUNIT_CASE(signal_table),
+	KUNIT_CASE(signal_caller_on_other_stack),
 	KUNIT_CASE(signal_marked_rule),
 	KUNIT_CASE(signal_behind_function),
 	KUNIT_CASE(signal_hostile),
