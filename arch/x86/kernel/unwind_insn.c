@@ -19,7 +19,7 @@
  * that set up a frame record are recognized without following a path.
  *
  * The code is the program's, and may be anything: at most MAX_INSNS instructions are read,
- * and no more than the unwind may still cost.
+ * or MAX_INSNS_TASK where no sample waits for that, and no more than the unwind may still cost.
  */
 
 #include <linux/errno.h>
@@ -31,6 +31,8 @@
 #include <asm/unwind_arch.h>
 
 #define MAX_INSNS	64
+/* Cryptography in assembly has hundreds of instructions without a jump */
+#define MAX_INSNS_TASK	512
 /* Cost of one instruction, and of each of its prefixes, in ordinary frames */
 #define INSN_COST	5
 #define PREFIX_COST	1
@@ -464,11 +466,13 @@ static bool may_cost(struct walk *walk, const struct insn *insn)
 /* Follow one way */
 static enum outcome follow_way(struct walk *walk, struct way *way, struct way *other)
 {
+	/* The text that is not mapped is read by tasks only */
+	const unsigned int most = walk->to->code ? MAX_INSNS_TASK : MAX_INSNS;
 	enum outcome outcome = GO_ON;
 	struct insn insn;
 
 	while (outcome == GO_ON) {
-		if (++walk->to->looked > MAX_INSNS || !read_insn(walk, way->ip, &insn) ||
+		if (++walk->to->looked > most || !read_insn(walk, way->ip, &insn) ||
 		    !may_cost(walk, &insn))
 			return UNKNOWN;
 		way->ip += insn.length;
