@@ -15,7 +15,7 @@
  * The section is hostile.  Functions may share FREs, repeat them in small blocks, and
  * lie gigabytes apart.  The following bounds hold all the same: entries are at most
  * half as many as the section has bytes, plus MAX_REPEATED and two per function; there
- * are at most MAX_RULES rules, and at most 16 blocks per entry, plus MIN_BLOCKS.  Work
+ * are at most MAX_RULES rules, and at most 64 blocks per entry, plus MIN_BLOCKS.  Work
  * is bounded likewise: each FRE that is decoded makes an entry, or was counted as one.
  */
 
@@ -518,7 +518,8 @@ static struct sframe_table *make_table(const struct builder *b)
 	u8 *low;
 	u32 i;
 
-	if (blocks > 16ULL * b->nr + MIN_BLOCKS)
+	/* Haskell's programs have entries for a tenth of their code */
+	if (blocks > 64ULL * b->nr + MIN_BLOCKS)
 		return ERR_PTR(-E2BIG);
 	table = alloc_table(b, blocks, pages);
 	if (!table)

@@ -481,7 +481,7 @@ static void empty(u8 version)
 static void far_apart(void)
 {
 	/* Entries: one before all, FRE and end of each function */
-	const u64 most = (16 * 3 + 4096) * SFRAME_BLOCK;
+	const u64 most = (64 * 3 + 4096) * SFRAME_BLOCK;
 	static const u64 spans[] = { 1ULL << 31, (1ULL << 32) - 256, (1ULL << 32) - 128,
 				     1ULL << 32, (1ULL << 32) + 128, 5ULL << 30,
 				     1ULL << 39, (1ULL << 39) + 256, 1ULL << 40 };
