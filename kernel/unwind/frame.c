@@ -92,9 +92,9 @@ static bool sp_known(const struct unwind_walk_state *state)
  *
  * A function may also make its call on another stack, which lies above its own.  Then the
  * CFA by its rule is further in.  It has to be below all frames since the last signal: without
- * one, the unwind cannot go round in a circle.  check_frame() asks for more.  An interrupted function's CFA is never
- * further in: __builtin_longjmp() sets the stack pointer first, and the old frame pointer
- * would lead to a frame that has ended.
+ * one, the unwind cannot go round in a circle.  check_frame() asks for more.  An interrupted
+ * function's CFA is never further in: __builtin_longjmp() sets the stack pointer first, and
+ * the old frame pointer would lead to a frame that has ended.
  */
 static bool cfa_valid(const struct unwind_walk_state *state, unsigned long cfa,
 		      bool ra_in_reg)
