@@ -9,7 +9,7 @@
 
 #include "convert.h"
 
-#define UNWIND_CACHE_MAGIC	"UNWTBL2\n"
+#define UNWIND_CACHE_MAGIC	"UNWTBL3\n"
 #define UNWIND_CACHE_DIGEST	32	/* bytes of SHA-512/256 */
 
 /* Below what the kernel places; above a program that is linked to a (low) address */

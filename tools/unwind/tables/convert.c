@@ -222,7 +222,7 @@ static int convert_fdes(struct conversion *c, struct unwind_stats *stats)
 	return 0;
 }
 
-static int convert(struct conversion *c, int fd, __u64 addr,
+static int convert(struct conversion *c, int fd, __u64 addr, bool with_gaps,
 		   struct unwind_table *table)
 {
 	size_t i;
@@ -249,9 +249,34 @@ static int convert(struct conversion *c, int fd, __u64 addr,
 	table->has_chain = cpython_chain(&c->file, &table->chain) ||
 			   php_chain(&c->file, &c->list, &table->chain);
 	ret = convert_fdes(c, &table->stats);
+	if (!ret && with_gaps)
+		ret = gaps_note(&c->file, &c->list, &c->notes);
 	if (ret)
 		return ret;
 	return sframe_finish(&c->writer, addr, &table->sframe, &table->size);
+}
+
+static int make_table(int fd, __u64 addr, bool with_gaps, struct unwind_table *table)
+{
+	struct conversion *c = calloc(1, sizeof(*c));
+	int ret;
+
+	memset(table, 0, sizeof(*table));
+	if (!c)
+		return -ENOMEM;
+	table->addr = addr;
+	ret = convert(c, fd, addr, with_gaps, table);
+	table->stats.rows = c->writer.nr_rows;
+	table->stats.hdr_bytes = c->file.hdr_bytes;
+	elf_file_name_notes(&c->file, c->notes.list, c->notes.nr);
+	memcpy(table->stats.notes, c->notes.counts, sizeof(c->notes.counts));
+	table->notes = c->notes.list;
+	table->nr_notes = c->notes.nr;
+	sframe_free(&c->writer);
+	cfi_list_free(&c->list);
+	elf_file_close(&c->file);
+	free(c);
+	return ret;
 }
 
 /**
@@ -269,25 +294,22 @@ static int convert(struct conversion *c, int fd, __u64 addr,
  */
 int unwind_convert(int fd, __u64 addr, struct unwind_table *table)
 {
-	struct conversion *c = calloc(1, sizeof(*c));
-	int ret;
+	return make_table(fd, addr, false, table);
+}
 
-	memset(table, 0, sizeof(*table));
-	if (!c)
-		return -ENOMEM;
-	table->addr = addr;
-	ret = convert(c, fd, addr, table);
-	table->stats.rows = c->writer.nr_rows;
-	table->stats.hdr_bytes = c->file.hdr_bytes;
-	elf_file_name_notes(&c->file, c->notes.list, c->notes.nr);
-	memcpy(table->stats.notes, c->notes.counts, sizeof(c->notes.counts));
-	table->notes = c->notes.list;
-	table->nr_notes = c->notes.nr;
-	sframe_free(&c->writer);
-	cfi_list_free(&c->list);
-	elf_file_close(&c->file);
-	free(c);
-	return ret;
+/**
+ * unwind_check - make the same table, with notes also about code that no entry describes
+ * @fd: a descriptor to read the file from
+ * @addr: link-time address that the section is made for
+ * @table: filled in; to be freed by unwind_table_free(), also after an error
+ *
+ * That takes longer, as it reads all symbols.
+ *
+ * Return: as unwind_convert().
+ */
+int unwind_check(int fd, __u64 addr, struct unwind_table *table)
+{
+	return make_table(fd, addr, true, table);
 }
 
 /**

@@ -35,6 +35,7 @@
  *	entry is used up to there
  * @UNWIND_NOTE_SECTION: the section makes no sense from here on; the note has the
  *	address of the section's bytes
+ * @UNWIND_NOTE_NO_ENTRY: no entry describes this code; only unwind_check() looks for it
  * @UNWIND_NOTE_FP: SFrame has no rule for the caller's frame pointer, or the CFI says that
  *	it is lost; the row says so
  * @UNWIND_NOTE_OVERLAP: two entries describe these addresses; the one that starts
@@ -42,7 +43,7 @@
  * @UNWIND_NOTE_BEYOND: the function's CFI goes on after the function's end
  * @UNWIND_NOTE_TYPES: how many there are
  *
- * Up to @UNWIND_NOTE_SECTION the addresses have no row in the table.  After
+ * Up to @UNWIND_NOTE_NO_ENTRY the addresses have no row in the table.  After
  * @UNWIND_NOTE_FP it is the CFI that is wrong.
  */
 enum unwind_note_type {
@@ -55,6 +56,7 @@ enum unwind_note_type {
 	UNWIND_NOTE_OUTSIDE,
 	UNWIND_NOTE_HIDDEN,
 	UNWIND_NOTE_SECTION,
+	UNWIND_NOTE_NO_ENTRY,
 	UNWIND_NOTE_FP,
 	UNWIND_NOTE_OVERLAP,
 	UNWIND_NOTE_BEYOND,
@@ -127,7 +129,9 @@ struct unwind_table {
 };
 
 int unwind_convert(int fd, __u64 addr, struct unwind_table *table);
+int unwind_check(int fd, __u64 addr, struct unwind_table *table);
 int unwind_convert_sandboxed(int fd, __u64 addr, struct unwind_table *table);
+int unwind_check_sandboxed(int fd, __u64 addr, struct unwind_table *table);
 int unwind_extract_sandboxed(int fd);
 void unwind_table_free(struct unwind_table *table);
 

@@ -14,6 +14,7 @@
 #include "reader.h"
 
 struct cfi_list;
+struct notes;
 
 /**
  * struct machine - what differs by architecture
@@ -103,6 +104,9 @@ bool php_chain(const struct elf_file *file, const struct cfi_list *list,
 /* split.c */
 bool split_part(const struct elf_file *file, const struct cfi_list *list,
 		const struct text_range *func, struct text_range *part);
+
+/* gaps.c */
+int gaps_note(const struct elf_file *file, const struct cfi_list *list, struct notes *notes);
 
 /* symbols.c */
 bool elf_file_symbol(const struct elf_file *file, const char *name, struct text_range *range);

@@ -35,7 +35,8 @@ static int misused(void)
 	return EXIT_TROUBLE;
 }
 
-static int load(const char *path, __u64 addr, struct unwind_table *table)
+static int load(const char *path, __u64 addr, int (*convert)(int, __u64, struct unwind_table *),
+		struct unwind_table *table)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int ret;
@@ -44,7 +45,7 @@ static int load(const char *path, __u64 addr, struct unwind_table *table)
 		fprintf(stderr, "unwind-tables: %s: %s\n", path, strerror(errno));
 		return -1;
 	}
-	ret = unwind_convert_sandboxed(fd, addr, table);
+	ret = convert(fd, addr, table);
 	close(fd);
 	if (ret) {
 		fprintf(stderr, "unwind-tables: %s: %s\n", path,
@@ -135,7 +136,7 @@ static int cmd_convert(int argc, char **argv)
 	}
 	if (optind != argc - 1 || *end || (!out && !report))
 		return misused();
-	if (load(argv[optind], addr, &table))
+	if (load(argv[optind], addr, unwind_convert_sandboxed, &table))
 		return EXIT_TROUBLE;
 	if (report)
 		print_figures(argv[optind], &table);
@@ -154,7 +155,7 @@ static int cmd_check(int argc, char **argv)
 	for (i = 1; i < argc; i++) {
 		struct unwind_table table;
 
-		if (load(argv[i], 0, &table)) {
+		if (load(argv[i], 0, unwind_check_sandboxed, &table)) {
 			status = EXIT_TROUBLE;
 			continue;
 		}

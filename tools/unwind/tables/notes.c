@@ -16,6 +16,7 @@ static const char * const texts[UNWIND_NOTE_TYPES] = {
 	[UNWIND_NOTE_OUTSIDE] = "the address is not executable",
 	[UNWIND_NOTE_HIDDEN] = "another entry lies within this function",
 	[UNWIND_NOTE_SECTION] = "the section makes no sense from here on",
+	[UNWIND_NOTE_NO_ENTRY] = "no entry describes this code",
 	[UNWIND_NOTE_FP] = "the caller's frame pointer is lost",
 	[UNWIND_NOTE_OVERLAP] = "two entries describe this",
 	[UNWIND_NOTE_BEYOND] = "the CFI goes on after the function's end",
@@ -40,7 +41,7 @@ const char *unwind_note_text(unsigned int type)
  */
 bool unwind_note_is_gap(unsigned int type)
 {
-	return type <= UNWIND_NOTE_SECTION;
+	return type <= UNWIND_NOTE_NO_ENTRY;
 }
 
 /* A note that continues the last one is merged with it */

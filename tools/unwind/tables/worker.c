@@ -46,23 +46,39 @@ static int write_all(const void *data, size_t size)
 	return 0;
 }
 
+static int write_result(int ret, const struct unwind_table *table)
+{
+	const struct result result = {
+		.ret = ret,
+		.machine = table->machine,
+		.has_chain = table->has_chain,
+		.chain = table->chain,
+		.stats = table->stats,
+		.size = table->size,
+		.nr_notes = table->nr_notes,
+	};
+
+	return write_all(&result, sizeof(result)) ?:
+	       write_all(table->sframe, table->size) ?:
+	       write_all(table->notes, table->nr_notes * sizeof(*table->notes));
+}
+
 /* In the sandbox */
 static int work(__u64 addr)
 {
 	struct unwind_table table;
-	struct result result = {
-		.ret = unwind_convert(SANDBOX_IN, addr, &table),
-	};
+	int ret = unwind_convert(SANDBOX_IN, addr, &table);
 
-	result.machine = table.machine;
-	result.has_chain = table.has_chain;
-	result.chain = table.chain;
-	result.stats = table.stats;
-	result.size = table.size;
-	result.nr_notes = table.nr_notes;
-	return write_all(&result, sizeof(result)) ?:
-	       write_all(table.sframe, table.size) ?:
-	       write_all(table.notes, table.nr_notes * sizeof(*table.notes));
+	return write_result(ret, &table);
+}
+
+/* In the sandbox */
+static int work_and_check(__u64 addr)
+{
+	struct unwind_table table;
+	int ret = unwind_check(SANDBOX_IN, addr, &table);
+
+	return write_result(ret, &table);
 }
 
 static void spend_first(void)
@@ -200,6 +216,22 @@ static int read_result(int fd, struct unwind_table *table)
 	return 0;
 }
 
+static int table_from(int fd, int (*job)(__u64 addr), __u64 addr, struct unwind_table *table)
+{
+	int out = memfd_create("unwind-table", MFD_CLOEXEC);
+	int ret;
+
+	memset(table, 0, sizeof(*table));
+	if (out < 0)
+		return -errno;
+	ret = run(fd, out, job, addr);
+	if (!ret)
+		ret = read_result(out, table);
+	table->addr = addr;
+	close(out);
+	return ret;
+}
+
 /**
  * unwind_convert_sandboxed - make a table of a file that nobody vouches for
  * @fd: a descriptor to read the file from
@@ -215,18 +247,20 @@ static int read_result(int fd, struct unwind_table *table)
  */
 int unwind_convert_sandboxed(int fd, __u64 addr, struct unwind_table *table)
 {
-	int out = memfd_create("unwind-table", MFD_CLOEXEC);
-	int ret;
+	return table_from(fd, work, addr, table);
+}
 
-	memset(table, 0, sizeof(*table));
-	if (out < 0)
-		return -errno;
-	ret = run(fd, out, work, addr);
-	if (!ret)
-		ret = read_result(out, table);
-	table->addr = addr;
-	close(out);
-	return ret;
+/**
+ * unwind_check_sandboxed - the same by unwind_check(), with more notes
+ * @fd: a descriptor to read the file from
+ * @addr: link-time address that the section is made for
+ * @table: filled in; to be freed by unwind_table_free(), also after an error
+ *
+ * Return: as unwind_convert_sandboxed().
+ */
+int unwind_check_sandboxed(int fd, __u64 addr, struct unwind_table *table)
+{
+	return table_from(fd, work_and_check, addr, table);
 }
 
 /**

@@ -147,12 +147,15 @@ run_tool()
 	local tool=$out/unwind-tables elf=$work/cases/x86_64-unsaid.elf status said
 
 	head -c 100 "$tool" >"$work/broken"
-	said=$("$tool" check "$elf" "$work/cases/x86_64-drap.elf")
+	said=$("$tool" check "$elf" "$work/cases/x86_64-many_rows.elf")
 	[ $? = 1 ] && [ "$(grep -c 'not in the table' <<<"$said")" = 5 ] &&
 		grep -q "unsaid.elf: 0x.*-0x.* sum+0x1: SFrame has no rule" <<<"$said"
 	result "check lists what stays unsaid" $?
-	"$tool" check "$work/cases/x86_64-drap.elf"
+	"$tool" check "$work/cases/x86_64-many_rows.elf"
 	result "check has nothing to say about a good file" $?
+	"$tool" check "$work/cases/x86_64-no_entry.elf" |
+		grep -q " assembly+0x0: no entry describes this code; not in the table$"
+	result "check lists code that no entry describes" $?
 	! has_sums "$work/cases/x86_64-drap.elf" &&
 		has_sums "$work/cases/x86_64-sums.elf"
 	result "a section without sums is plain SFrame" $?

@@ -209,7 +209,7 @@ static bool run(int fd, const struct input *in)
 
 	make_file(fd, in);
 	alarm(HANG_SECONDS);
-	ret = unwind_convert(fd, random64() & 0xffffffffff000, &table);
+	ret = unwind_check(fd, random64() & 0xffffffffff000, &table);
 	alarm(0);
 	if (ret > 0 || ret < -4095)
 		fail("an error that is none");

@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 	if (fd < 0 || symbols < 0)
 		return 2;
 	/* An address other than 0 reveals offsets with a wrong base */
-	ret = unwind_convert(fd, 0x7654321000, &table);
+	ret = unwind_check(fd, 0x7654321000, &table);
 	if (ret) {
 		printf("%s\n", unwind_convert_error(ret));
 		return 1;

@@ -84,6 +84,12 @@ int unwind_convert(int fd, __u64 addr, struct unwind_table *table)
 	}
 }
 
+/* Beside unwind_convert(), for the worker: this test does not call it */
+int unwind_check(int fd, __u64 addr, struct unwind_table *table)
+{
+	return unwind_convert(fd, addr, table);
+}
+
 static void check(__u64 what, int want, int other, const char *name)
 {
 	int fd = open("/dev/null", O_RDONLY);

@@ -15,6 +15,7 @@
 #: at_11_tls_branch: cfa=sp+16 ra=same fp=same
 #: at_12_other: none
 #: at_13_entry_after: none
+#: note: +0, 20 bytes: no entry describes this code
 	.macro entry
 	adrp x16, got
 	ldr x17, [x16, 0x18]

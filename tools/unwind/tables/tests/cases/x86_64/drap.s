@@ -6,6 +6,7 @@
 #: at_3_deref: cfa=[fp-8] ra=[cfa-8] fp=[fp+0]
 #: at_4_r10: cfa=r10+0 ra=[cfa-8] fp=[fp+0]
 #: at_5_exit: cfa=sp+8 ra=[cfa-8] fp=[fp+0]
+#: note: +0, 1 bytes: no entry describes this code
 	.text
 	.globl f
 	.type f, @function

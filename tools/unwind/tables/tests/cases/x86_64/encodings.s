@@ -10,6 +10,7 @@
 #: at_7_indirect: none
 #: at_8_unknown: none
 #: at_9_all: cfa=sp+8 ra=[cfa-8] fp=same signal
+#: note: +0, 2 bytes: no entry describes this code
 #: note: +0, 0 bytes: the entry makes no sense
 #: note: +0, 0 bytes: the entry makes no sense
 #! ld -no-pie --section-start=.text=0x1000 -e 0

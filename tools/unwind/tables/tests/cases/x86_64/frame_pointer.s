@@ -9,6 +9,7 @@
 #: at_5_other: cfa=fp+16 ra=[cfa-8] fp=[cfa-16]
 #: at_6_restored: cfa=sp+8 ra=[cfa-8] fp=same
 #: at_7_gap: none
+#: note: +0, 1 bytes: no entry describes this code
 	.text
 	.globl f
 	.type f, @function

@@ -28,7 +28,11 @@
 #: at_22_jump: cfa=sp+8 ra=[cfa-8] fp=same
 #: at_23_clears: none
 #: at_24_entry: outermost
+#: note: +0, 1 bytes: no entry describes this code
+#: note: +0, 1 bytes: no entry describes this code
 #: note: +0, 1 bytes: the caller's frame pointer is lost
+#: note: +0, 1 bytes: no entry describes this code
+#: note: +0, 9 bytes: no entry describes this code
 	.text
 	.global _start
 go_text:

@@ -6,6 +6,7 @@
 #: at_3_middle: cfa=sp+24 ra=[cfa-8] fp=same
 #: at_4_last: cfa=sp+24 ra=[cfa-8] fp=same
 #: at_5_after: none
+#: note: +0, 1 bytes: no entry describes this code
 	.text
 f:
 at_1_first:

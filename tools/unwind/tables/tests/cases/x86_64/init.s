@@ -12,6 +12,8 @@
 #: at_07_fini: cfa=sp+8 ra=[cfa-8] fp=same
 #: at_08_moved: cfa=sp+16 ra=[cfa-8] fp=same
 #: at_09_twice: none
+#: note: +0, 2 bytes: no entry describes this code
+#: note: +0, 1 bytes: no entry describes this code
 	.text
 	.globl f
 f:

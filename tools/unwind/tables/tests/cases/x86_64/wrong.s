@@ -82,9 +82,11 @@ at_19_whole:
 #: note: no_state+0, 1 bytes: the CFI makes no sense
 #: note: backwards+0, 1 bytes: the CFI makes no sense
 #: note: beyond+0, 2 bytes: the CFI goes on after the function's end
+#: note: +0, 1 bytes: no entry describes this code
 #: note: inner+0, 1 bytes: two entries describe this
 #: note: +0, 1 bytes: another entry lies within this function
 #: note: twice+0, 1 bytes: two entries describe this
+#: note: no_cie+0, 3 bytes: no entry describes this code
 #: note: half+1, 1 bytes: the CFI makes no sense
 #: note: +0, 0 bytes: the entry makes no sense
 #: note: +0, 0 bytes: the entry makes no sense
