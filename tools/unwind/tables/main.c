@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cache.h"
@@ -35,21 +36,38 @@ static int misused(void)
 	return EXIT_TROUBLE;
 }
 
+static int failed(const char *path, const char *why)
+{
+	fprintf(stderr, "unwind-tables: %s: %s\n", path, why);
+	return -1;
+}
+
+/* The open of another kind of file may wait, or have effects */
+static int open_file(const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if (stat(path, &st))
+		return failed(path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return failed(path, "not a regular file");
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? failed(path, strerror(errno)) : fd;
+}
+
 static int load(const char *path, __u64 addr, int (*convert)(int, __u64, struct unwind_table *),
 		struct unwind_table *table)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open_file(path);
 	int ret;
 
-	if (fd < 0) {
-		fprintf(stderr, "unwind-tables: %s: %s\n", path, strerror(errno));
+	if (fd < 0)
 		return -1;
-	}
 	ret = convert(fd, addr, table);
 	close(fd);
 	if (ret) {
-		fprintf(stderr, "unwind-tables: %s: %s\n", path,
-			unwind_convert_error(ret));
+		failed(path, unwind_convert_error(ret));
 		unwind_table_free(table);
 	}
 	return ret;

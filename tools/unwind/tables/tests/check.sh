@@ -164,6 +164,11 @@ run_tool()
 	[ $status = 2 ] && [ "$(grep -c "^unwind-tables: " <<<"$said")" = 3 ] &&
 		grep -q sum+0x1 <<<"$said"
 	result "a file that cannot be read costs that file" $?
+	rm -f "$work/fifo" && mkfifo "$work/fifo" &&
+		said=$(timeout 10 "$tool" check "$work/fifo" "$work" "$elf" 2>&1)
+	[ $? = 2 ] && [ "$(grep -c "^unwind-tables: .*: not a regular file$" <<<"$said")" = 2 ] &&
+		grep -q sum+0x1 <<<"$said"
+	result "what is no regular file is not opened" $?
 	"$tool" convert -a 0x1000 -o "$work/a" "$elf" &&
 		"$tool" convert -a 0x2000 -o "$work/b" "$elf" &&
 		[ "$(stat -c %s "$work/a")" = "$(stat -c %s "$work/b")" ] &&
