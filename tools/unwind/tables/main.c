@@ -152,11 +152,17 @@ static int cmd_convert(int argc, char **argv)
 		else
 			return misused();
 	}
-	if (optind != argc - 1 || *end || (!out && !report))
-		return misused();
+	if (*end) {
+		fputs("unwind-tables: -a takes a number\n", stderr);
+		return EXIT_TROUBLE;
+	}
+	if (optind != argc - 1) {
+		fputs("unwind-tables: convert takes one file\n", stderr);
+		return EXIT_TROUBLE;
+	}
 	if (load(argv[optind], addr, unwind_convert_sandboxed, &table))
 		return EXIT_TROUBLE;
-	if (report)
+	if (report || !out)
 		print_figures(argv[optind], &table);
 	if (out)
 		ret = write_table(out, &table, as_elf);

@@ -175,11 +175,15 @@ run_tool()
 		! cmp -s "$work/a" "$work/b" &&
 		"$tool" convert -a 0x1000 -o - "$elf" | cmp -s "$work/a"
 	result "the section depends on its address, and on nothing else" $?
-	"$tool" convert -r "$elf" | grep -q "unsaid.elf: 2 functions of 4, 0 added, 3 rows"
-	result "convert -r reports" $?
+	"$tool" convert -r "$elf" | grep -q "unsaid.elf: 2 functions of 4, 0 added, 3 rows" &&
+		[ "$("$tool" convert "$elf")" = "$("$tool" convert -r "$elf")" ]
+	result "convert reports, with -r and without an output" $?
+	said=$("$tool" convert "$work/nothing" 2>&1)
+	[ $? = 2 ] && [ "$said" = "unwind-tables: $work/nothing: No such file or directory" ]
+	result "convert says that there is no file" $?
 	! "$tool" convert -o /dev/full "$elf" 2>/dev/null
 	result "what cannot be written is an error" $?
-	! "$tool" convert -o "$work/a" 2>/dev/null && ! "$tool" convert "$elf" 2>/dev/null &&
+	! "$tool" convert -o "$work/a" 2>/dev/null && ! "$tool" convert "$elf" "$elf" 2>/dev/null &&
 		! "$tool" convert -a 12x -o "$work/a" "$elf" 2>/dev/null && ! "$tool" 2>/dev/null
 	result "wrong usage is an error" $?
 }
