@@ -288,8 +288,8 @@ static int make_table(int fd, __u64 addr, bool with_gaps, struct unwind_table *t
  * The file is parsed in this process.  A hostile file may take long, and more memory
  * than there is: see unwind_convert_sandboxed().
  *
- * Return: 0, or a negative error: -ENOEXEC it is no ELF file, or a broken one;
- * -EOPNOTSUPP it is of an architecture or a type that is not converted; -EFBIG its
+ * Return: 0, or a negative error: -ENOEXEC it is no ELF file, or a broken one; -ENODATA
+ * it is cut short; -EOPNOTSUPP it is of an architecture or a type that is not converted; -EFBIG its
  * table would be too large; -ENOMEM.
  */
 int unwind_convert(int fd, __u64 addr, struct unwind_table *table)
@@ -334,6 +334,8 @@ const char *unwind_convert_error(int err)
 	switch (err) {
 	case -ENOEXEC:
 		return "no ELF file, or a broken one";
+	case -ENODATA:
+		return "the file is cut short";
 	case -EOPNOTSUPP:
 		return "not a linked file for x86-64 or little-endian arm64";
 	case -EFBIG:

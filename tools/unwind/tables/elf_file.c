@@ -326,13 +326,31 @@ static bool map_file(struct elf_file *file, int fd)
 	return file->elf;
 }
 
+static bool is_in_file(const struct elf_file *file, __u64 offset, __u64 nr, __u64 size)
+{
+	return offset <= file->size && nr * size <= file->size - offset;
+}
+
+/*
+ * Has the file lost its end?  libelf says then that it has no sections.  Without program
+ * headers nothing is known.  Section headers are not loaded: a file without them is whole
+ * if its CFI was found.
+ */
+static bool is_cut_short(const struct elf_file *file, const GElf_Ehdr *ehdr)
+{
+	if (!is_in_file(file, ehdr->e_phoff, ehdr->e_phnum, ehdr->e_phentsize))
+		return true;
+	return !file->nr_cfi && ehdr->e_shoff &&
+	       !is_in_file(file, ehdr->e_shoff, ehdr->e_shnum ?: 1, ehdr->e_shentsize);
+}
+
 /**
  * elf_file_open - find what the converter needs
  * @file: filled in; to be closed also after an error
  * @fd: a descriptor to map the file from
  *
- * Return: 0; -ENOEXEC it is no ELF file, or a broken one; -EOPNOTSUPP it is of an
- * architecture or a type that is not converted; -ENOMEM.
+ * Return: 0; -ENOEXEC it is no ELF file, or a broken one; -ENODATA it is cut short;
+ * -EOPNOTSUPP it is of an architecture or a type that is not converted; -ENOMEM.
  */
 int elf_file_open(struct elf_file *file, int fd)
 {
@@ -350,10 +368,10 @@ int elf_file_open(struct elf_file *file, int fd)
 	if (!ret)
 		ret = find_text(file);
 	if (ret)
-		return ret;
+		return ret == -ENOEXEC && is_cut_short(file, &ehdr) ? -ENODATA : ret;
 	find_eh_frame(file);
 	find_debug_frame(file);
-	return 0;
+	return is_cut_short(file, &ehdr) ? -ENODATA : 0;
 }
 
 void elf_file_close(struct elf_file *file)

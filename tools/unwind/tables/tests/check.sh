@@ -164,6 +164,10 @@ run_tool()
 	[ $status = 2 ] && [ "$(grep -c "^unwind-tables: " <<<"$said")" = 3 ] &&
 		grep -q sum+0x1 <<<"$said"
 	result "a file that cannot be read costs that file" $?
+	head -c 20000 "$tool" >"$work/cut" && head -c 70 "$tool" >"$work/cut70"
+	said=$("$tool" convert -r "$work/cut" 2>&1; "$tool" check "$work/cut70" 2>&1)
+	[ $? = 2 ] && [ "$(grep -c "^unwind-tables: .*: the file is cut short$" <<<"$said")" = 2 ]
+	result "a file that is cut short is named so" $?
 	rm -f "$work/fifo" && mkfifo "$work/fifo" &&
 		said=$(timeout 10 "$tool" check "$work/fifo" "$work" "$elf" 2>&1)
 	[ $? = 2 ] && [ "$(grep -c "^unwind-tables: .*: not a regular file$" <<<"$said")" = 2 ] &&
