@@ -328,21 +328,20 @@ static int open_dir(const char *path, mode_t mode)
 	return -1;
 }
 
-static int open_home(void)
+static int open_home(char *path, size_t size)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char path[4096];
 
 	if ((!cache || *cache != '/') && !home) {
 		errno = ENOENT;
 		return -1;
 	}
 	if (cache && *cache == '/')
-		snprintf(path, sizeof(path), "%s", cache);
+		snprintf(path, size, "%s", cache);
 	else
-		snprintf(path, sizeof(path), "%s/.cache", home);
+		snprintf(path, size, "%s/.cache", home);
 	mkdir(path, 0700);
-	strncat(path, "/unwind", sizeof(path) - strlen(path) - 1);
+	strncat(path, "/unwind", size - strlen(path) - 1);
 	return open_dir(path, 0700);
 }
 
@@ -358,15 +357,30 @@ int cache_open(struct cache *cache, const char *dir)
 {
 	*cache = (struct cache){ .own = -1, .shared = -1, .limit = LIMIT };
 	if (dir || !geteuid()) {
-		cache->own = open_dir(dir ?: SYSTEM_DIR, 0755);
+		snprintf(cache->path, sizeof(cache->path), "%s", dir ?: SYSTEM_DIR);
+		cache->own = open_dir(cache->path, 0755);
 	} else {
 		cache->shared = open_dir(SYSTEM_DIR, 0);
-		cache->own = open_home();
+		cache->own = open_home(cache->path, sizeof(cache->path));
 	}
 	if (cache->own < 0)
 		return -1;
 	keep_limit(cache);
 	return 0;
+}
+
+/**
+ * cache_complain - print why cache_open() failed, by errno
+ * @cache: from cache_open()
+ */
+void cache_complain(const struct cache *cache)
+{
+	const char *why = errno == EPERM ? "others can write there" : strerror(errno);
+
+	if (*cache->path)
+		fprintf(stderr, "unwind-tables: the cache's directory %s: %s\n", cache->path, why);
+	else
+		fprintf(stderr, "unwind-tables: no cache: HOME is not set\n");
 }
 
 void cache_close(struct cache *cache)

@@ -15,6 +15,7 @@
  * @publish: let others read the tables of files that they can read
  * @limit: when @own has more bytes, the oldest entries go
  * @used: bytes that it has, but for what others have written meanwhile
+ * @path: of @own, also if it could not be opened; or "", if the caller has no home
  */
 struct cache {
 	int	own;
@@ -22,6 +23,7 @@ struct cache {
 	bool	publish;
 	__u64	limit;
 	__u64	used;
+	char	path[4096];
 };
 
 /**
@@ -41,6 +43,7 @@ struct cached {
 };
 
 int cache_open(struct cache *cache, const char *dir);
+void cache_complain(const struct cache *cache);
 void cache_close(struct cache *cache);
 int cache_get(struct cache *cache, int fd, struct unwind_table *table,
 	      struct cached *cached);

@@ -149,8 +149,7 @@ int cmd_cache(int argc, char **argv)
 	if (stamp && !stat(stamp, &st))
 		after = st.st_mtime;
 	if (cache_open(&cache, dir)) {
-		fprintf(stderr, "unwind-tables: the cache's directory: %s\n",
-			errno == EPERM ? "others can write there" : strerror(errno));
+		cache_complain(&cache);
 		return 2;
 	}
 	cache.publish = true;

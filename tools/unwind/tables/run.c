@@ -170,7 +170,7 @@ static void prepare(const char *dir)
 	if (prctl(PR_UNWIND_TABLE, PR_UNWIND_TABLE_VERSION, NULL, 0UL, 0UL) < 1)
 		fprintf(stderr, "unwind-tables: this kernel takes no tables\n");
 	if (cache_open(&cache, dir))
-		what = "the cache's directory";
+		cache_complain(&cache);
 	else if (set_library())
 		what = AUDIT_LIBRARY;
 	else if (start_helper())

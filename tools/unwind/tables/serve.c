@@ -405,7 +405,7 @@ int cmd_serve(int argc, char **argv)
 		return 2;
 	}
 	if (cache_open(&cache, dir))
-		fprintf(stderr, "unwind-tables: no cache: %s\n", strerror(errno));
+		cache_complain(&cache);
 	answers = answers_create(stored >= 0);
 	return run(stored >= 0);
 }
