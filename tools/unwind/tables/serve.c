@@ -138,6 +138,12 @@ static enum answer answer_with(struct unwind_request *request, const struct unwi
 	return ret;
 }
 
+/* The kernel has refused the table with @error, which means something else to people */
+static const char *refusal(int error)
+{
+	return error == E2BIG ? "too much code for so few entries" : strerror(error);
+}
+
 /* Convert the file of a request, and answer it; @request->id is set to the table's */
 static void convert(struct unwind_request *request)
 {
@@ -145,6 +151,7 @@ static void convert(struct unwind_request *request)
 	struct unwind_table table;
 	struct cached cached;
 	enum answer what;
+	char refused[128];
 	const char *why;
 	int error;
 	__u64 ms;
@@ -152,10 +159,11 @@ static void convert(struct unwind_request *request)
 	error = cache_get(&cache, request->fd, &table, &cached);
 	errno = 0;
 	what = answer_with(request, &table, error);
+	snprintf(refused, sizeof(refused), "the kernel refuses its table: %s", refusal(errno));
 	if (error)
 		why = unwind_convert_error(error);
 	else if (what == ANSWER_NONE)
-		why = errno ? "the kernel refuses its table" : "no call frame information";
+		why = errno ? refused : "no call frame information";
 	else
 		why = strerror(errno);
 	ms = now_ms() - start;
