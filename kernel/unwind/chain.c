@@ -22,8 +22,7 @@
  * entry frame, from its stack pointer up to its caller's.  Or, where a runtime has no entry
  * frames, it is the next one of the function that executes frames.  Where this does not fit,
  * the frames stand apart.  The walk of the native stack has noted the stack pointers, and
- * the chains of files, if anybody reads chains: struct unwind_walk_notes.  The frames are
- * kept with these, for all clients.
+ * the chains of files (struct unwind_walk_notes); the frames are put there for all clients.
  */
 
 #include <linux/hash.h>

@@ -8,34 +8,20 @@
  *
  * A lookup is a pure function of (section, address, memory): it allocates nothing, takes
  * no lock, keeps no state, and works in whatever context its reads of memory work.  The
- * file follows it: find the function (FDE), find its FRE;
- * sframe_decode.h turns its data words into rules.
+ * file follows it: find the function (FDE), find its FRE; sframe_decode.h turns its data
+ * words into rules.  User memory is opened once per lookup.  While it is, no function may
+ * be called, so all code that reads is inlined.
  *
- * User memory is opened once per lookup.  While it is, no function may be called,
- * so all code that reads is inlined.
+ * The section is hostile.  The decoder reads nothing outside it: positions are computed in
+ * 64 bits from values of at most 32 bits, and compared before they are read.  Start offsets
+ * of functions may be anything: they are added modulo 2^64, and only compared with the
+ * address.  Each value is read once, so a section that changes meanwhile yields a wrong
+ * rule at worst; the frame loop trusts no rule.  A lookup ends: see
+ * Documentation/core-api/unwind-sframe.rst for the number of its reads.
  *
- * The section is hostile.  The decoder guarantees all the same:
- *
- * - It reads nothing outside the section.  Bounds come from the header as it
- *   was checked once, apart from the counts, which each lookup reads and checks
- *   anew.  Every position is computed in 64 bits from values of at most 32 bits,
- *   so that nothing wraps, and compared before it is read.
- * - It reads each value that it uses once.  A section that changes between two
- *   reads yields a wrong rule at worst; the frame loop trusts no rule.
- * - It ends.  A lookup makes at most 163,897 reads of at most 8 bytes.  That is
- *   2 * (scan + fres) + 57: start and size of "scan" index entries (all that are visited
- *   of an unsorted section, the empty functions that are stepped over in a sorted one),
- *   start and info byte of "fres" FREs (see MAX_SCAN, MAX_FRES), 32 more to search an
- *   index of up to 2^32 - 1 entries, 5 about the function, 15 data words, and 5 to notice
- *   changes: the counts, and values to compare the entry with.
- *
- * Start offsets of functions are the exception in arithmetic: they are signed
- * and up to 64 bits wide, and anything can stand there.  They are added modulo
- * 2^64, and serve only to be compared with the address.
- *
- * Errors: -ENOENT no function or FRE describes the address; -EFAULT memory
- * could not be read; -EINVAL an entry makes no sense; -E2BIG the lookup would
- * exceed its bound; -EAGAIN the entry changed meanwhile.
+ * Errors: -ENOENT no function or FRE describes the address; -EFAULT memory could not be
+ * read; -EINVAL an entry makes no sense; -E2BIG the lookup would exceed its bound;
+ * -EAGAIN the entry changed meanwhile.
  */
 
 #include <linux/bitfield.h>

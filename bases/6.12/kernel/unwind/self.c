@@ -4,8 +4,7 @@
  *
  *   return to user space     the thread's handler
  *
- *   native stack taken,
- *   and held
+ *   native stack taken, held
  *   signal frame written ──> finds the frames of its
  *                            language as it likes
  *                            prctl(ANSWER, nonce, frames)
@@ -22,8 +21,8 @@
  * its turn comes.  The frame is written at once, or never.  It is written on the way back to
  * user space only: task work runs in the middle of some system calls, too.
  *
- * Each request has one outcome.  Until then the thread has no second one.  A timer brings
- * the thread back if it does not answer.  All state belongs to the thread.
+ * Each request has one outcome, and then there may be a second one.  A timer brings the
+ * thread back if it does not answer.  All state belongs to the thread.
  */
 
 #include <linux/array_size.h>
