@@ -89,7 +89,7 @@ const char *table_broken(const struct sframe_table *table, size_t section_size)
 		return "a start amid a block";
 	if (table->nr > section_size / 2 + 65536 + 2 * (section_size / 16) + 1)
 		return "more entries than the stated bound";
-	if (blocks > 16ULL * table->nr + 4096)
+	if (blocks > 64ULL * table->nr + 4096)
 		return "more blocks than the stated bound";
 	if (table->bytes < sizeof(*table) + 3 * (u64)table->nr + 2 * (u64)blocks)
 		return "a size that is too small";

@@ -217,7 +217,8 @@ run_cache()
 		"$tool" cache -d "$dir" "$work/tree" && [ "$(stat -c %a "$dir"/*)" = 600 ]
 	result "the table of a private file is private" $?
 	! said=$("$tool" cache -d "$work/tree/text" "$tool" 2>&1) &&
-		[ "$said" = "unwind-tables: the cache's directory $work/tree/text: Not a directory" ] &&
+		[ "$said" = "unwind-tables: the cache's directory $work/tree/text: "\
+"Not a directory" ] &&
 		"$tool" run -d "$work/tree/text" true 2>&1 | grep -qFx "$said"
 	result "cache without a cache is an error, which names it" $?
 	"$tool" run -d "$dir" -- "$client" ask "$client" 2>/dev/null
