@@ -335,11 +335,12 @@ static void give_unasked(int fd, void *unused)
 		device_withdraw(device, request->id);
 }
 
-/* Give the tables of files that are mapped just now */
+/* Give the tables of files that are mapped just now, then answer requests */
 static void *give_mapped(void *unused)
 {
 	mapped_files(give_unasked, NULL);
-	return unused;
+	end_other();
+	return serve(unused);
 }
 
 static int start_thread(void *(*function)(void *unused))
@@ -367,15 +368,14 @@ static int run(bool stored)
 	sigaddset(&signals, SIGINT);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 
+	/* A thread that gives what nobody has asked for keeps root's files waiting, too */
+	nr_others = !stored;
 	for (i = 0; i < THREADS; i++) {
-		if (start_thread(serve))
+		if (start_thread(i || stored ? serve : give_mapped))
 			return EXIT_FAILURE;
 	}
-	if (!stored) {
-		if (start_thread(give_mapped))
-			return EXIT_FAILURE;
+	if (!stored)
 		service_notify("FDSTORE=1\nFDNAME=" STORED_AS, device);
-	}
 	service_notify("READY=1", -1);
 	sigwait(&signals, &number);
 	return EXIT_SUCCESS;
