@@ -305,7 +305,7 @@ static void fprintf_note(const struct stack_ends_object *object, FILE *fp)
 	if (object->version)
 		fprintf(fp, " (table of version %u, not read)", object->version);
 	else
-		fprintf(fp, " (no table)");
+		fprintf(fp, " (no table of its own)");
 }
 
 /**
