@@ -799,9 +799,8 @@ int unwind_walk_next(struct unwind_walk_state *state)
 	stop = next_frame(state, &next);
 	if (state->need)
 		return -ENOENT;
-	/* If a guess may have led here, that is the better reason */
-	state->stop = stop && stop != UNWIND_STOP_END && state->guessed ?
-		      UNWIND_STOP_NOT_LOADED : stop;
+	/* A guess may have led here past callers: that is the better reason */
+	state->stop = stop && state->guessed ? UNWIND_STOP_NOT_LOADED : stop;
 	if (stop)
 		return -ENOENT;
 
