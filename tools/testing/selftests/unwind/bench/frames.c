@@ -171,8 +171,8 @@ static void end_of_chain(const void *next)
 }
 
 /*
- * The kernel makes tables for the first stack.  It waits with that of this program itself, on
- * arm64, if its file has just been written.
+ * The kernel makes tables for the first stack.  On arm64 this program has one, too; if its
+ * file has just been written, that table comes later.
  */
 static void end_of_first_chain(const void *next)
 {
