@@ -21,8 +21,8 @@
  * its turn comes.  The frame is written at once, or never.  It is written on the way back to
  * user space only: task work runs in the middle of some system calls, too.
  *
- * Each request has one outcome, and then there may be a second one.  A timer brings the
- * thread back if it does not answer.  All state belongs to the thread.
+ * Each request has one outcome, and the thread has no second request until then.  A timer
+ * brings it back if it does not answer.  All state belongs to the thread.
  */
 
 #include <linux/array_size.h>
