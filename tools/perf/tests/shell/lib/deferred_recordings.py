@@ -74,8 +74,32 @@ def record(task, when, cookie, ips=tuple(FUNCTIONS), context=False):
                  sample_id(task, when))
 
 
-def write(path, events):
-    """A file of one event; each 2,000 records are one round"""
+def compressed(events):
+    """PERF_RECORD_COMPRESSED: a zstd frame with one block, stored as it is (RFC 8878, 3.1.1)"""
+    return event(81, 0, struct.pack("<IBB", 0xfd2fb528, 0, 0x58) +
+                 (len(events) << 3 | 1).to_bytes(3, "little") + events)
+
+
+def in_rounds(events):
+    """Each 2,000 records are one round"""
+    for number, one in enumerate(events, 1):
+        yield one if number % 2000 else one + ROUND
+    yield ROUND
+
+
+def packed(events):
+    """The same, compressed by the 60,000 bytes"""
+    some = b""
+    for one in in_rounds(events):
+        if len(some) + len(one) > 60000:
+            yield compressed(some)
+            some = b""
+        some += one
+    yield compressed(some)
+
+
+def write(path, events, pack=False):
+    """A file of one event"""
     header = struct.Struct("<8sQQ" + "QQ" * 3 + "4Q")
     attr = struct.pack("<IIQQQQQ", 1, 136, 0, 1, IP | TID | TIME | CALLCHAIN | IDENTIFIER, 0,
                        SAMPLE_ID_ALL | DEFER_CALLCHAIN | DEFER_OUTPUT).ljust(136, b"\0")
@@ -83,13 +107,15 @@ def write(path, events):
     data = attrs + len(attr) + 16
     with open(path, "wb") as file:
         file.seek(data)
-        for number, one in enumerate(events, 1):
-            file.write(one if number % 2000 else one + ROUND)
-        file.write(ROUND)
+        for one in packed(events) if pack else in_rounds(events):
+            file.write(one)
         size = file.tell() - data
+        if pack:
+            # Where the only feature is: version, type, level, ratio, length of the buffers
+            file.write(struct.pack("<QQ5I", data + size + 16, 20, 1, 1, 1, 1, 1 << 19))
         file.seek(0)
         file.write(header.pack(b"PERFILE2", header.size, len(attr) + 16, attrs, len(attr) + 16,
-                               data, size, *[0] * 6))
+                               data, size, 0, 0, (1 << 27) * pack, 0, 0, 0))
         file.write(struct.pack("<Q", ID) + attr + struct.pack("<QQ", header.size, 8))
     return path
 
@@ -206,20 +232,20 @@ def case_context(perf, others):
     expect("in the kernel and in user space", [len(lines) for lines in shown[0]], [21, 20])
 
 
-def busy(count, lose=0, sleeper=False):
-    """A thread with many entries into the kernel; of LOSE in 100 the record is lost"""
+def busy(count, lose=0, sleeper=False, every=2000):
+    """A thread that enters the kernel each EVERY ns; of LOSE in 100 the record is lost"""
     yield comm(1000, "busy", 1)
     yield mmap(1000, "/bin/none", 2)
     if sleeper:
         yield comm(2000, "sleeper", 3)
         yield sample(2000, 10, 1)
     for i in range(count):
-        when = 100 + 2000 * i
+        when = 100 + every * i
         yield sample(1000, when, 10 + i)
         if i % 100 >= lose:
             yield record(1000, when + 1000, 10 + i)
     if sleeper:
-        yield record(2000, 100 + 2000 * count, 1)
+        yield record(2000, 100 + every * count, 1)
 
 
 def case_sleeper(perf, others):
@@ -232,6 +258,21 @@ def case_sleeper(perf, others):
     bound("user time, times that without the sleeper", read.user / alone.user, 1.5)
     bound("the first line, of the whole time", read.first / read.all, 0.6)
     like_others(read, "d.rec", others)
+
+
+def case_compressed_sleeper(perf, others):
+    """nor in a compressed file, and perf inject puts all in order"""
+    count, every = 100000, MS // 5
+    alone = best(perf, write("d.rec", busy(count, every=every), pack=True))
+    read = best(perf, write("d.rec", busy(count, sleeper=True, every=every), pack=True))
+    expect("samples, whole", (len(read.samples), read.whole()), (count + 1, count + 1))
+    bound("memory, times that without the sleeper", read.kb / alone.kb, 1.1)
+    bound("user time, times that without the sleeper", read.user / alone.user, 1.5)
+    like_others(read, "d.rec", others)
+    run([perf, "inject", "-i", "d.rec", "-o", "ordered.rec"])
+    times = [float(when) for when in re.findall(
+        r"([\d.]+):", run([perf, "script", "-F", "time", "-i", "ordered.rec"]))]
+    expect("in order after perf inject", (len(times), times == sorted(times)), (count + 1, True))
 
 
 def case_lost(perf, others):
