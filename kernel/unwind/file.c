@@ -2,9 +2,10 @@
 /*
  * The tables of files, for all processes that map them.
  *
- * A table is found by the number of the file's inode (get_object_id()), and holds as long
- * as the file is what it was when the table was loaded: it has the same version and size,
- * and nobody has it open for writing.  Each lookup compares that.  So the table needs no
+ * A table is found by the number of the file's inode (get_object_id()), and by the part of
+ * the file if it is one that a process registered (section.c).  It holds as long as the file
+ * is what it was when the table was loaded: it has the same version and size, and nobody has
+ * it open for writing.  Each lookup compares that.  So the table needs no
  * reference to the file, and nothing is done when the file is written, truncated, evicted
  * or unmounted: the table is not found any more, and goes when memory is wanted.
  *
@@ -110,25 +111,33 @@ bool unwind_entry_is_same(const struct unwind_file *file, const struct inode *in
 	       atomic_read(&inode->i_writecount) <= 0;
 }
 
-static u32 key_of(u64 seq)
+static u32 key_of(u64 seq, const struct unwind_part *part)
 {
-	return jhash_2words(seq, seq >> 32, seed);
+	u32 key = jhash_2words(seq, seq >> 32, seed);
+
+	return part ? jhash(part, sizeof(*part), key) : key;
+}
+
+static bool is_part(const struct unwind_file *file, const struct unwind_part *part)
+{
+	return part ? !memcmp(&file->part, part, sizeof(*part)) : !file->part.size;
 }
 
 /**
  * unwind_entry_find - find an entry
  * @seq: number of the file's inode
+ * @part: the part of the file; NULL for the file
  *
  * Context: any, in an RCU read-side critical section or with unwind_files_lock.
  * Return: the entry, or NULL.
  */
-struct unwind_file *unwind_entry_find(u64 seq)
+struct unwind_file *unwind_entry_find(u64 seq, const struct unwind_part *part)
 {
 	struct unwind_file *file;
 
-	hash_for_each_possible_rcu(unwind_files, file, node, key_of(seq),
+	hash_for_each_possible_rcu(unwind_files, file, node, key_of(seq, part),
 				   lockdep_is_held(&unwind_files_lock)) {
-		if (file->seq == seq)
+		if (file->seq == seq && is_part(file, part))
 			return file;
 	}
 	return NULL;
@@ -160,30 +169,29 @@ bool unwind_entry_is_valid(const struct unwind_file *file, enum unwind_file_stat
 /**
  * unwind_file_find - find the table of a file
  * @inode: the file's
+ * @part: the part of the file; NULL for the file
  * @table: set if it is known; NULL if there is none, or none yet
- * @pending: set to whether there may be one later
+ * @state: set to what is known; to UNWIND_FILE_LOADING if nothing is
  *
  * Context: any, in an RCU read-side critical section.
  * Return: 0 or -ENODATA: it is not known.
  */
-int unwind_file_find(const struct inode *inode, const struct sframe_table **table,
-		     bool *pending)
+int unwind_file_find(const struct inode *inode, const struct unwind_part *part,
+		     const struct sframe_table **table, enum unwind_file_state *state)
 {
 	u64 seq = atomic64_read(&inode->i_sequence);
-	enum unwind_file_state state;
 	struct unwind_file *file;
 
 	*table = NULL;
-	*pending = true;
-	file = seq ? unwind_entry_find(seq) : NULL;
+	*state = UNWIND_FILE_LOADING;
+	file = seq ? unwind_entry_find(seq, part) : NULL;
 	if (!file)
 		return -ENODATA;
 	/* Pairs with unwind_entry_set_state(): the table is read afterwards */
-	state = smp_load_acquire(&file->state);
-	if (!unwind_entry_is_valid(file, state, inode))
+	*state = smp_load_acquire(&file->state);
+	if (!unwind_entry_is_valid(file, *state, inode))
 		return -ENODATA;
-	*pending = state < UNWIND_FILE_NONE;
-	if (state != UNWIND_FILE_READY)
+	if (*state != UNWIND_FILE_READY)
 		return 0;
 	*table = file->table;
 	if (!READ_ONCE(file->used))
@@ -344,11 +352,13 @@ bool unwind_file_is_settled(const struct inode *inode)
  * unwind_entry_alloc - make an entry for a file as it is now
  * @inode: the file's
  * @kind: whether it can have a table
+ * @part: the part of the file; NULL for the file
  *
  * Context: task; may sleep.
  * Return: the entry, to be freed with kfree() unless it is inserted; or NULL.
  */
-struct unwind_file *unwind_entry_alloc(struct inode *inode, enum unwind_file_kind kind)
+struct unwind_file *unwind_entry_alloc(struct inode *inode, enum unwind_file_kind kind,
+				       const struct unwind_part *part)
 {
 	struct unwind_file *file;
 
@@ -360,6 +370,8 @@ struct unwind_file *unwind_entry_alloc(struct inode *inode, enum unwind_file_kin
 		return NULL;
 	INIT_LIST_HEAD(&file->lru);
 	file->seq = get_object_id(&inode->i_sequence);
+	if (part)
+		file->part = *part;
 	file->dev = inode->i_sb->s_dev;
 	file->ino = inode->i_ino;
 	file->state = UNWIND_FILE_LOADING;
@@ -416,7 +428,8 @@ struct unwind_file *unwind_entry_insert(struct unwind_file *file)
 	lockdep_assert_held(&unwind_files_lock);
 	if (!file->id)
 		file->id = ++last_id;
-	hash_add_rcu(unwind_files, &file->node, key_of(file->seq));
+	hash_add_rcu(unwind_files, &file->node,
+		     key_of(file->seq, file->part.size ? &file->part : NULL));
 	list_add_tail(&file->clock, &clock_list);
 	list_lru_add_obj(&lru_lists, &file->lru);
 	nr_files++;
@@ -428,6 +441,7 @@ struct unwind_file *unwind_entry_insert(struct unwind_file *file)
  * unwind_file_claim - begin to load the table of a file
  * @inode: the file's
  * @kind: whether it can have one
+ * @part: the part of the file; NULL for the file
  *
  * The entry of a file that has changed is replaced.
  *
@@ -435,16 +449,17 @@ struct unwind_file *unwind_entry_insert(struct unwind_file *file)
  * Return: an entry, for unwind_file_finish(); -EALREADY there is nothing to be loaded, or
  * not now; -ENOMEM.
  */
-struct unwind_file *unwind_file_claim(struct inode *inode, enum unwind_file_kind kind)
+struct unwind_file *unwind_file_claim(struct inode *inode, enum unwind_file_kind kind,
+				      const struct unwind_part *part)
 {
 	const bool settled = kind == UNWIND_FILE_SEALED || unwind_file_is_settled(inode);
-	struct unwind_file *file __free(kfree) = unwind_entry_alloc(inode, kind);
+	struct unwind_file *file __free(kfree) = unwind_entry_alloc(inode, kind, part);
 	struct unwind_file *old;
 
 	if (!file)
 		return ERR_PTR(-ENOMEM);
 	guard(spinlock)(&unwind_files_lock);
-	old = unwind_entry_find(file->seq);
+	old = unwind_entry_find(file->seq, part);
 	if (old && unwind_entry_is_valid(old, old->state, inode))
 		return ERR_PTR(-EALREADY);
 	if (old)

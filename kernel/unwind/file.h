@@ -40,15 +40,30 @@ enum unwind_file_kind {
 	UNWIND_FILE_INELIGIBLE,
 };
 
+/**
+ * struct unwind_part - a section somewhere in a file, and the text that it describes
+ * @offset: of the section, in the file
+ * @size: of the section in bytes, not 0
+ * @to_text: from the section in memory to the text in memory, in bytes
+ * @text_size: of the text in bytes
+ */
+struct unwind_part {
+	u64	offset;
+	u64	size;
+	u64	to_text;
+	u64	text_size;
+};
+
 struct unwind_file;
 struct unwind_request_item;
 struct unwind_table_info;
 
 extern const struct sframe_table *unwind_vdso_table;
 
-int unwind_file_find(const struct inode *inode, const struct sframe_table **table,
-		     bool *pending);
-struct unwind_file *unwind_file_claim(struct inode *inode, enum unwind_file_kind kind);
+int unwind_file_find(const struct inode *inode, const struct unwind_part *part,
+		     const struct sframe_table **table, enum unwind_file_state *state);
+struct unwind_file *unwind_file_claim(struct inode *inode, enum unwind_file_kind kind,
+				      const struct unwind_part *part);
 bool unwind_file_finish(struct unwind_file *file, struct inode *inode,
 			struct sframe_table *table, struct unwind_request_item *request);
 int unwind_file_provide(struct inode *inode, enum unwind_file_kind kind, u64 *id,
@@ -61,6 +76,7 @@ int unwind_file_list(struct unwind_table_info *infos, u32 room, u32 *bucket);
 u32 unwind_file_generation(void);
 
 int unwind_file_load(unsigned long addr);
+int unwind_file_load_part(struct file *file, const struct unwind_part *part);
 void unwind_file_trace_found(const struct file *file, const struct inode *inode, u32 entries,
 			     size_t bytes);
 struct sframe_table *unwind_file_build(struct file *file, const void *section,

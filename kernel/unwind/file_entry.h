@@ -16,11 +16,12 @@
 #include "sframe_table.h"
 
 /**
- * struct unwind_file - what is known about the table of a file
+ * struct unwind_file - what is known about the table of a file, or of a part of it
  * @node: in the hash of all files, by @seq
  * @clock: in the list of all entries
  * @lru: in the list of the entries of its cgroup
  * @seq: number of the file's inode
+ * @part: the part; all 0 if it is the file
  * @id: names the entry
  * @dev: the file's device, to be listed
  * @ino: the inode's number there, likewise
@@ -40,6 +41,7 @@ struct unwind_file {
 	struct list_head	clock;
 	struct list_head	lru;
 	u64			seq;
+	struct unwind_part	part;
 	u64			id;
 	dev_t			dev;
 	u64			ino;
@@ -72,13 +74,14 @@ static inline unsigned long unwind_entry_bytes(const struct unwind_file *file)
 	return sizeof(*file) + (file->table ? file->table->bytes : 0);
 }
 
-struct unwind_file *unwind_entry_find(u64 seq);
+struct unwind_file *unwind_entry_find(u64 seq, const struct unwind_part *part);
 bool unwind_entry_is_same(const struct unwind_file *file, const struct inode *inode);
 bool unwind_entry_is_valid(const struct unwind_file *file, enum unwind_file_state state,
 			   const struct inode *inode);
 bool unwind_file_is_settled(const struct inode *inode);
 bool unwind_table_is_too_large(const struct sframe_table *table);
-struct unwind_file *unwind_entry_alloc(struct inode *inode, enum unwind_file_kind kind);
+struct unwind_file *unwind_entry_alloc(struct inode *inode, enum unwind_file_kind kind,
+				       const struct unwind_part *part);
 struct unwind_file *unwind_entry_insert(struct unwind_file *file);
 void unwind_entry_remove(struct unwind_file *file);
 void unwind_entry_set_state(struct unwind_file *file, enum unwind_file_state state,

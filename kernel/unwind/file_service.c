@@ -78,12 +78,12 @@ int unwind_file_provide(struct inode *inode, enum unwind_file_kind kind, u64 *id
 		return -ETXTBSY;
 	if (table && unwind_table_is_too_large(table))
 		return -ENOSPC;
-	file = unwind_entry_alloc(inode, kind);
+	file = unwind_entry_alloc(inode, kind, NULL);
 	if (!file)
 		return -ENOMEM;
 
 	guard(spinlock)(&unwind_files_lock);
-	old = unwind_entry_find(file->seq);
+	old = unwind_entry_find(file->seq, NULL);
 	ret = check_answer(old, inode, *id);
 	if (ret)
 		return ret;

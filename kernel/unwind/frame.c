@@ -31,6 +31,7 @@
 #include <trace/events/unwind.h>
 
 #include "mapping.h"
+#include "memory.h"
 #include "rule.h"
 #include "sframe_table.h"
 #include "uprobe.h"

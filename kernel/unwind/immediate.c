@@ -45,6 +45,7 @@
 #include "counts.h"
 #include "file.h"
 #include "mapping.h"
+#include "memory.h"
 #include "uprobe.h"
 #include "walk.h"
 
@@ -159,7 +160,7 @@ static int find_table(struct mm_struct *mm, unsigned long *addr)
 	const struct sframe_table *table = NULL;
 	unsigned int left = MAX_SURVEYED;
 	struct vm_area_struct *vma;
-	bool pending = false;
+	enum unwind_file_state state = UNWIND_FILE_NONE;
 	struct file *file;
 	int ret = 0;
 	u64 origin;
@@ -176,11 +177,12 @@ static int find_table(struct mm_struct *mm, unsigned long *addr)
 		*addr = vma->vm_start;
 		scoped_guard(rcu) {
 			file = unwind_text_file(vma, &origin);
-			ret = file ? unwind_file_find(file_inode(file), &table, &pending) : 0;
+			ret = file ? unwind_file_find(file_inode(file), NULL, &table, &state) :
+				     0;
 		}
 		if (!file)
 			continue;
-		if (!ret && (table || pending))
+		if (!ret && (table || state < UNWIND_FILE_NONE))
 			ret = -EEXIST;
 		if (ret)
 			break;

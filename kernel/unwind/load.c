@@ -40,7 +40,7 @@
 #include <trace/events/unwind.h>
 
 #include "file.h"
-#include "mapping.h"
+#include "memory.h"
 #include "request.h"
 #include "sframe_format.h"
 
@@ -72,6 +72,8 @@ const struct sframe_table *unwind_vdso_table;
  * @file: the file, or NULL
  * @data: the image in memory, if there is no file
  * @size: its size in bytes
+ * @part: the part of the file to load the table of, if its size is not 0; the file is then
+ *	taken as it is, ELF or not
  * @wait: the file may be read; otherwise its pages have to be in the page cache
  * @is_elf: set if it is an image for this machine
  */
@@ -79,6 +81,7 @@ struct elf_source {
 	struct file	*file;
 	const void	*data;
 	u64		size;
+	struct unwind_part part;
 	bool		wait;
 	bool		is_elf;
 };
@@ -206,6 +209,28 @@ static int read_text(struct elf_source *src, struct elf_text *text)
 	return 0;
 }
 
+/* The same for a part of a file.  Only distances count, which may be negative. */
+static int describe_part(const struct unwind_part *part, struct elf_text *text)
+{
+	*text = (struct elf_text){
+		.segments = kmalloc(sizeof(*text->segments), LOAD_GFP),
+		.nr = 1,
+		.sframe = {
+			.p_type = PT_GNU_SFRAME,
+			.p_offset = part->offset,
+			.p_vaddr = BIT_ULL(62),
+			.p_filesz = part->size,
+		},
+	};
+	if (!text->segments)
+		return -EAGAIN;
+	*text->segments = (struct sframe_segment){
+		.vaddr = text->sframe.p_vaddr + part->to_text,
+		.size = part->text_size,
+	};
+	return 0;
+}
+
 static struct sframe_table *build(const struct elf_source *src,
 				  const struct elf_text *text)
 {
@@ -239,6 +264,8 @@ static struct sframe_table *build(const struct elf_source *src,
 	ret = read_source(src, section, image.size, sframe->p_offset);
 	image.section = section;
 	table = ret ? ERR_PTR(ret) : sframe_table_build(&image, UNWIND_ARCH_SFRAME_ABI);
+	if (!IS_ERR(table))
+		table->section = sframe->p_offset;
 	return table == ERR_PTR(-ENOMEM) ? ERR_PTR(-EAGAIN) : table;
 }
 
@@ -252,7 +279,7 @@ static struct sframe_table *load(struct elf_source *src)
 	struct elf_text text;
 	int ret;
 
-	ret = read_text(src, &text);
+	ret = src->part.size ? describe_part(&src->part, &text) : read_text(src, &text);
 	if (ret)
 		table = ERR_PTR(ret);
 	else if (text.sframe.p_type == PT_NULL)
@@ -363,6 +390,7 @@ static void finish(struct unwind_file *entry, const struct elf_source *src,
  * @work: queued when it may run
  * @node: in the list of waiting jobs, or of running ones
  * @file: the file, with a reference
+ * @part: the part of the file, as in &struct elf_source
  * @entry: what is to be known about it
  * @memcg: whom the table is charged to
  * @mm: names the process that met the file; it may be gone
@@ -371,6 +399,7 @@ struct load_job {
 	struct work_struct	work;
 	struct list_head	node;
 	struct file		*file;
+	struct unwind_part	part;
 	struct unwind_file	*entry;
 	struct mem_cgroup	*memcg;
 	const void		*mm;
@@ -425,6 +454,7 @@ static void load_work(struct work_struct *work)
 	struct elf_source src = {
 		.file = job->file,
 		.size = i_size_read(file_inode(job->file)),
+		.part = job->part,
 		.wait = true,
 	};
 	struct mem_cgroup *old = set_active_memcg(job->memcg);
@@ -460,17 +490,18 @@ static bool has_place(const struct load_job *job)
 }
 
 /* Takes over the reference to the file, and the entry; whether it did */
-static bool queue_load(struct file *file, struct unwind_file *entry)
+static bool queue_load(const struct elf_source *src, struct unwind_file *entry)
 {
 	struct load_job *job;
 
-	if (!workers || !may_wait_for(file_inode(file)->i_sb))
+	if (!workers || !may_wait_for(file_inode(src->file)->i_sb))
 		return false;
 	job = kmalloc(sizeof(*job), LOAD_GFP);
 	if (!job)
 		return false;
 	*job = (struct load_job){
-		.file = file,
+		.file = src->file,
+		.part = src->part,
 		.entry = entry,
 		.memcg = get_mem_cgroup_from_mm(current->mm),
 		.mm = current->mm,
@@ -549,36 +580,53 @@ enum unwind_file_kind unwind_file_kind(struct file *file, const struct inode *in
 }
 
 /**
- * unwind_file_load - load the table of the file that is mapped at an address
- * @addr: address in the text of the current task
+ * unwind_file_load_part - load the table of a file
+ * @file: the file, with a reference that is given up
+ * @part: the part of the file; NULL for the file
  *
  * Context: task; may sleep, but does not wait for the file; without the mmap lock.
- * Return: 0 another lookup says what is known now; -ENOENT no file is mapped there; -EINTR
- * the task was killed; -ENOMEM.
+ * Return: 0 another lookup says what is known now; -ENOMEM.
  */
-int unwind_file_load(unsigned long addr)
+int unwind_file_load_part(struct file *file, const struct unwind_part *part)
 {
-	struct file *file = get_mapped_file(addr);
-	struct elf_source src = { .file = file };
+	struct inode *inode = file_inode(file);
+	struct elf_source src = {
+		.file = file,
+		.size = i_size_read(inode),
+	};
 	struct sframe_table *table;
 	struct unwind_file *entry;
-	struct inode *inode;
 
-	if (!file)
-		return fatal_signal_pending(current) ? -EINTR : -ENOENT;
-	inode = file_inode(file);
-	entry = unwind_file_claim(inode, unwind_file_kind(file, inode));
+	entry = unwind_file_claim(inode, unwind_file_kind(file, inode), part);
 	if (IS_ERR(entry)) {
 		fput(file);
 		return PTR_ERR(entry) == -EALREADY ? 0 : PTR_ERR(entry);
 	}
-	src.size = i_size_read(inode);
+	if (part)
+		src.part = *part;
 	table = load(&src);
-	if (table == ERR_PTR(-EAGAIN) && queue_load(file, entry))
+	if (table == ERR_PTR(-EAGAIN) && queue_load(&src, entry))
 		return 0;
 	finish(entry, &src, table);
 	fput(file);
 	return 0;
+}
+
+/**
+ * unwind_file_load - load the table of the file that is mapped at an address
+ * @addr: address in the text of the current task
+ *
+ * Context: as for unwind_file_load_part().
+ * Return: as for unwind_file_load_part(); -ENOENT no file is mapped there; -EINTR the task
+ * was killed.
+ */
+int unwind_file_load(unsigned long addr)
+{
+	struct file *file = get_mapped_file(addr);
+
+	if (!file)
+		return fatal_signal_pending(current) ? -EINTR : -ENOENT;
+	return unwind_file_load_part(file, NULL);
 }
 
 static int __init unwind_load_init(void)

@@ -70,6 +70,7 @@ struct unwind_chain;
  * @nr_rules: number of rules
  * @nr_complex: number of complex rules
  * @bytes: size of the table in memory
+ * @section: offset of its section in the file; 0 if the table is not made of one there
  * @chain: chain of the file's interpreter, set by device.c; NULL if there is none
  * @rules: different rules
  * @complex: rules that need more than 64 bits
@@ -85,6 +86,7 @@ struct sframe_table {
 	u32			nr_rules;
 	u32			nr_complex;
 	size_t			bytes;
+	u64			section;
 	struct unwind_chain	*chain;
 	const u64		*rules;
 	const struct unwind_frame_rule	*complex;

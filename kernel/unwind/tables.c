@@ -14,8 +14,9 @@
  * registered for memory that another thread unmaps just then.  That is no worse than a
  * table that is wrong.)
  *
- * A section that does not change is copied and made a table when a stack first needs it,
- * so unwinding reads no process memory but the stack.  A section that changes
+ * A section that does not change is made a table when a stack first needs it: the table of a
+ * file, if it is a part of one (section.c); otherwise it is copied.  So unwinding reads no
+ * process memory but the stack.  A section that changes
  * (UNWIND_TABLE_JIT) is read where it is, which takes a context that may fault.
  *
  * Changes are made with the tables' own lock, which is taken inside the mmap lock.
@@ -37,7 +38,9 @@
 #include <asm/unwind_arch.h>
 
 #include "mapping.h"
+#include "memory.h"
 #include "ranges.h"
+#include "section.h"
 #include "sframe.h"
 #include "tables.h"
 
@@ -355,19 +358,38 @@ static struct unwind_range *find_range(struct mm_struct *mm, unsigned long addr,
 	return range;
 }
 
+static struct unwind_mapping text_of(const struct unwind_range *range)
+{
+	return (struct unwind_mapping){
+		.start = range->start,
+		.size = range->end - range->start,
+	};
+}
+
+static struct unwind_mapping memory_of(const struct unwind_range *range)
+{
+	return (struct unwind_mapping){
+		.start = range->section.start,
+		.size = range->section.end - range->section.start,
+	};
+}
+
 /**
  * unwind_tables_find - find the registered table of an address
  * @mm: the current task's address space
  * @addr: the address
  * @map: set to the range and its table, if the address is in one
+ * @section: set to the memory of its section, if there is no table yet
  * @hole: set to the hole around the address, if it is in none
  *
  * Context: any, in an RCU read-side critical section.
- * Return: 0; -ENOENT there is none; -ENODATA unwind_tables_build() has to make it first;
+ * Return: 0; -ENOENT there is none; -ENODATA unwind_section_find() may have it, or
+ * unwind_tables_build() has to make it first;
  * -EREMOTE it changes, see unwind_tables_find_rule().
  */
 int unwind_tables_find(struct mm_struct *mm, unsigned long addr,
-		       struct unwind_mapping *map, struct unwind_mapping *hole)
+		       struct unwind_mapping *map, struct unwind_mapping *section,
+		       struct unwind_mapping *hole)
 {
 	struct unwind_built *built;
 	struct unwind_range *range;
@@ -381,15 +403,14 @@ int unwind_tables_find(struct mm_struct *mm, unsigned long addr,
 		};
 		return -ENOENT;
 	}
-	*map = (struct unwind_mapping){
-		.start = range->start,
-		.size = range->end - range->start,
-	};
+	*map = text_of(range);
 	if (range->section.changes)
 		return -EREMOTE;
 	built = rcu_dereference(range->built);
-	if (!built)
+	if (!built) {
+		*section = memory_of(range);
 		return -ENODATA;
+	}
 	if (!IS_ERR(built->table)) {
 		map->table = built->table;
 		map->origin = map->table->start;
@@ -542,6 +563,7 @@ void unwind_tables_trace_invalid(unsigned long text_start, unsigned long text_en
  */
 int unwind_tables_build(struct mm_struct *mm, unsigned long addr)
 {
+	struct unwind_mapping section, text;
 	struct unwind_built *built;
 	struct unwind_range range;
 	int ret;
@@ -549,6 +571,10 @@ int unwind_tables_build(struct mm_struct *mm, unsigned long addr)
 	ret = read_range(mm, addr, &range);
 	if (ret)
 		return ret;
+	section = memory_of(&range);
+	text = text_of(&range);
+	if (unwind_section_load(&section, &text))
+		return 0;
 	built = kmalloc(sizeof(*built), GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
 	if (!built)
 		return -ENOMEM;

@@ -34,7 +34,8 @@ struct unwind_tables {
 struct unwind_tables *unwind_tables_get(struct mm_struct *mm);
 int unwind_copy_attr(void *attr, size_t known, u64 uattr, size_t size);
 int unwind_tables_find(struct mm_struct *mm, unsigned long addr,
-		       struct unwind_mapping *map, struct unwind_mapping *hole);
+		       struct unwind_mapping *map, struct unwind_mapping *section,
+		       struct unwind_mapping *hole);
 unsigned int unwind_tables_nr(struct mm_struct *mm);
 int unwind_tables_build(struct mm_struct *mm, unsigned long addr);
 int unwind_tables_find_rule(struct mm_struct *mm, unsigned long addr,

@@ -42,6 +42,7 @@
 #include "counts.h"
 #include "file.h"
 #include "mapping.h"
+#include "memory.h"
 #include "sframe_table.h"
 #include "tables.h"
 #include "uprobe.h"

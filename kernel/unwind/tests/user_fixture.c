@@ -214,7 +214,7 @@ static struct file *file_with_table(struct kunit *test, size_t size)
 	file = shmem_file_setup("unwind", PAGE_SIZE, UNWIND_NORESERVE);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	/* As if it were sealed: files in memory have no table otherwise */
-	entry = unwind_file_claim(file_inode(file), UNWIND_FILE_SEALED);
+	entry = unwind_file_claim(file_inode(file), UNWIND_FILE_SEALED, NULL);
 	if (IS_ERR(entry)) {
 		fput(file);
 		KUNIT_FAIL_AND_ABORT(test, "no entry for the file");

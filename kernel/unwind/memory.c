@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Questions about a mapping of the current task: which file is its text of, may a page be
+ * brought in there, could it be a stack, what is its name.
+ *
+ * As for tables (mapping.c), where the mmap lock is not held, what is read of a VMA counts
+ * only if no writer had it meanwhile.
+ */
+
+#include <linux/cleanup.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/hugetlb.h>
+#include <linux/maple_tree.h>
+#include <linux/mm.h>
+#include <linux/mmap_lock.h>
+#include <linux/pagemap.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sprintf.h>
+#include <linux/string.h>
+#include <linux/userfaultfd_k.h>
+
+#include "memory.h"
+
+/*
+ * Files
+ */
+
+/* A VMA's file, and the address at which the file would start; NULL if it has none */
+static struct file *file_of(const struct vm_area_struct *vma, u64 *origin)
+{
+	*origin = READ_ONCE(vma->vm_start) - ((u64)READ_ONCE(vma->vm_pgoff) << PAGE_SHIFT);
+	return READ_ONCE(vma->vm_file);
+}
+
+/* Pieces of text without a file that may lie next to each other */
+#define MAX_PIECES	4
+
+/* The mapping on one side of such a piece; the others are passed */
+static const struct vm_area_struct *beside(const struct vm_area_struct *vma, bool below)
+{
+	MA_STATE(mas, &current->mm->mm_mt, 0, 0);
+	unsigned int left = MAX_PIECES;
+
+	while (vma && left-- && !READ_ONCE(vma->vm_file)) {
+		mas_set(&mas, below ? READ_ONCE(vma->vm_start) - 1 : READ_ONCE(vma->vm_end));
+		vma = mas_walk(&mas);
+	}
+	return vma;
+}
+
+/**
+ * unwind_text_file - find the file that the text of a mapping comes from
+ * @vma: the mapping
+ * @origin: set to the address at which the file would start
+ *
+ * Some programs copy their text to anonymous memory, to have it in huge pages, and move
+ * that to where the text was, in one piece or a few.  Other mappings of the file remain on
+ * either side, as far apart as in the file.  Nothing else gets in between.
+ *
+ * Context: any, in an RCU read-side critical section; the mmap lock is held, or the caller
+ * checks afterwards that nothing was changed.
+ * Return: the file; NULL if there is none.
+ */
+struct file *unwind_text_file(const struct vm_area_struct *vma, u64 *origin)
+{
+	const struct vm_area_struct *below, *above;
+	struct file *file = file_of(vma, origin);
+	u64 other;
+
+	if (file || unwind_is_vdso(vma))
+		return file;
+	below = beside(vma, true);
+	above = beside(vma, false);
+	if (!below || !above)
+		return NULL;
+	file = file_of(below, origin);
+	return file && file_of(above, &other) == file && other == *origin ? file : NULL;
+}
+
+/*
+ * Pages
+ */
+
+/* Can a plain read bring in a page here, without side effects or another program's help? */
+static bool may_fault(struct vm_area_struct *vma)
+{
+	const vm_flags_t flags = READ_ONCE(vma->vm_flags);
+
+	return flags & (VM_READ | VM_WRITE | VM_EXEC) &&
+	       !(flags & (VM_IO | VM_PFNMAP)) && !userfaultfd_armed(vma);
+}
+
+/* Facts of a mapping; @end is 0 if there is none */
+struct memory {
+	unsigned long	start;
+	unsigned long	end;
+	bool		may_fault;
+	bool		may_be_stack;
+};
+
+static bool lies_in(unsigned long addr, const struct memory *memory)
+{
+	return addr >= memory->start && addr < memory->end;
+}
+
+static int find_memory(unsigned long addr, bool locked, struct memory *memory)
+{
+	MA_STATE(mas, &current->mm->mm_mt, addr, addr);
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	unsigned int seq = 0;
+
+	*memory = (struct memory){};
+	guard(rcu)();
+	if (!locked && !mmap_lock_speculate_try_begin(mm, &seq))
+		return -EBUSY;
+	vma = mas_walk(&mas);
+	if (vma) {
+		memory->start = READ_ONCE(vma->vm_start);
+		memory->end = READ_ONCE(vma->vm_end);
+		memory->may_fault = may_fault(vma);
+		memory->may_be_stack = !READ_ONCE(vma->vm_file) &&
+			(READ_ONCE(vma->vm_flags) & (VM_WRITE | VM_EXEC)) == VM_WRITE;
+	}
+	return !locked && mmap_lock_speculate_retry(mm, seq) ? -EBUSY : 0;
+}
+
+/**
+ * unwind_may_fault_in - may memory of the current task be brought in?
+ * @addr: its address
+ * @beside: another address, which has to be in the same mapping; 0 if none has
+ * @locked: the mmap lock is held
+ *
+ * Context: any.
+ * Return: 1 if there is memory which a page fault can make resident, and the kernel may do
+ * so on its own account; 0 if not; -EBUSY a writer has the mmap lock.
+ */
+int unwind_may_fault_in(unsigned long addr, unsigned long beside, bool locked)
+{
+	struct memory memory;
+
+	if (find_memory(addr, locked, &memory))
+		return -EBUSY;
+	return memory.may_fault && (!beside || lies_in(beside, &memory));
+}
+
+/**
+ * unwind_other_stack - may an address of the current task be on another stack?
+ * @addr: the address
+ * @sp: an address on this stack
+ * @end: set to the end of the mapping of @addr
+ * @locked: the mmap lock is held
+ *
+ * Context: any.
+ * Return: 1 if @addr is in anonymous memory that can be written to and not executed, and
+ * @sp is not in the same mapping; 0 if not; -EBUSY a writer has the mmap lock.
+ */
+int unwind_other_stack(unsigned long addr, unsigned long sp, unsigned long *end, bool locked)
+{
+	struct memory memory;
+
+	if (find_memory(addr, locked, &memory))
+		return -EBUSY;
+	*end = memory.end;
+	return memory.may_be_stack && !lies_in(sp, &memory);
+}
+
+/* Is the page in the page cache?  If so, a fault does not wait for a disk or a server. */
+static bool is_cached(struct vm_area_struct *vma, unsigned long addr)
+{
+	struct folio *folio;
+	bool cached;
+
+	if (is_vm_hugetlb_page(vma))
+		return false;
+	folio = filemap_get_folio(vma->vm_file->f_mapping, linear_page_index(vma, addr));
+	if (IS_ERR(folio))
+		return false;
+	cached = folio_test_uptodate(folio);
+	folio_put(folio);
+	return cached;
+}
+
+/**
+ * unwind_may_wait_for - may the current task wait until its memory is resident?
+ * @addr: its address
+ * @beside: as for unwind_may_fault_in()
+ *
+ * A stack may have to come from swap.  But nothing is read from a file, and no page of a
+ * file is allocated.
+ *
+ * Context: task; may sleep; without the mmap lock.
+ * Return: whether it may.
+ */
+bool unwind_may_wait_for(unsigned long addr, unsigned long beside)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	bool may;
+
+	if (mmap_read_lock_killable(mm))
+		return false;
+	vma = vma_lookup(mm, addr);
+	may = vma && may_fault(vma) && (!beside || vma == vma_lookup(mm, beside)) &&
+	      (!vma->vm_file || is_cached(vma, addr));
+	mmap_read_unlock(mm);
+	return may;
+}
+
+/* Mappings that a table may lie in: this is asked for each frame */
+#define MAX_STRETCH	64
+
+/**
+ * unwind_may_read - may a stretch of memory of the current task be read with faults?
+ * @start: its address
+ * @size: its size in bytes
+ *
+ * Context: task; may sleep; without the mmap lock.
+ * Return: whether all of it is memory as for unwind_may_fault_in(), in MAX_STRETCH mappings
+ * at most.
+ */
+bool unwind_may_read(unsigned long start, unsigned long size)
+{
+	const unsigned long end = start + size;
+	struct mm_struct *mm = current->mm;
+	unsigned int left = MAX_STRETCH;
+	struct vm_area_struct *vma;
+	bool may = true;
+
+	if (mmap_read_lock_killable(mm))
+		return false;
+	while (may && start < end) {
+		vma = vma_lookup(mm, start);
+		may = vma && left-- && may_fault(vma);
+		if (may)
+			start = vma->vm_end;
+	}
+	mmap_read_unlock(mm);
+	return may;
+}
+
+/*
+ * Names
+ */
+
+/**
+ * unwind_text_name - name the mapping at an address of the current task, to print
+ * @ip: the address
+ * @name: the file's name, without its directory, or the kind of mapping in brackets
+ * @size: room in @name
+ *
+ * Context: task; may sleep; without the mmap lock.
+ * Return: the offset of @ip in the file.
+ */
+u64 unwind_text_name(unsigned long ip, char *name, size_t size)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	u64 offset = 0;
+
+	*name = '\0';
+	if (mmap_read_lock_killable(mm))
+		return 0;
+	vma = vma_lookup(mm, ip);
+	if (!vma) {
+		strscpy(name, "[none]", size);
+	} else if (vma->vm_file) {
+		snprintf(name, size, "%pD", vma->vm_file);
+		offset = ((u64)vma->vm_pgoff << PAGE_SHIFT) + (ip - vma->vm_start);
+	} else {
+		strscpy(name, unwind_is_vdso(vma) ? "[vdso]" : "[anon]", size);
+		offset = ip - vma->vm_start;
+	}
+	mmap_read_unlock(mm);
+	return offset;
+}
