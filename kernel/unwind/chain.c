@@ -36,6 +36,7 @@
 #include <asm/unwind_arch.h>
 
 #include "chain.h"
+#include "memory.h"
 #include "file.h"
 #include "tables.h"
 #include "walk.h"

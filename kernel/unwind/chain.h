@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Chains: where a runtime has the frames of its language.  They are read by chain.c and
- * chain_name.c, checked and registered by chain_register.c.
+ * chain_name.c, checked and registered by chain_register.c, and kept by chain_set.c.
  */
 #ifndef _KERNEL_UNWIND_CHAIN_H
 #define _KERNEL_UNWIND_CHAIN_H

@@ -500,6 +500,19 @@ static enum unwind_file_state state_for(const struct unwind_file *file,
 	return unwind_table_is_too_large(table) ? UNWIND_FILE_FAILED : UNWIND_FILE_READY;
 }
 
+/* Ask the service for a table; what is known then.  If it is asked, @request is the queue's. */
+static enum unwind_file_state ask(const struct unwind_file *file,
+				  struct unwind_request_item *request)
+{
+	lockdep_assert_held(&unwind_files_lock);
+	if (!request)
+		return UNWIND_FILE_NONE;
+	if (!IS_ERR(request) && unwind_request_queue(request, file->id))
+		return UNWIND_FILE_ASKED;
+	/* It may have started since @request was made */
+	return unwind_requests_wanted() ? UNWIND_FILE_FAILED : UNWIND_FILE_NONE;
+}
+
 /**
  * unwind_file_finish - end what unwind_file_claim() began
  * @file: the entry
@@ -522,7 +535,7 @@ bool unwind_file_finish(struct unwind_file *file, struct inode *inode,
 		file->too_large = table->bytes / 1024;
 	scoped_guard(spinlock, &unwind_files_lock) {
 		if (IS_ENABLED(CONFIG_UNWIND_USER_SERVICE) && state == UNWIND_FILE_NONE)
-			state = unwind_file_ask(file, request);
+			state = ask(file, request);
 		if (state == UNWIND_FILE_ASKED) {
 			/* It is the queue's now */
 			request = NULL;

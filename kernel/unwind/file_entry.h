@@ -88,7 +88,5 @@ void unwind_entry_set_state(struct unwind_file *file, enum unwind_file_state sta
 			    unsigned long retry_after);
 void unwind_entries_keep_limit(void);
 void unwind_entries_changed(void);
-enum unwind_file_state unwind_file_ask(const struct unwind_file *file,
-				       struct unwind_request_item *request);
 
 #endif /* _KERNEL_UNWIND_FILE_ENTRY_H */

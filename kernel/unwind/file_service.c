@@ -19,26 +19,6 @@
 #include "file_entry.h"
 #include "request.h"
 
-/**
- * unwind_file_ask - ask the service for a table, if there is a service
- * @file: the entry of the file
- * @request: from unwind_request_alloc(), or NULL: the queue's if it is asked
- *
- * Context: task, with unwind_files_lock.
- * Return: the state then.
- */
-enum unwind_file_state unwind_file_ask(const struct unwind_file *file,
-				       struct unwind_request_item *request)
-{
-	lockdep_assert_held(&unwind_files_lock);
-	if (!request)
-		return UNWIND_FILE_NONE;
-	if (!IS_ERR(request) && unwind_request_queue(request, file->id))
-		return UNWIND_FILE_ASKED;
-	/* It may have started since @request was made */
-	return unwind_requests_wanted() ? UNWIND_FILE_FAILED : UNWIND_FILE_NONE;
-}
-
 /* May the service's answer take the place of @old?  @id is 0 if it was not asked. */
 static int check_answer(const struct unwind_file *old, const struct inode *inode, u64 id)
 {

@@ -59,24 +59,6 @@ struct unwind_walk_frame {
 	bool				sp_is_bound;
 };
 
-/* Read an address; its tag is removed */
-static int read_word(const struct unwind_walk_state *state, unsigned long addr,
-		     unsigned long *word)
-{
-	u64 val64 = 0;
-	u32 val32 = 0;
-	int ret;
-
-	if (state->word_size == sizeof(u32)) {
-		ret = unwind_get_user(val32, (const u32 __user *)addr);
-		*word = val32;
-	} else {
-		ret = unwind_get_user(val64, (const u64 __user *)addr);
-		*word = unwind_arch_untag(val64);
-	}
-	return ret;
-}
-
 /* Is @sp the current frame's stack pointer, not only a bound of it? */
 static bool sp_known(const struct unwind_walk_state *state)
 {
@@ -212,12 +194,21 @@ static enum unwind_stop_reason check_interrupted(struct unwind_walk_state *state
 					   UNWIND_STOP_BAD_FRAME;
 }
 
-/* Read a word of memory; @beside as for note_unread() */
+/* Read an address, without its tag, from memory; @beside as for note_unread() */
 static int read_memory(struct unwind_walk_state *state, unsigned long addr,
 		       unsigned long beside, unsigned long *word)
 {
-	int ret = read_word(state, addr, word);
+	u64 val64 = 0;
+	u32 val32 = 0;
+	int ret;
 
+	if (state->word_size == sizeof(u32)) {
+		ret = unwind_get_user(val32, (const u32 __user *)addr);
+		*word = val32;
+	} else {
+		ret = unwind_get_user(val64, (const u64 __user *)addr);
+		*word = unwind_arch_untag(val64);
+	}
 	if (ret)
 		note_unread(state, UNWIND_NEED_PAGE, addr, beside);
 	return ret;

@@ -30,6 +30,21 @@
 #include "memory.h"
 #include "section.h"
 #include "tables.h"
+#include "walk.h"
+
+/*
+ * Cost of a lookup, in ordinary frames; without a table, the neighbouring mappings are looked
+ * up, too
+ */
+#define LOOKUP_COST		8
+#define LOOKUP_COST_BARE	28
+/* The same if there are so many mappings or registered ranges that their trees are deep */
+#define MANY			1024
+#define LOOKUP_COST_MANY	12
+
+/*
+ * Finding
+ */
 
 /* The VMA's bounds, where its file starts, and the file's table.  It may change meanwhile. */
 static int map_vma(const struct vm_area_struct *vma, struct unwind_mapping *map)
@@ -93,18 +108,8 @@ static int find(struct mm_struct *mm, unsigned long addr, struct unwind_mapping 
 	return ret;
 }
 
-/**
- * unwind_mapping_find - find the text at an address of the current task
- * @addr: the address
- * @map: set, also if the table is not known: to the text, without a table
- * @locked: the mmap lock is held
- *
- * Context: any, in an RCU read-side critical section.
- * Return: 0; -EFAULT there is no text; -ENODATA the table is not known, and can be
- * loaded where that is allowed; -EREMOTE the table can be read in process memory only
- * (UNWIND_TABLE_JIT); -EBUSY a writer has the mmap lock.
- */
-int unwind_mapping_find(unsigned long addr, struct unwind_mapping *map, bool locked)
+/* -EBUSY: a writer has the mmap lock.  Others as for unwind_walk_map(). */
+static int find_mapping(unsigned long addr, struct unwind_mapping *map, bool locked)
 {
 	struct mm_struct *mm = current->mm;
 	unsigned int seq = 0;
@@ -115,6 +120,106 @@ int unwind_mapping_find(unsigned long addr, struct unwind_mapping *map, bool loc
 	ret = find(mm, addr, map);
 	return !locked && mmap_lock_speculate_retry(mm, seq) ? -EBUSY : ret;
 }
+
+/*
+ * Remembering
+ */
+
+/*
+ * Clip a mapping to the part around @addr that the table describes as a whole, or not at all.
+ * All distances are taken from @addr, because map->origin may be any number.
+ */
+static void clip_to_table(struct unwind_mapping *map, unsigned long addr)
+{
+	unsigned long down = addr - map->start, up = map->size - down;
+	const unsigned long at = addr - map->origin;
+	const u32 span = map->table->span;
+
+	if (at < span) {
+		map->inside = map->table;
+		down = min(down, at);
+		up = min(up, span - at);
+	} else {
+		down = min(down, at - span);
+		up = min(up, -at);
+	}
+	map->start = addr - down;
+	map->size = down + up;
+}
+
+/* The cost of a lookup that was made just now */
+static unsigned int lookup_cost(bool with_table)
+{
+	struct mm_struct *mm = current->mm;
+
+	if (READ_ONCE(mm->map_count) > MANY ||
+	    (unwind_tables_any(mm) && unwind_tables_nr(mm) > MANY))
+		return with_table ? LOOKUP_COST_MANY : LOOKUP_COST_MAX;
+	return with_table ? LOOKUP_COST : LOOKUP_COST_BARE;
+}
+
+/**
+ * unwind_walk_map - find the mapping of an address, and its table
+ * @state: the unwind, which remembers the mapping
+ * @addr: the address
+ * @map: set
+ *
+ * Context: any, in an RCU read-side critical section.
+ * Return: 0; -EFAULT there is no text; -ENODATA the table is not known, and can be
+ * loaded where that is allowed (not if @state->no_tables is set); -EREMOTE the table can be
+ * read in process memory only (UNWIND_TABLE_JIT); -EBUSY a writer has the mmap lock.
+ */
+int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
+		    const struct unwind_mapping **map)
+{
+	struct unwind_mapping *slot;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < UNWIND_MAPPINGS; i++) {
+		slot = &state->maps[i];
+		if (addr - slot->start < slot->size)
+			goto found;
+	}
+	i = state->next_map;
+	slot = &state->maps[i];
+	slot->size = 0;
+	ret = find_mapping(addr, slot, state->locked);
+	state->budget -= min(state->budget, lookup_cost(!ret && slot->table));
+	if (ret == -ENODATA && state->no_tables)
+		ret = 0;
+	if (ret) {
+		slot->size = 0;
+		return ret;
+	}
+	slot->inside = NULL;
+	if (slot->table)
+		clip_to_table(slot, addr);
+	if (IS_ENABLED(CONFIG_UNWIND_USER_LANGUAGES) && state->notes && slot->table &&
+	    slot->table->chain)
+		unwind_chain_note(state->notes, slot->table, slot->origin - slot->table->start);
+	state->next_map = (i + 1) % UNWIND_MAPPINGS;
+found:
+	state->map = i;
+	*map = slot;
+	return 0;
+}
+
+/**
+ * unwind_walk_forget - forget all mappings
+ * @state: the unwind; its RCU read-side critical section is about to end
+ */
+void unwind_walk_forget(struct unwind_walk_state *state)
+{
+	unsigned int i;
+
+	for (i = 0; i < UNWIND_MAPPINGS; i++)
+		state->maps[i].size = 0;
+}
+
+/*
+ * Kinds
+ */
 
 static enum unwind_text_kind text_kind(const struct vm_area_struct *vma,
 				       unsigned long ip)

@@ -29,6 +29,4 @@ struct unwind_mapping {
 	bool				pending;
 };
 
-int unwind_mapping_find(unsigned long addr, struct unwind_mapping *map, bool locked);
-
 #endif /* _KERNEL_UNWIND_MAPPING_H */

@@ -19,7 +19,9 @@
 #include <linux/sched.h>
 #include <linux/sprintf.h>
 #include <linux/string.h>
+#include <linux/uaccess.h>
 #include <linux/userfaultfd_k.h>
+#include <asm/unwind_arch.h>
 
 #include "memory.h"
 
@@ -207,6 +209,28 @@ bool unwind_may_wait_for(unsigned long addr, unsigned long beside)
 	      (!vma->vm_file || is_cached(vma, addr));
 	mmap_read_unlock(mm);
 	return may;
+}
+
+/**
+ * unwind_bring_in - bring in some memory of the current task
+ * @addr: its address
+ * @size: its size, less than a page; it may cross the end of its page
+ * @beside: as for unwind_may_wait_for()
+ *
+ * Context: task; may sleep; without the mmap lock.
+ * Return: whether it was brought in.
+ */
+bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside)
+{
+	size_t left;
+
+	if (!unwind_may_wait_for(addr, beside) ||
+	    !unwind_may_wait_for(addr + size - 1, beside))
+		return false;
+	unwind_arch_tags_off();
+	left = fault_in_readable((const char __user *)addr, size);
+	unwind_arch_tags_on();
+	return !left;
 }
 
 /* Mappings that a table may lie in: this is asked for each frame */

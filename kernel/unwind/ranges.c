@@ -23,9 +23,11 @@
 #include <linux/err.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <trace/events/unwind_tables.h>
 
 #include "ranges.h"
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/unwind_tables.h>
 
 void unwind_ranges_init(struct unwind_ranges *set)
 {

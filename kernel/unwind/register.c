@@ -27,26 +27,6 @@
 /* Ranges that one process may register: about 20 MB, and the tables made of them */
 static unsigned int max_ranges __read_mostly = 65536;
 
-/**
- * unwind_copy_attr - copy an extensible structure from user space
- * @attr: set on success
- * @known: size of the kernel's structure, which is the size of its first version so far
- * @uattr: its address in user space
- * @size: its size as the caller knows it
- *
- * Context: task; may sleep.
- * Return: 0; -EINVAL it is shorter than its first version; -E2BIG it is longer than a page,
- * or has a tail that is not zero; -EFAULT.
- */
-int unwind_copy_attr(void *attr, size_t known, u64 uattr, size_t size)
-{
-	if (size > PAGE_SIZE)
-		return -E2BIG;
-	if (size < known)
-		return -EINVAL;
-	return copy_struct_from_user(attr, known, u64_to_user_ptr(uattr), size);
-}
-
 /*
  * Both ends of a range are addresses, and it is not empty.  If the process has enabled
  * tagged addresses (arm64's tagged address ABI), the tag of the address is removed.

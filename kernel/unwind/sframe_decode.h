@@ -259,8 +259,8 @@ static __always_inline int read_fre_info(const struct sframe_section *sec,
  * The next data word of an FRE, at @pos; the caller has checked that it is one.
  * @word_size is the FRE's, or a constant where that is known.
  */
-static __always_inline int read_word(const struct sframe_section *sec,
-				     u8 word_size, u64 *pos, s32 *word)
+static __always_inline int read_dataword(const struct sframe_section *sec,
+					 u8 word_size, u64 *pos, s32 *word)
 {
 	unsigned long addr = sec->fres + *pos;
 	u32 val32 = 0;
@@ -295,20 +295,20 @@ static __always_inline int default_rules(const struct sframe_section *sec,
 	s32 offset;
 	int ret;
 
-	ret = read_word(sec, word_size, &pos, &offset);
+	ret = read_dataword(sec, word_size, &pos, &offset);
 	if (ret)
 		return ret;
 	rule->cfa.base = fre->info & SFRAME_FRE_BASE_SP ? UNWIND_RULE_SP :
 							 UNWIND_RULE_FP;
 	rule->cfa.offset = offset;
 	if (pos < fre->end && !sec->fixed.ra.deref) {
-		ret = read_word(sec, word_size, &pos, &offset);
+		ret = read_dataword(sec, word_size, &pos, &offset);
 		if (ret)
 			return ret;
 		rule->ra = saved_at(offset);
 	}
 	if (pos < fre->end && !sec->fixed.fp.deref) {
-		ret = read_word(sec, word_size, &pos, &offset);
+		ret = read_dataword(sec, word_size, &pos, &offset);
 		if (ret)
 			return ret;
 		rule->fp = saved_at(offset);
@@ -362,9 +362,9 @@ static __always_inline int flex_sum(const struct sframe_section *sec,
 
 	if (*pos + (2U << word_size) > fre->end)
 		return -EINVAL;
-	ret = read_word(sec, word_size, pos, &rule->cfa_addend);
+	ret = read_dataword(sec, word_size, pos, &rule->cfa_addend);
 	if (!ret)
-		ret = read_word(sec, word_size, pos, &word);
+		ret = read_dataword(sec, word_size, pos, &word);
 	if (ret)
 		return ret;
 	index = word & control_mask;
@@ -418,7 +418,7 @@ static __always_inline int flex_rules(const struct sframe_section *sec,
 	for (i = 0; pos < fre->end; i++) {
 		struct unwind_reg_rule *reg_rule = flex_entity(rule, i);
 
-		ret = read_word(sec, fre_word_size(fre->info), &pos, &control);
+		ret = read_dataword(sec, fre_word_size(fre->info), &pos, &control);
 		if (ret)
 			return ret;
 		if (!control)
@@ -426,7 +426,7 @@ static __always_inline int flex_rules(const struct sframe_section *sec,
 		if (!reg_rule || pos == fre->end ||
 		    (control & SFRAME_FLEX_SUM && !may_be_sum(sec, i, control)))
 			return -EINVAL;
-		ret = read_word(sec, fre_word_size(fre->info), &pos, &offset);
+		ret = read_dataword(sec, fre_word_size(fre->info), &pos, &offset);
 		if (!ret)
 			ret = flex_rule(sec, control & control_mask, offset,
 					reg_rule);

@@ -36,6 +36,7 @@
 #include <linux/unwind_tables.h>
 #include <linux/workqueue.h>
 #include <asm/unwind_arch.h>
+#include <trace/events/unwind_tables.h>
 
 #include "mapping.h"
 #include "memory.h"
@@ -44,8 +45,6 @@
 #include "sframe.h"
 #include "tables.h"
 
-#define CREATE_TRACE_POINTS
-#include <trace/events/unwind_tables.h>
 
 /* Of all tables that are made of one process's sections */
 #define MAX_BUILT	SZ_64M
@@ -87,6 +86,26 @@ struct unwind_tables *unwind_tables_get(struct mm_struct *mm)
 		return tables;
 	kfree(tables);
 	return old;
+}
+
+/**
+ * unwind_copy_attr - copy an extensible structure from user space
+ * @attr: set on success
+ * @known: size of the kernel's structure, which is the size of its first version so far
+ * @uattr: its address in user space
+ * @size: its size as the caller knows it
+ *
+ * Context: task; may sleep.
+ * Return: 0; -EINVAL it is shorter than its first version; -E2BIG it is longer than a page,
+ * or has a tail that is not zero; -EFAULT.
+ */
+int unwind_copy_attr(void *attr, size_t known, u64 uattr, size_t size)
+{
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	if (size < known)
+		return -EINVAL;
+	return copy_struct_from_user(attr, known, u64_to_user_ptr(uattr), size);
 }
 
 /*

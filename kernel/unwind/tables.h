@@ -48,7 +48,7 @@ int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
 			   unsigned int max);
 int unwind_tables_unregister(struct mm_struct *mm, u64 key);
 
-/* With CONFIG_UNWIND_USER_LANGUAGES: chain_register.c */
+/* With CONFIG_UNWIND_USER_LANGUAGES: chain_set.c */
 bool unwind_chains_any(struct unwind_tables *tables);
 void unwind_chains_share(struct unwind_tables *to, struct unwind_tables *from);
 void unwind_chains_free(struct unwind_tables *tables);

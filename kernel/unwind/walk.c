@@ -52,13 +52,6 @@
 /* Cost of a step of frame.c, in ordinary frames */
 #define STEP_COST		6
 
-/* Cost of a mapping lookup; without a table, the neighbouring mappings are looked up, too */
-#define LOOKUP_COST		8
-#define LOOKUP_COST_BARE	28
-/* The same if there are so many mappings or registered ranges that their trees are deep */
-#define MANY			1024
-#define LOOKUP_COST_MANY	12
-#define LOOKUP_COST_MAX		42
 /* A step takes up to three lookups */
 #define STEP_COST_MAX		(STEP_COST + 3 * LOOKUP_COST_MAX)
 
@@ -399,96 +392,6 @@ static noinline unsigned int frames_and_sps(struct unwind_walk_state *state, uns
  * All frames
  */
 
-/*
- * Clip a mapping to the part around @addr that the table describes as a whole, or not at all.
- * All distances are taken from @addr, because map->origin may be any number.
- */
-static void clip_to_table(struct unwind_mapping *map, unsigned long addr)
-{
-	unsigned long down = addr - map->start, up = map->size - down;
-	const unsigned long at = addr - map->origin;
-	const u32 span = map->table->span;
-
-	if (at < span) {
-		map->inside = map->table;
-		down = min(down, at);
-		up = min(up, span - at);
-	} else {
-		down = min(down, at - span);
-		up = min(up, -at);
-	}
-	map->start = addr - down;
-	map->size = down + up;
-}
-
-/* The cost of a lookup that was made just now */
-static unsigned int lookup_cost(bool with_table)
-{
-	struct mm_struct *mm = current->mm;
-
-	if (READ_ONCE(mm->map_count) > MANY ||
-	    (unwind_tables_any(mm) && unwind_tables_nr(mm) > MANY))
-		return with_table ? LOOKUP_COST_MANY : LOOKUP_COST_MAX;
-	return with_table ? LOOKUP_COST : LOOKUP_COST_BARE;
-}
-
-/**
- * unwind_walk_map - find the mapping of an address, and its table
- * @state: the unwind, which remembers the mapping
- * @addr: the address
- * @map: set
- *
- * Context: any, in an RCU read-side critical section.
- * Return: as unwind_mapping_find(), but 0 instead of -ENODATA if @state->no_tables is set.
- */
-int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
-		    const struct unwind_mapping **map)
-{
-	struct unwind_mapping *slot;
-	unsigned int i;
-	int ret;
-
-	for (i = 0; i < UNWIND_MAPPINGS; i++) {
-		slot = &state->maps[i];
-		if (addr - slot->start < slot->size)
-			goto found;
-	}
-	i = state->next_map;
-	slot = &state->maps[i];
-	slot->size = 0;
-	ret = unwind_mapping_find(addr, slot, state->locked);
-	state->budget -= min(state->budget, lookup_cost(!ret && slot->table));
-	if (ret == -ENODATA && state->no_tables)
-		ret = 0;
-	if (ret) {
-		slot->size = 0;
-		return ret;
-	}
-	slot->inside = NULL;
-	if (slot->table)
-		clip_to_table(slot, addr);
-	if (IS_ENABLED(CONFIG_UNWIND_USER_LANGUAGES) && state->notes && slot->table &&
-	    slot->table->chain)
-		unwind_chain_note(state->notes, slot->table, slot->origin - slot->table->start);
-	state->next_map = (i + 1) % UNWIND_MAPPINGS;
-found:
-	state->map = i;
-	*map = slot;
-	return 0;
-}
-
-/**
- * unwind_walk_forget - forget all mappings
- * @state: the unwind; its RCU read-side critical section is about to end
- */
-void unwind_walk_forget(struct unwind_walk_state *state)
-{
-	unsigned int i;
-
-	for (i = 0; i < UNWIND_MAPPINGS; i++)
-		state->maps[i].size = 0;
-}
-
 /* Set instruction and stack pointer to their values without uprobes */
 static void undo_uprobes(struct unwind_walk_state *state)
 {
@@ -593,28 +496,6 @@ void unwind_walk_frames(struct unwind_walk_state *state,
 /*
  * With faults
  */
-
-/**
- * unwind_bring_in - bring in some memory of the current task
- * @addr: its address
- * @size: its size, less than a page; it may cross the end of its page
- * @beside: as for unwind_may_wait_for()
- *
- * Context: task; may sleep; without the mmap lock.
- * Return: whether it was brought in.
- */
-bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside)
-{
-	size_t left;
-
-	if (!unwind_may_wait_for(addr, beside) ||
-	    !unwind_may_wait_for(addr + size - 1, beside))
-		return false;
-	unwind_arch_tags_off();
-	left = fault_in_readable((const char __user *)addr, size);
-	unwind_arch_tags_on();
-	return !left;
-}
 
 static void get_table(struct unwind_walk_state *state)
 {

@@ -165,6 +165,9 @@ struct unwind_walk_state {
 	bool				no_tables;
 };
 
+/* The cost of the dearest lookup of a mapping, in ordinary frames (mapping.c) */
+#define LOOKUP_COST_MAX		42
+
 int unwind_walk_start(struct unwind_walk_state *state, struct pt_regs *regs);
 int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
 		    const struct unwind_mapping **map);
@@ -174,7 +177,6 @@ void unwind_walk_frames(struct unwind_walk_state *state,
 			struct unwind_stacktrace *trace, unsigned int max);
 void unwind_walk_all_frames(struct unwind_walk_state *state,
 			    struct unwind_stacktrace *trace, unsigned int max);
-bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside);
 int unwind_code_add(struct unwind_code *code, unsigned long addr);
 void unwind_code_release(struct unwind_code *code);
 
