@@ -446,12 +446,12 @@ test_style()
 		"$CACHE"/tree/scripts/{checkpatch.pl,spelling.txt,const_structs.checkpatch} | sha256sum)
 	message=COMMIT_MESSAGE,COMMIT_LOG_LONG_LINE,COMMIT_LOG_USE_LINK,EMAIL_SUBJECT
 	message+=,GIT_COMMIT_ID,MISSING_SIGN_OFF,NO_AUTHOR_SIGN_OFF,BAD_SIGN_OFF
-	# Of a mail, the message alone: the patch, which takes a minute, comes below
+	# Of a mail, its size and the message: the patch, which takes a minute, comes below
 	for f in build/check/series/*.patch; do
 		[[ $f != *-cover-letter.patch ]] || continue
-		sed '/^diff --git /q' "$f" >"$OUT/${f##*/}"
-		try "message of ${f##*/}" checkpatch "--types $message" "${OUT#"$REPO/"}/${f##*/}"
-		rm "$OUT/${f##*/}"
+		try "size of ${f##*/}" awk '/^--- / { n = /null/ } /^[+-]/ && !/^(---|\+\+\+) / { nr[n]++ }; END { exit nr[1] > 2500 || nr[0] > 400 }' "$f"
+		sed '/^diff --git /q' "$f" >"$OUT/message.patch"
+		try "message of ${f##*/}" checkpatch "--types $message" "${OUT#"$REPO/"}/message.patch"
 	done
 	for f in patches/*/*.patch; do
 		# Some have but new files; no kernel's history is here
