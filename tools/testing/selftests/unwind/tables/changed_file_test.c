@@ -6,7 +6,8 @@
  * code and another table, or loses its table.  The mapping has the new contents at once.
  * From then on, a stack that passes the code is right, or it ends there.
  *
- * Other tests have another file under the same name, or with the same inode number.
+ * Other tests have another file under the same name, or with the same inode number, or one
+ * whose inode has left memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -533,6 +534,138 @@ TEST_F(mounted, file_has_its_own_table)
 		ASSERT_EQ(0, umount(PLACE));
 	}
 	self->env.fd = -1;
+}
+
+/*
+ * Inodes that have left memory: when a file has the number of another one, or is read again,
+ * its inode is a new one
+ */
+
+FIXTURE(evicted)
+{
+	struct file_env env;
+};
+
+FIXTURE_VARIANT(evicted)
+{
+	/* Have unused inodes leave memory */
+	bool (*evict)(void);
+};
+
+/* A worker may still be about to let go of a file that it has read */
+static bool unmount_place(void)
+{
+	const int64_t end = now_ms() + 10000;
+	int ret;
+
+	while ((ret = umount(PLACE)) && errno == EBUSY && now_ms() < end)
+		usleep(1000);
+	return !ret;
+}
+
+/* Tables stay */
+static bool mount_again(void)
+{
+	return unmount_place() &&
+	       !system("mount -o loop " PLACE ".image " PLACE " >/dev/null 2>&1");
+}
+
+/* Some tables go, too */
+static bool shrink_caches(void)
+{
+	const char *path = "/proc/sys/vm/drop_caches";
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool done;
+
+	sync();
+	done = write(fd, "3", 1) == 1;
+	close(fd);
+	return done;
+}
+
+FIXTURE_VARIANT_ADD(evicted, by_umount) {
+	.evict = mount_again,
+};
+
+FIXTURE_VARIANT_ADD(evicted, by_shrinkers) {
+	.evict = shrink_caches,
+};
+
+FIXTURE_SETUP(evicted)
+{
+	const char *why = env_setup(&self->env);
+
+	if (why)
+		SKIP(return, "%s", why);
+	/* Large enough for a journal: without one, ext4 uses no number anew for some seconds */
+	if (!is_mounted(TMPFS) || !make_fs(EXT4_OF_PAGES, "16M", PLACE))
+		SKIP(return, "no ext4, or not root");
+	ASSERT_EQ(0, trace_all(&self->env.trace));
+}
+
+FIXTURE_TEARDOWN(evicted)
+{
+	env_teardown(&self->env);
+	unmount_place();
+}
+
+static void forget(struct file_env *env)
+{
+	code_image_unmap(&env->image);
+	close(env->fd);
+	env->fd = -1;
+}
+
+/* Of the same path, number and size as the file before; its frames are larger */
+TEST_F_TIMEOUT(evicted, number_used_by_another_file_has_its_own_table, 60)
+{
+	struct file_env *env = &self->env;
+	struct code_file file;
+	struct stat st;
+	ino_t ino = 0;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		file = with_frame(&code_file_usual, CODE_FRAME + 16 * i);
+		ASSERT_EQ(0, map_file(env, &file, PLACE "/code.so"));
+		EXPECT_EQ(THROUGH, through(env, &env->image));
+		EXPECT_EQ(THROUGH, through(env, &env->image));
+		ASSERT_EQ(0, fstat(env->fd, &st));
+		if (i)
+			EXPECT_EQ(ino, st.st_ino);
+		ino = st.st_ino;
+		forget(env);
+		ASSERT_TRUE(variant->evict());
+		ASSERT_EQ(0, unlink(PLACE "/code.so"));
+	}
+}
+
+/* The same file, first as it was, then with other contents */
+TEST_F_TIMEOUT(evicted, file_that_is_read_again_has_its_table, 60)
+{
+	const struct code_file other = with_frame(&code_file_usual, CODE_FRAME_OTHER);
+	const struct code_file *file = &code_file_usual;
+	struct file_env *env = &self->env;
+	int i;
+
+	ASSERT_EQ(0, map_file(env, file, PLACE "/code.so"));
+	EXPECT_EQ(THROUGH, through(env, &env->image));
+	for (i = 0; i < 3; i++) {
+		forget(env);
+		ASSERT_TRUE(variant->evict());
+		if (i == 1) {
+			file = &other;
+			env->fd = open(PLACE "/code.so", O_WRONLY | O_CLOEXEC);
+			ASSERT_LE(0, env->fd);
+			ASSERT_EQ(0, code_file_write(file, env->fd));
+			close(env->fd);
+		}
+		env->fd = open(PLACE "/code.so", O_RDONLY | O_CLOEXEC);
+		ASSERT_LE(0, env->fd);
+		ASSERT_EQ(0, code_image_map(&env->image, file, env->fd, NULL));
+		/* A worker may have to read it */
+		EXPECT_EQ(THROUGH, await_through(env, &env->image));
+	}
 }
 
 TEST_HARNESS_MAIN
