@@ -4,7 +4,8 @@
  *
  * A suspended device (dm) has given out the text of its files, and nothing else.  So the
  * kernel's worker hangs in a read, while stacks are taken without the table, tasks can be
- * killed, and the tables of other file systems are loaded.
+ * killed, and the tables of other file systems are loaded.  If the device fails, the kernel
+ * tries again.
  *
  * A server (FUSE) that any user could run is not even asked.
  */
@@ -285,6 +286,9 @@ static chain_fn map_text(int *fd, unsigned int i)
 	return text == MAP_FAILED ? NULL : (chain_fn)text;
 }
 
+/* Ample for anything that is awaited here */
+#define AWAIT_MS	10000
+
 static bool never_through_fn(struct file_env *env, chain_fn fn)
 {
 	int i;
@@ -445,6 +449,9 @@ TEST_F(slow, server_is_not_asked_for_the_frames_of_a_language)
 #define IMAGE		DEVICE_DIR ".img"
 #define LOOP		DEVICE_DIR ".loop"
 #define DMSETUP		"dmsetup --noudevsync --noudevrules "
+/* A device that answers, and one that fails */
+#define ANSWERS		"\"0 32768 linear $(cat " LOOP ") 0\""
+#define FAILS		"\"0 32768 error\""
 
 FIXTURE(suspended)
 {
@@ -464,15 +471,16 @@ static bool run(const char *format, unsigned int device)
 
 /*
  * A file system on a loop device, with the device mapper between them.  Nothing is written
- * while the device is suspended: there is no journal, and no time of access.
+ * while the device is suspended or fails: there is no journal, no time of access, and no table
+ * of inodes that is still to be cleared.
  */
 static bool make_device(unsigned int device)
 {
 	static const char * const commands[] = {
 		"truncate -s 16M " IMAGE,
-		"mkfs.ext4 -q -b 4096 -O ^has_journal " IMAGE,
+		"mkfs.ext4 -q -b 4096 -O ^has_journal -E lazy_itable_init=0 " IMAGE,
 		"losetup -f --show " IMAGE " >" LOOP,
-		DMSETUP "create " DEVICE " --table \"0 32768 linear $(cat " LOOP ") 0\"",
+		DMSETUP "create " DEVICE " --table " ANSWERS,
 		"dmsetup mknodes",
 		"mkdir -p " DEVICE_DIR,
 		"mount -o noatime /dev/mapper/" DEVICE " " DEVICE_DIR,
@@ -495,6 +503,19 @@ static bool resume_device(unsigned int device)
 	return run(DMSETUP "resume " DEVICE, device);
 }
 
+/* From here on, each read and each write is an I/O error */
+static bool fail_device(unsigned int device)
+{
+	return suspend_device(device) && run(DMSETUP "load " DEVICE " --table " FAILS, device) &&
+	       resume_device(device);
+}
+
+static bool repair_device(unsigned int device)
+{
+	return suspend_device(device) && run(DMSETUP "load " DEVICE " --table " ANSWERS, device) &&
+	       resume_device(device);
+}
+
 static void remove_device(unsigned int device)
 {
 	resume_device(device);
@@ -504,24 +525,31 @@ static void remove_device(unsigned int device)
 		fputs("# the device could not be removed\n", stderr);
 }
 
+/* Map a page of a file, and bring it into memory without its neighbours; NULL on failure */
+static char *bring_in(int fd, int prot, off_t offset)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	char *at = mmap(NULL, page, prot, MAP_PRIVATE, fd, offset);
+
+	/* Or they would be read ahead */
+	if (at == MAP_FAILED || madvise(at, page, MADV_RANDOM))
+		return NULL;
+	(void)READ_ONCE(*at);
+	return at;
+}
+
 /* Make a file, and bring only its text into memory */
 static bool map_settled(unsigned int device, const char *name, int *fd, chain_fn *fn)
 {
-	const size_t page = sysconf(_SC_PAGESIZE);
 	char path[64], *text;
 
 	snprintf(path, sizeof(path), DEVICE_DIR "/%2$s", device, name);
 	*fd = make_file(&code_file_usual, path);
 	if (*fd < 0 || syncfs(*fd) || posix_fadvise(*fd, 0, 0, POSIX_FADV_DONTNEED))
 		return false;
-	text = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, *fd,
-		    code_file_usual.text[0].offset);
-	/* Or its neighbours would be read, too */
-	if (text == MAP_FAILED || madvise(text, page, MADV_RANDOM))
-		return false;
-	(void)READ_ONCE(*text);
+	text = bring_in(*fd, PROT_READ | PROT_EXEC, code_file_usual.text[0].offset);
 	*fn = (chain_fn)text;
-	return true;
+	return text;
 }
 
 FIXTURE_SETUP(suspended)
@@ -584,6 +612,94 @@ TEST_F(suspended, file_holds_up_only_its_file_system)
 	EXPECT_EQ(THROUGH, await_through_fn(env, self->fn[1]));
 	EXPECT_ONE_LOAD(env, self->fd[0]);
 	EXPECT_ONE_LOAD(env, self->fd[1]);
+}
+
+/*
+ * A device that fails for some time: it is not known whether a file has a table
+ */
+
+FIXTURE(failing)
+{
+	struct file_env env;
+	chain_fn fn;
+	int fd;
+};
+
+FIXTURE_VARIANT(failing)
+{
+	/* The ELF file's headers are in memory, so the section's header is what cannot be read */
+	bool has_headers;
+};
+
+FIXTURE_VARIANT_ADD(failing, at_the_headers_of_the_file) {
+	.has_headers = false,
+};
+
+FIXTURE_VARIANT_ADD(failing, at_the_header_of_the_section) {
+	.has_headers = true,
+};
+
+static bool bring_in_headers(int fd)
+{
+	char *headers = bring_in(fd, PROT_READ, 0);
+
+	return headers && !munmap(headers, sysconf(_SC_PAGESIZE));
+}
+
+FIXTURE_SETUP(failing)
+{
+	const char *why = env_setup(&self->env);
+
+	if (!why && !make_device(0))
+		why = "no device mapper, no loop device, or not root";
+	if (why)
+		SKIP(return, "%s", why);
+	ASSERT_EQ(0, trace_all(&self->env.trace));
+	ASSERT_TRUE(map_settled(0, names[0], &self->fd, &self->fn));
+	if (variant->has_headers)
+		ASSERT_TRUE(bring_in_headers(self->fd));
+	ASSERT_TRUE(fail_device(0));
+}
+
+FIXTURE_TEARDOWN(failing)
+{
+	munmap(self->fn, sysconf(_SC_PAGESIZE));
+	close(self->fd);
+	env_teardown(&self->env);
+	repair_device(0);
+	remove_device(0);
+}
+
+/* Take stacks until loads have failed @nr times, or one does not end in @fn */
+static enum through await_faults_fn(struct _test_data_failing *self, size_t nr)
+{
+	const int64_t end = now_ms() + AWAIT_MS;
+	enum through ret;
+
+	do {
+		ret = code_through(&self->env.sampler, self->fn);
+		usleep(10000);
+	} while (ret == THROUGH_NOT && faults(&self->env, self->fd) < nr && now_ms() < end);
+	return ret;
+}
+
+/* The kernel tries again and again, as long as the file is mapped */
+TEST_F_TIMEOUT(failing, device_answers_again_and_the_file_has_its_table, 60)
+{
+	struct file_env *env = &self->env;
+	char message[128] = "";
+	size_t nr;
+
+	for (nr = 1; nr <= 2; nr++) {
+		EXPECT_EQ(THROUGH_NOT, await_faults_fn(self, nr));
+		EXPECT_LE(nr, trace_count_file(&env->trace, "file_invalid", self->fd, message,
+					       sizeof(message)));
+		EXPECT_EQ(-EAGAIN, trace_field(message, "error"));
+	}
+	EXPECT_EQ(0, loads(env, self->fd));
+	ASSERT_TRUE(repair_device(0));
+	EXPECT_EQ(THROUGH, await_through_fn(env, self->fn));
+	EXPECT_EQ(1, await_loads(env, self->fd));
 }
 
 /*
