@@ -567,14 +567,22 @@ FIXTURE_SETUP(suspended)
 	ASSERT_TRUE(suspend_device(0));
 }
 
+/* Neither map a file any more, nor have it open */
+static void release(struct _test_data_suspended *self, unsigned int i)
+{
+	if (self->fd[i] < 0)
+		return;
+	munmap(self->fn[i], sysconf(_SC_PAGESIZE));
+	close(self->fd[i]);
+	self->fd[i] = -1;
+}
+
 FIXTURE_TEARDOWN(suspended)
 {
 	unsigned int i;
 
-	for (i = 0; i < FILES; i++) {
-		munmap(self->fn[i], sysconf(_SC_PAGESIZE));
-		close(self->fd[i]);
-	}
+	for (i = 0; i < FILES; i++)
+		release(self, i);
 	env_teardown(&self->env);
 	remove_device(0);
 }
@@ -612,6 +620,50 @@ TEST_F(suspended, file_holds_up_only_its_file_system)
 	EXPECT_EQ(THROUGH, await_through_fn(env, self->fn[1]));
 	EXPECT_ONE_LOAD(env, self->fd[0]);
 	EXPECT_ONE_LOAD(env, self->fd[1]);
+}
+
+/* -EBUSY if a mount is in use, else -EAGAIN.  To unmount it would wait for the device. */
+static int use_of_mount(const char *dir)
+{
+	return umount2(dir, MNT_EXPIRE) ? -errno : 0;
+}
+
+static bool await_umount(const char *dir)
+{
+	const int64_t end = now_ms() + AWAIT_MS;
+	int ret;
+
+	while ((ret = umount(dir)) && errno == EBUSY && now_ms() < end)
+		usleep(1000);
+	return !ret;
+}
+
+TEST_F(suspended, file_without_a_load_does_not_hold_its_mount)
+{
+	char dir[32];
+
+	snprintf(dir, sizeof(dir), DEVICE_DIR, 0);
+	EXPECT_EQ(-EBUSY, use_of_mount(dir));
+	release(self, 0);
+	release(self, 1);
+	EXPECT_EQ(-EAGAIN, use_of_mount(dir));
+}
+
+/* The worker has it open, and no process has; the table that it makes needs neither */
+TEST_F_TIMEOUT(suspended, file_holds_its_mount_until_its_load_ends, 60)
+{
+	struct file_env *env = &self->env;
+	char dir[32];
+
+	snprintf(dir, sizeof(dir), DEVICE_DIR, 0);
+	EXPECT_TRUE(never_through_fn(env, self->fn[0]));
+	release(self, 0);
+	release(self, 1);
+	EXPECT_EQ(-EBUSY, use_of_mount(dir));
+	ASSERT_TRUE(resume_device(0));
+	EXPECT_TRUE(await_umount(dir));
+	ASSERT_EQ(0, trace_read(&env->trace));
+	EXPECT_EQ(1, trace_count(&env->trace, "table_found", " name=code.so", NULL, 0));
 }
 
 /*
