@@ -24,9 +24,12 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "asleep.h"
+#include "call.h"
 #include "file_env.h"
 #include "ftrace.h"
 #include "turns.h"
@@ -288,6 +291,16 @@ static chain_fn map_text(int *fd, unsigned int i)
 
 /* Ample for anything that is awaited here */
 #define AWAIT_MS	10000
+
+/* Wait until a task sleeps in a system call */
+static bool await_sleep(pid_t pid, long nr)
+{
+	const int64_t end = now_ms() + AWAIT_MS;
+
+	while (sleeps_in(pid) != nr && now_ms() < end)
+		usleep(1000);
+	return sleeps_in(pid) == nr;
+}
 
 static bool never_through_fn(struct file_env *env, chain_fn fn)
 {
@@ -664,6 +677,67 @@ TEST_F_TIMEOUT(suspended, file_holds_its_mount_until_its_load_ends, 60)
 	EXPECT_TRUE(await_umount(dir));
 	ASSERT_EQ(0, trace_read(&env->trace));
 	EXPECT_EQ(1, trace_count(&env->trace, "table_found", " name=code.so", NULL, 0));
+}
+
+/* The end of a chain, until a signal comes */
+static void sleep_in_chain(struct notes *notes)
+{
+	unsigned long ip;
+
+	syscall4_at(SYS_ppoll, 0, 0, 0, 0, &ip);
+	asm volatile("" : : "r"(notes) : "memory");
+}
+
+static pid_t start_sleeper(chain_fn fn)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		struct notes notes = { .next = { sleep_in_chain } };
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fn(&notes);
+		_exit(1);
+	}
+	return pid;
+}
+
+/*
+ * As perf record -e signal:signal_deliver does: a task that is being killed has a stack, the
+ * first one that passes the file.  Nothing is loaded for it: a load would be before the one of
+ * the other file, and end first.
+ */
+TEST_F_TIMEOUT(suspended, file_does_not_keep_its_task_alive_when_signals_are_traced, 60)
+{
+	const unsigned long fn = (unsigned long)self->fn[0];
+	struct file_env *env = &self->env;
+	struct sampler sampler;
+	struct stack stack;
+	bool opened;
+	pid_t pid;
+
+	/* And with this, the table of this program is known, if it has one */
+	EXPECT_TRUE(others_are_loaded(env));
+	pid = start_sleeper(self->fn[0]);
+	ASSERT_LT(0, pid);
+	ASSERT_TRUE(await_sleep(pid, SYS_ppoll));
+	opened = !sampler_open_tracepoint(&sampler, pid, "signal/signal_deliver", "sig == 9");
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	EXPECT_EQ(SIGKILL, WTERMSIG(wait_for(pid)));
+	if (!opened)
+		SKIP(return, "no event of signals");
+	ASSERT_EQ(0, sampler_stack(&sampler, &stack));
+	sampler_close(&sampler);
+	/* The system call, and the file's function, which has no frame record */
+	EXPECT_EQ(2, stack.nr);
+	EXPECT_LT(fn, stack.ip[1]);
+	EXPECT_GT(fn + CODE_STRIDE, stack.ip[1]);
+
+	EXPECT_TRUE(never_through_fn(env, self->fn[1]));
+	ASSERT_TRUE(resume_device(0));
+	EXPECT_EQ(THROUGH, await_through_fn(env, self->fn[1]));
+	EXPECT_ONE_LOAD(env, self->fd[1]);
+	EXPECT_EQ(0, loads(env, self->fd[0]));
 }
 
 /*
