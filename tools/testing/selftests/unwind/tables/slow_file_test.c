@@ -7,7 +7,8 @@
  * killed, and the tables of other file systems are loaded.  If the device fails, the kernel
  * tries again.
  *
- * A server (FUSE) that any user could run is not even asked.
+ * A server (FUSE) that any user could run is not even asked.  But it can hold up a task that
+ * has the mmap lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +16,8 @@
 #include <linux/fuse.h>
 #include <linux/unwind.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -32,6 +35,7 @@
 #include "call.h"
 #include "file_env.h"
 #include "ftrace.h"
+#include "immediate_counts.h"
 #include "turns.h"
 #include "../../kselftest.h"
 #include "../../kselftest_harness.h"
@@ -52,10 +56,14 @@ static const char * const names[FILES] = { "code.so", "other.so" };
 #define HELD_MAX	16
 #define FOR_EVER	1000000
 
-/* Shared with the test: whether to hold reads back, and how many were */
+/*
+ * Shared with the test: whether to hold reads back, and how many were; and whether files that
+ * are opened have no pages in memory
+ */
 struct control {
 	atomic_bool	hold;
 	atomic_uint	nr_held;
+	atomic_bool	direct;
 };
 
 struct held {
@@ -165,7 +173,7 @@ static void handle(struct server *server, const struct fuse_in_header *in)
 		.flags = FUSE_WRITEBACK_CACHE,
 		.max_background = 16, .congestion_threshold = 16,
 	};
-	const struct fuse_open_out open = { .fh = 1, .open_flags = FOPEN_KEEP_CACHE };
+	struct fuse_open_out open = { .fh = 1, .open_flags = FOPEN_KEEP_CACHE };
 	struct fuse_attr_out attr = { .attr_valid = FOR_EVER };
 
 	switch (in->opcode) {
@@ -180,6 +188,9 @@ static void handle(struct server *server, const struct fuse_in_header *in)
 		reply(server, in->unique, 0, &attr, sizeof(attr));
 		break;
 	case FUSE_OPEN:
+		if (atomic_load(&server->control->direct))
+			open.open_flags |= FOPEN_DIRECT_IO;
+		fallthrough;
 	case FUSE_OPENDIR:
 		reply(server, in->unique, 0, &open, sizeof(open));
 		break;
@@ -450,6 +461,249 @@ TEST_F(slow, server_is_not_asked_for_the_frames_of_a_language)
 	EXPECT_EQ(10, ftrace_count(&log, FTRACE_STACK));
 	ftrace_free(&log);
 	EXPECT_EQ(0, ftrace_close(&ft));
+}
+
+/*
+ * A server can also hold up a task that has the mmap lock for writing.  As long as it holds back
+ * the read of a page, the page is locked.  A task that maps the file, opened as one without
+ * pages in memory, waits for the page with that lock held.
+ */
+
+/* Shared by the test and a process of two threads: one of them has the lock */
+struct busy {
+	struct turns	turns;
+	struct sampler	sampler;
+	/* The stack of the thread that makes system calls */
+	struct stack	expected;
+	struct notes	notes;
+	chain_fn	fn;
+	pid_t		pid;
+	/* The thread that maps the file, when a byte comes */
+	atomic_int	tid;
+	int		go[2];
+	int		fd;
+	/* The process that reads the page */
+	pid_t		reader;
+};
+
+static void *map_slowly(void *arg)
+{
+	struct busy *busy = arg;
+	char c;
+
+	atomic_store(&busy->tid, syscall(SYS_gettid));
+	if (read(busy->go[0], &c, 1) != 1 ||
+	    mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_PRIVATE, busy->fd, 0) == MAP_FAILED)
+		_exit(1);
+	return NULL;
+}
+
+static void call_in_turn(struct busy *busy)
+{
+	if (!turn_await(&busy->turns, TURN_CHILD))
+		_exit(1);
+	busy->notes = (struct notes){ .next = { sampled_call } };
+	busy->fn(&busy->notes);
+	if (!turn_over(&busy->turns, TURN_PARENT))
+		_exit(1);
+}
+
+/* The first call brings in what the second one needs, which is made while the lock is held */
+static void call_twice(struct busy *busy)
+{
+	pthread_t thread;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (pthread_create(&thread, NULL, map_slowly, busy))
+		_exit(1);
+	while (!atomic_load(&busy->tid))
+		sched_yield();
+	call_in_turn(busy);
+	call_in_turn(busy);
+	_exit(pthread_join(thread, NULL));
+}
+
+/* Have the process make its first call, by a function whose table is known */
+static bool start_calls(struct file_env *env, struct busy *busy)
+{
+	env->fd = code_file_memfd(&code_file_usual);
+	if (env->fd < 0 || code_image_map(&env->image, &code_file_usual, env->fd, NULL) ||
+	    through(env, &env->image) != THROUGH || turns_init(&busy->turns) || pipe(busy->go))
+		return false;
+	busy->fn = code_image_fn(&env->image, 0, 0);
+	busy->pid = fork();
+	if (!busy->pid)
+		call_twice(busy);
+	if (busy->pid < 0 || !turn_over(&busy->turns, TURN_CHILD) ||
+	    !turn_await(&busy->turns, TURN_PARENT))
+		return false;
+	expect_chain(&busy->expected, &busy->notes);
+	return true;
+}
+
+/* Sample the second call; whether its stack is @deferred */
+static bool sample_calls(struct busy *busy, bool deferred)
+{
+	struct perf_event_attr attr;
+	char filter[32];
+
+	if (tracepoint_attr(&attr, "raw_syscalls/sys_enter"))
+		return false;
+	attr.defer_callchain = deferred;
+	attr.defer_output = deferred;
+	snprintf(filter, sizeof(filter), "id == %d", SYS_getppid);
+	return !sampler_open_attr(&busy->sampler, &attr, busy->pid, filter);
+}
+
+/* Does the thread wait for the server, and so have the lock? */
+static bool has_lock(const struct busy *busy)
+{
+	return sleeps_in(atomic_load(&busy->tid)) == SYS_mmap;
+}
+
+static bool take_lock(struct _test_data_slow *self, struct busy *busy, int fd)
+{
+	const int64_t end = now_ms() + AWAIT_MS;
+	char c;
+
+	busy->reader = fork();
+	if (!busy->reader) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(pread(fd, &c, 1, 0) != 1);
+	}
+	while (!nr_held(self) && now_ms() < end)
+		usleep(1000);
+	return busy->reader > 0 && nr_held(self) && write(busy->go[1], "", 1) == 1 &&
+	       await_sleep(atomic_load(&busy->tid), SYS_mmap);
+}
+
+/* A process with its lock held, which is about to be sampled; or NULL */
+static struct busy *make_busy(struct _test_data_slow *self, bool deferred)
+{
+	struct busy *busy = mmap(NULL, sizeof(*busy), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int fd = open(DIR "/code.so", O_RDONLY | O_CLOEXEC);
+
+	if (busy == MAP_FAILED || fd < 0)
+		return NULL;
+	/* Before anything is read */
+	atomic_store(&self->control->direct, true);
+	busy->fd = open(DIR "/code.so", O_RDONLY | O_CLOEXEC);
+	return busy->fd >= 0 && start_calls(&self->env, busy) && sample_calls(busy, deferred) &&
+	       take_lock(self, busy, fd) ? busy : NULL;
+}
+
+/* The server answers; return the status of the process */
+static int end_busy(struct _test_data_slow *self, struct busy *busy)
+{
+	atomic_store(&self->control->hold, false);
+	sampler_close(&busy->sampler);
+	return wait_for(busy->reader) ? -1 : wait_for(busy->pid);
+}
+
+/* Addresses of a record, but for its first @skip words */
+static struct stack stack_of(const struct record *rec, unsigned int skip)
+{
+	struct stack stack = {};
+
+	while (stack.nr + skip < rec->nr && stack.nr < SAMPLED_MAX) {
+		stack.ip[stack.nr] = rec->ips[stack.nr + skip];
+		stack.nr++;
+	}
+	return stack;
+}
+
+/* By frame pointers, which end at the function */
+TEST_F_TIMEOUT(slow, mmap_does_not_hold_up_an_immediate_stack, 60)
+{
+	long before[NR_COUNTS], after[NR_COUNTS];
+	struct records recs = {};
+	struct stack stack;
+	struct busy *busy;
+
+	read_counts(before);
+	if (before[CHANGING] < 0 || write_text(IMMEDIATE_SYSCTL, "1"))
+		SKIP(return, "no immediate stacks, or they are not counted");
+	busy = make_busy(self, false);
+	ASSERT_NE(NULL, busy);
+	read_counts(before);
+	ASSERT_TRUE(turn_over(&busy->turns, TURN_CHILD));
+	ASSERT_TRUE(turn_await(&busy->turns, TURN_PARENT));
+	EXPECT_TRUE(has_lock(busy));
+	read_counts(after);
+	EXPECT_EQ(1, after[CHANGING] - before[CHANGING]);
+	EXPECT_EQ(0, after[TAKEN] - before[TAKEN]);
+
+	ASSERT_EQ(0, records_read(&recs, &busy->sampler.ring));
+	ASSERT_EQ(1, recs.nr);
+	stack = stack_of(&recs.rec[0], 1);
+	EXPECT_LE(1, stack.nr);
+	EXPECT_GE(2, stack.nr);
+	busy->expected.nr = stack.nr;
+	EXPECT_TRUE(stack_begins_with(&stack, &busy->expected));
+	EXPECT_EQ(0, end_busy(self, busy));
+	records_free(&recs);
+}
+
+TEST_F_TIMEOUT(slow, mmap_holds_up_a_deferred_stack_and_it_is_whole, 60)
+{
+	struct busy *busy = make_busy(self, true);
+	struct records recs = {};
+	struct stack stack;
+
+	ASSERT_NE(NULL, busy);
+	ASSERT_TRUE(turn_over(&busy->turns, TURN_CHILD));
+	/* On the way back to user space */
+	ASSERT_TRUE(await_sleep(busy->pid, SYS_getppid));
+	EXPECT_TRUE(has_lock(busy));
+	ASSERT_EQ(0, records_read(&recs, &busy->sampler.ring));
+	EXPECT_EQ(1, recs.nr);
+
+	atomic_store(&self->control->hold, false);
+	ASSERT_TRUE(turn_await(&busy->turns, TURN_PARENT));
+	ASSERT_EQ(0, records_read(&recs, &busy->sampler.ring));
+	ASSERT_EQ(2, recs.nr);
+	EXPECT_TRUE(records_match(&recs, NULL));
+	stack = stack_of(&recs.rec[1], 0);
+	EXPECT_TRUE(stack_begins_with(&stack, &busy->expected));
+	EXPECT_EQ(0, end_busy(self, busy));
+	records_free(&recs);
+}
+
+static bool await_stack(struct records *recs, struct ring *ring)
+{
+	const int64_t end = now_ms() + AWAIT_MS;
+
+	do {
+		usleep(1000);
+		if (records_read(recs, ring))
+			return false;
+	} while (!records_count(recs, PERF_RECORD_CALLCHAIN_DEFERRED) && now_ms() < end);
+	return records_count(recs, PERF_RECORD_CALLCHAIN_DEFERRED);
+}
+
+/* It cannot exit yet, but its stack is there, as far as it is known, with the reason of its end */
+TEST_F_TIMEOUT(slow, mmap_does_not_hold_up_the_stack_of_a_killed_task, 60)
+{
+	struct busy *busy = make_busy(self, true);
+	struct file_env *env = &self->env;
+	struct records recs = {};
+	struct stack stack;
+
+	ASSERT_NE(NULL, busy);
+	ASSERT_TRUE(turn_over(&busy->turns, TURN_CHILD));
+	ASSERT_TRUE(await_sleep(busy->pid, SYS_getppid));
+	ASSERT_EQ(0, kill(busy->pid, SIGKILL));
+	ASSERT_TRUE(await_stack(&recs, &busy->sampler.ring));
+	EXPECT_TRUE(has_lock(busy));
+	EXPECT_TRUE(records_match(&recs, NULL));
+	stack = stack_of(records_get(&recs, PERF_RECORD_CALLCHAIN_DEFERRED, 0), 0);
+	EXPECT_EQ(1, stack.nr);
+	EXPECT_EQ(busy->expected.ip[0], stack.ip[0]);
+	ASSERT_EQ(0, trace_read(&env->trace));
+	EXPECT_EQ(1, trace_count(&env->trace, "stop", "reason='mappings changing'", NULL, 0));
+	EXPECT_EQ(SIGKILL, WTERMSIG(end_busy(self, busy)));
+	records_free(&recs);
 }
 
 /*
