@@ -526,15 +526,18 @@ static void call_twice(struct busy *busy)
 /* Have the process make its first call, by a function whose table is known */
 static bool start_calls(struct file_env *env, struct busy *busy)
 {
+	pid_t pid;
+
 	env->fd = code_file_memfd(&code_file_usual);
 	if (env->fd < 0 || code_image_map(&env->image, &code_file_usual, env->fd, NULL) ||
 	    through(env, &env->image) != THROUGH || turns_init(&busy->turns) || pipe(busy->go))
 		return false;
 	busy->fn = code_image_fn(&env->image, 0, 0);
-	busy->pid = fork();
-	if (!busy->pid)
+	pid = fork();
+	if (!pid)
 		call_twice(busy);
-	if (busy->pid < 0 || !turn_over(&busy->turns, TURN_CHILD) ||
+	busy->pid = pid;
+	if (pid < 0 || !turn_over(&busy->turns, TURN_CHILD) ||
 	    !turn_await(&busy->turns, TURN_PARENT))
 		return false;
 	expect_chain(&busy->expected, &busy->notes);
@@ -564,16 +567,18 @@ static bool has_lock(const struct busy *busy)
 static bool take_lock(struct _test_data_slow *self, struct busy *busy, int fd)
 {
 	const int64_t end = now_ms() + AWAIT_MS;
+	pid_t reader;
 	char c;
 
-	busy->reader = fork();
-	if (!busy->reader) {
+	reader = fork();
+	if (!reader) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		_exit(pread(fd, &c, 1, 0) != 1);
 	}
+	busy->reader = reader;
 	while (!nr_held(self) && now_ms() < end)
 		usleep(1000);
-	return busy->reader > 0 && nr_held(self) && write(busy->go[1], "", 1) == 1 &&
+	return reader > 0 && nr_held(self) && write(busy->go[1], "", 1) == 1 &&
 	       await_sleep(atomic_load(&busy->tid), SYS_mmap);
 }
 
