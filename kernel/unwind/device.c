@@ -248,6 +248,8 @@ static int read_answer(struct unwind_answer *answer, void __user *arg, size_t si
 {
 	int ret;
 
+	if (size > PAGE_SIZE)
+		return -E2BIG;
 	if (size < UNWIND_ANSWER_SIZE_VER0)
 		return -EINVAL;
 	ret = copy_struct_from_user(answer, sizeof(*answer), arg, size);
