@@ -12,15 +12,18 @@
 #include <linux/unwind.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,12 +31,15 @@
 #include "call.h"
 #include "file_env.h"
 #include "image.h"
+#include "put.h"
 #include "turns.h"
 #include "../../kselftest_harness.h"
 
 #define DEVICE		"/dev/unwind"
 #define FILE_NAME	"/tmp/device_test"
 #define OTHER_NAME	"/tmp/device_test_other"
+#define LIMIT_DIR	"/proc/sys/kernel"
+#define LIMIT		"unwind_max_tables_kb"
 
 FIXTURE(device)
 {
@@ -255,6 +261,120 @@ TEST_F(device, request_that_was_not_copied_is_read_again)
 	EXPECT_EQ(EFAULT, errno);
 	EXPECT_EQ(fd, next_fd());
 	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+}
+
+static int limit_fds(unsigned int nr, struct rlimit *old)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, old))
+		return -1;
+	limit = *old;
+	limit.rlim_cur = nr;
+	return setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Two requests, and one free descriptor */
+TEST_F(device, request_that_had_no_descriptor_is_read_again)
+{
+	const size_t one = sizeof(struct unwind_request);
+	struct unwind_request requests[2], request;
+	unsigned int nr = 0, nr_other = 0;
+	ssize_t size, again;
+	struct rlimit limit;
+	struct code_image image;
+	int other, error;
+
+	other = make_file(&self->file, OTHER_NAME);
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, code_image_map(&image, &self->file, other, NULL));
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &image));
+	ASSERT_EQ(0, limit_fds(next_fd() + 1, &limit));
+	size = read(self->fd, requests, sizeof(requests));
+	again = read(self->fd, &requests[1], one);
+	error = errno;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+	ASSERT_EQ((ssize_t)one, size);
+	EXPECT_EQ(-1, again);
+	EXPECT_EQ(EMFILE, error);
+
+	request = requests[0];
+	do {
+		nr += same_file(request.fd, self->env.fd);
+		nr_other += same_file(request.fd, other);
+		close(request.fd);
+	} while (read(self->fd, &request, one) == (ssize_t)one);
+	EXPECT_EQ(1, nr);
+	EXPECT_EQ(1, nr_other);
+}
+
+static void drop_capability(unsigned int cap)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &header, data))
+		_exit(1);
+	data[CAP_TO_INDEX(cap)].effective &= ~CAP_TO_MASK(cap);
+	if (syscall(SYS_capset, &header, data))
+		_exit(1);
+}
+
+static bool read_word(const char *path, char *word, size_t size)
+{
+	FILE *file = fopen(path, "r");
+	bool ok = file && fgets(word, size, file);
+
+	if (file)
+		fclose(file);
+	if (ok)
+		word[strcspn(word, "\n")] = 0;
+	return ok;
+}
+
+/* Processes with CAP_SYS_ADMIN may exceed this limit */
+TEST_F(device, request_that_had_no_file_is_read_again)
+{
+	struct unwind_request request;
+	char limit[32];
+	int status;
+	pid_t pid;
+
+	ASSERT_TRUE(read_word("/proc/sys/fs/file-max", limit, sizeof(limit)));
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, put_word("/proc/sys/fs", "file-max", "0"));
+	pid = fork();
+	if (!pid) {
+		drop_capability(CAP_SYS_ADMIN);
+		_exit(read(self->fd, &request, sizeof(request)) < 0 ? errno : 0);
+	}
+	status = wait_for(pid);
+	ASSERT_EQ(0, put_word("/proc/sys/fs", "file-max", limit));
+	EXPECT_TRUE(WIFEXITED(status));
+	EXPECT_EQ(ENFILE, WEXITSTATUS(status));
+	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+}
+
+static void do_nothing(int signal)
+{
+}
+
+TEST_F(device, read_that_waits_is_ended_by_a_signal)
+{
+	const struct itimerval often = { { 0, 10000 }, { 0, 10000 } }, never = {};
+	const struct sigaction action = { .sa_handler = do_nothing };
+	struct unwind_request request;
+
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, 0));
+	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &often, NULL));
+	while (read(self->fd, &request, sizeof(request)) == sizeof(request))
+		close(request.fd);
+	EXPECT_EQ(EINTR, errno);
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &never, NULL));
+	/* The device works as before */
+	EXPECT_EQ(0, serve(self));
 }
 
 TEST_F(device, deleted_file_is_asked_for)
@@ -863,18 +983,6 @@ TEST_F(device, there_is_one_service)
 	EXPECT_TRUE(!ioctl(fd, UNWIND_IOC_LIST, &list) || errno == ENOSPC);
 }
 
-static void drop_capability(unsigned int cap)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2];
-
-	if (syscall(SYS_capget, &header, data))
-		_exit(1);
-	data[CAP_TO_INDEX(cap)].effective &= ~CAP_TO_MASK(cap);
-	if (syscall(SYS_capset, &header, data))
-		_exit(1);
-}
-
 TEST_F(device, opening_needs_both_capabilities)
 {
 	unsigned int i;
@@ -992,10 +1100,123 @@ TEST_F(device, wrong_answers_fail)
 	ASSERT_LE(0, fd);
 	EXPECT_WRONG(ESTALE, fd, fd);
 	close(fd);
+	fd = open(OTHER_NAME, O_WRONLY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	EXPECT_WRONG(EBADF, fd, fd);
+	close(fd);
+	EXPECT_EQ(-EFAULT, add(self->fd, NULL));
 
 	EXPECT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
 	EXPECT_EQ(0, add(self->fd, &right));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+}
+
+/* Map another file, without a table, and read its section; 0 or -1 */
+static int map_other(struct _test_data_device *self, const struct code_file *file)
+{
+	size_t size;
+
+	self->file = *file;
+	self->file.hidden = true;
+	size = code_file_table_size(&self->file);
+	code_image_unmap(&self->env.image);
+	close(self->env.fd);
+	free(self->section);
+	self->section = malloc(size);
+	if (!self->section || map_file(&self->env, &self->file, OTHER_NAME))
+		return -1;
+	return pread(self->env.fd, self->section, size, self->file.table.offset) ==
+	       (ssize_t)size ? 0 : -1;
+}
+
+/* The index of the text between makes a table of more than 8 KiB */
+static const struct code_file wide = {
+	.nr_texts = 2,
+	.text = { { 0x1000, 0x1000 }, { 0x80000, 0x80000 } },
+	.table = { 0x2000, 0x2000 },
+	.frame = CODE_FRAME,
+	.frame_table = CODE_FRAME,
+};
+
+TEST_F(device, table_larger_than_all_may_be_is_refused)
+{
+	struct unwind_request request;
+	struct unwind_answer answer;
+	char limit[32];
+	int ret;
+
+	ASSERT_EQ(0, map_other(self, &wide));
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+	answer = right_answer(&self->file, self->section, &request);
+	ASSERT_TRUE(read_word(LIMIT_DIR "/" LIMIT, limit, sizeof(limit)));
+	ASSERT_EQ(0, put_word(LIMIT_DIR, LIMIT, "4"));
+	ret = add(self->fd, &answer);
+	ASSERT_EQ(0, put_word(LIMIT_DIR, LIMIT, limit));
+	EXPECT_EQ(-ENOSPC, ret);
+	EXPECT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	EXPECT_EQ(0, add(self->fd, &answer));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+}
+
+/* Its index would be too large */
+TEST_F(device, section_for_texts_far_apart_is_refused)
+{
+	struct unwind_request unasked = {};
+	struct unwind_answer answer;
+	struct code_file far = wide;
+
+	far.text[1] = (struct code_segment){ 0x8000000, 0x8000000 };
+	ASSERT_EQ(0, map_other(self, &far));
+	unasked.fd = self->env.fd;
+	answer = right_answer(&self->file, self->section, &unasked);
+	EXPECT_EQ(-E2BIG, add(self->fd, &answer));
+}
+
+#define SECTION_MAX	(64UL << 20)
+
+TEST_F(device, section_larger_than_64_mebibytes_is_refused)
+{
+	struct unwind_request unasked = { .fd = self->env.fd };
+	struct unwind_answer answer = right_answer(&self->file, self->section, &unasked);
+	char *section = mmap(NULL, SECTION_MAX + 1, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT_NE(MAP_FAILED, section);
+	memcpy(section, self->section, answer.table_size);
+	answer.table_start = (uintptr_t)section;
+	answer.table_size = SECTION_MAX + 1;
+	EXPECT_EQ(-E2BIG, add(self->fd, &answer));
+	answer.table_size = SECTION_MAX;
+	EXPECT_EQ(0, add(self->fd, &answer));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+}
+
+/* Where changes are not counted, the next one could have the same time */
+TEST_F(device, file_that_has_just_changed_gets_no_table)
+{
+	struct unwind_request unasked = {};
+	struct unwind_answer answer;
+	int64_t written;
+	int ret;
+
+	if (!is_mounted(RAMFS))
+		SKIP(return, "no ramfs, or not root");
+	unasked.fd = open(RAMFS "/device", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+	ASSERT_LE(0, unasked.fd);
+	ASSERT_EQ(0, code_file_write(&self->file, unasked.fd));
+	written = now_ms();
+	close(unasked.fd);
+	unasked.fd = open(RAMFS "/device", O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, unasked.fd);
+	unlink(RAMFS "/device");
+	answer = right_answer(&self->file, self->section, &unasked);
+	ret = add(self->fd, &answer);
+	if (now_ms() - written > 2000)
+		SKIP(return, "the machine is too slow");
+	EXPECT_EQ(-ETXTBSY, ret);
+	ASSERT_EQ(0, file_settle(unasked.fd));
+	EXPECT_EQ(0, add(self->fd, &answer));
 }
 
 static int add_sized(int device, const void *answer, size_t size)
@@ -1004,38 +1225,79 @@ static int add_sized(int device, const void *answer, size_t size)
 	       -errno : 0;
 }
 
+static int none_sized(int device, const void *answer, size_t size)
+{
+	return ioctl(device, _IOC(_IOC_WRITE, 0xFA, 2, size), answer) ? -errno : 0;
+}
+
+/* A structure with a tail that the kernel does not know, and one of pages */
+struct longer_answer {
+	struct unwind_answer answer;
+	__u64 later;
+	char more[8192];
+};
+
+#define LONGER	offsetof(struct longer_answer, more)
+
 TEST_F(device, structure_may_grow)
 {
 	struct unwind_request unasked = { .fd = self->env.fd };
-	struct {
-		struct unwind_answer answer;
-		__u64 later;
-	} longer = {
+	struct longer_answer longer = {
 		.answer = right_answer(&self->file, self->section, &unasked),
 	};
 
 	EXPECT_EQ(-EINVAL, add_sized(self->fd, &longer, UNWIND_ANSWER_SIZE_VER0 - 1));
 	longer.later = 1;
-	EXPECT_EQ(-E2BIG, add_sized(self->fd, &longer, sizeof(longer)));
+	EXPECT_EQ(-E2BIG, add_sized(self->fd, &longer, LONGER));
 	longer.later = 0;
-	EXPECT_EQ(0, add_sized(self->fd, &longer, sizeof(longer)));
+	if (sizeof(longer) > page_size())
+		EXPECT_EQ(-E2BIG, add_sized(self->fd, &longer, sizeof(longer)));
+	EXPECT_EQ(0, add_sized(self->fd, &longer, LONGER));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+}
+
+TEST_F(device, structure_of_none_may_grow)
+{
+	struct longer_answer longer = {};
+	struct unwind_request request;
+
+	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+	longer.answer.id = request.id;
+	longer.answer.fd = request.fd;
+	EXPECT_EQ(-EINVAL, none_sized(self->fd, &longer, UNWIND_ANSWER_SIZE_VER0 - 1));
+	longer.later = 1;
+	EXPECT_EQ(-E2BIG, none_sized(self->fd, &longer, LONGER));
+	longer.later = 0;
+	EXPECT_EQ(0, none_sized(self->fd, &longer, LONGER));
+	EXPECT_EQ(-ESTALE, none_sized(self->fd, &longer, LONGER));
 }
 
 TEST_F(device, none_takes_no_table)
 {
-	struct unwind_answer answer = { .fd = self->env.fd };
+	struct unwind_answer right = { .id = ~0ULL, .fd = self->env.fd }, wrong;
 
-	EXPECT_EQ(-1, ioctl(self->fd, UNWIND_IOC_NONE, &answer));
-	EXPECT_EQ(EINVAL, errno);
-	answer.id = 1;
-	answer.address = 1;
-	EXPECT_EQ(-1, ioctl(self->fd, UNWIND_IOC_NONE, &answer));
-	EXPECT_EQ(EINVAL, errno);
-	answer.address = 0;
-	answer.id = ~0ULL;
-	EXPECT_EQ(-1, ioctl(self->fd, UNWIND_IOC_NONE, &answer));
-	EXPECT_EQ(ESTALE, errno);
+#define EXPECT_WRONG_NONE(error, field, value)				\
+	do {								\
+		wrong = right;						\
+		wrong.field = value;					\
+		EXPECT_EQ(-(error), none_sized(self->fd, &wrong, sizeof(wrong))) { \
+			TH_LOG("%s = %s", #field, #value);		\
+		}							\
+	} while (0)
+
+	EXPECT_WRONG_NONE(EINVAL, id, 0);
+	EXPECT_WRONG_NONE(EINVAL, flags, 1);
+	EXPECT_WRONG_NONE(EINVAL, table_start, 1);
+	EXPECT_WRONG_NONE(EINVAL, table_size, 1);
+	EXPECT_WRONG_NONE(EINVAL, address, 1);
+	EXPECT_WRONG_NONE(EINVAL, chain, 1);
+	EXPECT_WRONG_NONE(EINVAL, chain_size, 1);
+	EXPECT_WRONG_NONE(EBADF, fd, -1);
+	EXPECT_WRONG_NONE(ESTALE, id, 1ULL << 63);
+	EXPECT_EQ(-EFAULT, none_sized(self->fd, NULL, sizeof(right)));
+	right.fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	EXPECT_WRONG_NONE(EINVAL, flags, 0);
 }
 
 /*
@@ -1095,6 +1357,26 @@ TEST_F(device, tables_are_listed)
 	answer = right_answer(&self->file, self->section, &unasked);
 	answer.fd = fd;
 	EXPECT_EQ(-EEXIST, add(self->fd, &answer));
+}
+
+/* By its id there, the service can withdraw it all the same */
+TEST_F(device, table_whose_id_cannot_be_written_is_listed)
+{
+	struct unwind_request unasked = { .fd = self->env.fd };
+	struct unwind_answer *answer = mmap(NULL, page_size(), PROT_READ | PROT_WRITE,
+					    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct unwind_table_info infos[64];
+	const struct unwind_table_info *info;
+
+	ASSERT_NE(MAP_FAILED, answer);
+	*answer = right_answer(&self->file, self->section, &unasked);
+	ASSERT_EQ(0, mprotect(answer, page_size(), PROT_READ));
+	EXPECT_EQ(-EFAULT, add(self->fd, answer));
+	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+	info = find_info(infos, 64, self->fd, self->env.fd);
+	ASSERT_NE(NULL, info);
+	EXPECT_EQ(0, ioctl(self->fd, UNWIND_IOC_DEL, &info->id));
+	EXPECT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
 }
 
 TEST_F(device, wrong_lists_fail)

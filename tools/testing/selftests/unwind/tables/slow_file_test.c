@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -1085,6 +1086,65 @@ TEST_F_TIMEOUT(failing, device_answers_again_and_the_file_has_its_table, 60)
 	ASSERT_TRUE(repair_device(0));
 	EXPECT_EQ(THROUGH, await_through_fn(env, self->fn));
 	EXPECT_EQ(1, await_loads(env, self->fd));
+}
+
+/*
+ * The table service reads a file's headers, and may wait for them
+ */
+
+/* The file's own section as an answer that was not asked for; 0 or a negative error */
+static int provide(int service, int fd)
+{
+	struct unwind_answer answer = {
+		.fd = fd,
+		.table_size = code_file_table_size(&code_file_usual),
+		.address = code_file_usual.table.vaddr,
+	};
+	size_t size;
+	char *bytes = file_bytes(&code_file_usual, &size);
+	int ret;
+
+	if (!bytes)
+		return -ENOMEM;
+	answer.table_start = (uintptr_t)bytes + code_file_usual.table.offset;
+	ret = ioctl(service, UNWIND_IOC_ADD, &answer) ? -errno : 0;
+	free(bytes);
+	return ret;
+}
+
+/* The worker waits for the section, and the headers are in memory */
+TEST_F(suspended, file_whose_table_is_loaded_takes_no_other)
+{
+	int service = open("/dev/unwind", O_RDWR | O_CLOEXEC);
+	char byte;
+
+	if (service < 0 && errno == ENOENT)
+		SKIP(return, "no /dev/unwind");
+	ASSERT_LE(0, service);
+	ASSERT_TRUE(resume_device(0));
+	ASSERT_EQ(0, posix_fadvise(self->fd[0], 0, 0, POSIX_FADV_RANDOM));
+	ASSERT_EQ(1, pread(self->fd[0], &byte, 1, 0));
+	ASSERT_TRUE(suspend_device(0));
+	ASSERT_EQ(THROUGH_NOT, code_through(&self->env.sampler, self->fn[0]));
+	EXPECT_EQ(-EBUSY, provide(service, self->fd[0]));
+	ASSERT_TRUE(resume_device(0));
+	EXPECT_EQ(THROUGH, await_through_fn(&self->env, self->fn[0]));
+	EXPECT_EQ(-EEXIST, provide(service, self->fd[0]));
+}
+
+TEST_F(suspended, file_whose_headers_cannot_be_read_gets_its_table_later)
+{
+	int service = open("/dev/unwind", O_RDWR | O_CLOEXEC), ret;
+
+	if (service < 0 && errno == ENOENT)
+		SKIP(return, "no /dev/unwind");
+	ASSERT_LE(0, service);
+	ASSERT_TRUE(fail_device(0));
+	ret = provide(service, self->fd[0]);
+	ASSERT_TRUE(repair_device(0));
+	EXPECT_EQ(-EAGAIN, ret);
+	EXPECT_EQ(0, provide(service, self->fd[0]));
+	EXPECT_EQ(THROUGH, code_through(&self->env.sampler, self->fn[0]));
 }
 
 /*
