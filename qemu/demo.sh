@@ -12,20 +12,17 @@
 . "$(dirname "$0")/common.sh"
 
 DEMO=$REPO/build/demo${TRIPLET:+-$ARCH}
-# The one that is shown, and others
-OTHERS_METHODS="first@299 sframe@299 fp@299 dwarf-8192@99 immediate@299"
-METHODS=${OTHERS_METHODS/immediate/dwarf-65528@99 immediate}
-OTHERS=${OTHERS-perl gawk sort cc1}
+PACKAGES=(git openssl sqlite3 redis-server redis-tools ripgrep)
+[ "$ARCH" = x86_64 ] || PACKAGES=() OTHERS=${OTHERS-perl gawk sort}
+[ -n "${OTHERS+set}" ] || root_packages "${PACKAGES[@]}"
+WORK="EVENT=$EVENT BUILT=/mnt/cache/$BUILT sh /mnt/repo/tools/unwind/tests/demo.sh"
 
 rm -rf "$DEMO"
 mkdir -p "$DEMO"
-say "booting the guest and recording (some two minutes)"
-CMD="unwind-tables serve -v 2>/mnt/share/service &
-	export EVENT=$EVENT BUILT=/mnt/cache/$BUILT record=/mnt/repo/tools/unwind/tests/record.sh
-	SIZE=4 sh \$record methods /mnt/share '$OTHERS_METHODS' $OTHERS &&
-	SIZE=6 KEEP=sframe sh \$record methods /mnt/share '$METHODS' python3 &&
-	unwind-tables status >/mnt/share/status && cat /proc/interrupts >/mnt/share/interrupts" \
-	SHARE=$DEMO DMESG=$DEMO/dmesg "$REPO/qemu/guest.sh"
+say "booting the guest and recording (some five minutes)"
+export SHARE=$DEMO
+CMD="$WORK record /mnt/share ${OTHERS-perl git openssl cc1 sqlite3 redis rg}" DMESG=$DEMO/dmesg "$REPO/qemu/guest.sh"
+ICOUNT=0 CPUS=1 APPEND=norandmaps CMD="$WORK cost /mnt/share" DMESG=$DEMO/dmesg.cost "$REPO/qemu/guest.sh"
 in_root env ARCH="$ARCH" python3 /mnt/repo/tools/unwind/tests/screen.py "/mnt/repo/build/${DEMO##*/}" \
 	"/mnt/cache${TEMPLATE#"$CACHE"}"
 echo "Flame graphs: build/${DEMO##*/}/*.html"

@@ -7,6 +7,10 @@
 #     record.sh methods OUT 'METHOD@HZ...' PROGRAM...
 #         by perf, each method once: leaves the tree of stacks in PROGRAM.METHOD.json,
 #         a line in OUT/counts, and the recording if KEEP names the method
+#     record.sh watch OUT PROGRAM...      all of them by one bpftrace, likewise
+#     record.sh short OUT                 processes of milliseconds: see below
+#     record.sh cost OUT 'METHOD@HZ...'   what a sample costs python3, where time is
+#         instructions: leaves "METHOD SAMPLES INSTRUCTIONS" in OUT/cost
 #     record.sh post DIR                  what reading recordings costs, where time is
 #         instructions; DIR has recordings of threads that sleep,
 #         merge-SAMPLES-THREADS
@@ -93,23 +97,27 @@ run_git()
 # A file of ten thousand lines; each version changes some of them
 make_history()
 {
-	git init -q history
-	for version in $(seq 32); do
-		awk -v version=$version 'BEGIN {
-			for (i = 0; i < 10000; i++)
-				print "line", i,
-					i * 7919 % 10007 % version ? "same" : "version " version
-		}' >history/file
-		git -C history add file
-		git -C history -c user.name=a -c user.email=b commit -q -m "$version"
-	done
+	git init -q -b main history
+	awk 'BEGIN {
+		for (version = 1; version <= 32; version++) {
+			text = ""
+			for (i = 0; i < 10000; i++) {
+				same = i * 7919 % 10007 % version
+				text = text "line " i (same ? " same" : " version " version) "\n"
+			}
+			print "commit refs/heads/main\ncommitter a <b> " version " +0000\ndata 0"
+			printf "M 644 inline file\ndata %d\n%s\n", length(text), text
+		}
+	}' | git -C history fast-import --quiet --depth=0
 }
 
-# It works by the clock, and prints how much it did
+# It works by the clock, a second or more on each, and prints how much it did
 run_openssl()
 {
-	"$@" /usr/bin/openssl speed -seconds $(((SIZE + 5) / 6)) -bytes 4096 \
-		sha256 sha512 md5 aes-128-cbc rsa2048 ecdsap256 >/dev/null
+	algorithms='sha256 ecdsap256'
+	[ "$SIZE" -lt 6 ] || algorithms="$algorithms sha512 md5 aes-128-cbc rsa2048"
+	# shellcheck disable=SC2086 # several
+	"$@" /usr/bin/openssl speed -seconds $(((SIZE + 5) / 6)) -bytes 4096 $algorithms >/dev/null
 }
 
 # In Rust, with two threads
@@ -190,7 +198,7 @@ record()
 	stock-defer) set -- --call-graph fp,defer "$@"; by=/usr/bin/perf ;;
 	*) set -- --call-graph "$method" "$@" ;;
 	esac
-	run "$program" "$by" record -q -e "$EVENT" --no-buildid -o data "$@" --
+	run "$program" "$by" record -q -e "$EVENT" --no-buildid -o data "$@" -- ${TIMED:-}
 	echo 1 >$SWITCH
 	"$PERF" report -i data --stats --stdio >stats 2>log
 	# The program's end comes last; without it the file is not complete, unless it was lost
@@ -218,7 +226,8 @@ same()
 # task_of PROGRAM - its name
 task_of() { [ "$1" != redis ] && echo "$1" || echo redis-server; }
 
-# The whole system's stacks, by bpftrace; the program's stacks are in $1.bpftrace
+# The whole system's stacks, by bpftrace, while programs run one after the other; the stacks
+# of each are in PROGRAM.bpftrace.json
 watch_bpftrace()
 {
 	echo 1 >$SWITCH
@@ -227,19 +236,25 @@ watch_bpftrace()
 		>data 2>watching &
 	watching=$!
 	until grep -q begins data; do kill -0 $watching || fail "bpftrace failed"; sleep 0.2; done
-	run "$1" env
+	for watched; do run "$watched" env; done
 	kill -INT $watching
 	wait $watching
-	case $1 in
-	cc1) file=$(gcc-14 -print-prog-name=cc1) ;;
-	threads) file=$BIN/threads ;;
-	*) file=$(task_of "$1") ;;
-	esac
-	python3 $HERE/tree.py "$(task_of "$1")" "$(command -v "$file")" \
-		'/usr/lib/*-linux-gnu/*.so*' '/usr/lib/python3*/lib-dynload/*.so' \
-		<data >"$OUT/$1.bpftrace.json"
-	awk -v p="$1" '/.*]: / { n += $NF } END { print p, "bpftrace", n + 0, 0, 0, 0 }' data |
-		tee -a "$OUT/counts" >&2
+	for watched; do
+		task=$(task_of "$watched")
+		case $watched in
+		cc1) file=$(gcc-14 -print-prog-name=cc1) ;;
+		threads) file=$BIN/threads ;;
+		*) file=$task ;;
+		esac
+		python3 $HERE/tree.py "$task" "$(command -v "$file")" \
+			'/usr/lib/*-linux-gnu/*.so*' '/usr/lib/python3*/lib-dynload/*.so' \
+			<data >"$OUT/$watched.bpftrace.json"
+		awk -v p="$watched" -v task="$task" '
+			/^@\[/ { of_task = index($0, "@[" task ", ") == 1 }
+			of_task && /\]: [0-9]+$/ { n += $NF }
+			END { print p, "bpftrace", n + 0, 0, 0, 0 }' data |
+			tee -a "$OUT/counts" >&2
+	done
 }
 
 # The same by trace-cmd: a deferred stack at each tick that found the program running
@@ -263,7 +278,7 @@ watch_trace_cmd()
 print_stacks()
 {
 	"$PERF" script -i data --no-inline --max-stack $MAX_STACK "$@" \
-		-F comm,pid,ip,sym,dso,dsoff >text 2>log || fail "perf script failed"
+		-F comm,pid,time,ip,sym,dso,dsoff >text 2>log || fail "perf script failed"
 }
 
 methods()
@@ -294,6 +309,84 @@ methods()
 read_data()
 {
 	python3 $HERE/counted.py "$@" -- "$PERF" script -i data --no-inline -F comm,tid,time,ip,sym
+}
+
+watch()
+{
+	# Another SIZE may have printed something else
+	rm -f ./*.expected
+	watch_bpftrace "$@"
+}
+
+# await_served PATTERN COMMAND... - until the service has made the table of such a file;
+# repeat the command meanwhile
+await_served()
+{
+	file=$1 left=60
+	shift
+	until unwind-tables status | grep -q " service .*$file\$"; do
+		[ $left != 0 ] || fail "$file has no table"
+		left=$((left - 1))
+		"$@"
+	done
+}
+
+record_short()
+{
+	# shellcheck disable=SC2016 # for the inner shell
+	"$PERF" record -q -F 5000 -e "$EVENT" -o data --call-graph sframe \
+		sh -c 'for i in $(seq 50); do LD_BIND_NOW=1 /usr/bin/true; done' 2>log ||
+		fail "perf record failed"
+}
+
+# Prints how many processes there were, how many microseconds they lived, their samples with
+# a user stack, and how many of these are whole.  Their files have tables before.  Lazy
+# binding is a limit of tables
+short()
+{
+	await_served /bin/true record_short
+	record_short
+	"$PERF" script -i data --no-inline --comm true -F comm,tid,time,ip,sym,dso,stack_end \
+		>text 2>log
+	awk 'BEGIN { RS = "" }
+		!($2 in first) { first[$2] = $3; n++ }
+		{
+			last[$2] = $3
+			early = gsub(/\[stack ends early\]/, "&")
+			in_user = gsub(/\n/, "&") - gsub(/\(\[kernel/, "&") - early > 0
+			user += in_user
+			whole += in_user && !early
+		}
+		END {
+			for (task in first)
+				lived += last[task] - first[task] + 1 / 5000
+			print n + 0, n ? int(1e6 * lived / n) : 0, user + 0, whole + 0
+		}' text
+}
+
+# The work is the same each time only if strings have the same hashes
+cost()
+{
+	export PYTHONHASHSEED=0
+	SIZE=1
+	cat >timed <<-'EOF'
+		#!/bin/sh
+		begin=$(date +%s%N)
+		"$@"
+		status=$?
+		echo $(($(date +%s%N) - begin)) >elapsed
+		exit $status
+	EOF
+	chmod +x timed
+	TIMED=$HOME/timed
+	record python3 sframe -F 999 -m 64M
+	await_served '/python3[.0-9]*' sleep 1
+	run python3 "$TIMED"
+	without=$(cat elapsed)
+	for method in $METHODS; do
+		record python3 "${method%@*}" -F "${method#*@}" -m 64M
+		echo "${method%@*} ${counts% *} $(($(cat elapsed) - without))"
+	done
 }
 
 post()
@@ -329,6 +422,15 @@ post)	post "$1"
 	exit ;;
 same)	OUT=$1
 	shift ;;
+watch)	OUT=$1
+	shift
+	watch "$@"
+	exit ;;
+short)	short >"$1/short"
+	exit ;;
+cost)	METHODS=$2
+	cost >"$1/cost"
+	exit ;;
 methods)
 	OUT=$1 METHODS=$2
 	shift 2 ;;

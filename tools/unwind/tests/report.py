@@ -399,6 +399,8 @@ def stock(part):
             part.set("samples in user space", program, method, run.in_user)
             if run.size:
                 part.set("bytes per sample", program, method, round(share(run.size, run.samples) or 0, 1))
+            if method == "first":
+                part.set("ms from the first miss to the first complete stack", program, method, run.waited)
             immediate = method in ("stock", "bpftrace")
             if method in COMPLETE and program not in SWITCHES and not (immediate and program in MAPS):
                 part.holds.append((f"{program}: complete by {method} {percent(figure)} (99.5 %)",

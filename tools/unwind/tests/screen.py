@@ -12,15 +12,18 @@ import sys
 import stacks
 from stacks import percent, share
 
-WIDTH, HEIGHT, LABEL = 100, 32, 20
+WIDTH, HEIGHT, LABEL = 100, 44, 20
 # The program whose stacks are shown, and whose figures are given in full
 SHOWN = "python3"
-TITLES = {"first": "first run", "sframe": "sframe", "immediate": "immediate", "fp": "fp",
-          "dwarf-8192": "dwarf,8192", "dwarf-65528": "dwarf,65528"}
+TITLES = {"first": "first run", "sframe": "sframe", "immediate": "immediate",
+          "bpftrace": "bpftrace", "fp": "fp", "dwarf-8192": "dwarf,8192",
+          "dwarf-65528": "dwarf,65528"}
 NOTES = """\
   sframe       perf record --call-graph sframe          dwarf,N  copies N bytes of each stack
   immediate    perf record -g, of any perf, by tables   fp       frame pointers alone
-  first run    by sframe; the service makes the program's table meanwhile
+  bpftrace     Debian's, as it is: immediate stacks     B        of perf.data, per sample
+  first run    by sframe; the service makes the program's table meanwhile.  full in: how long
+               after the first miss the first full stack came
 """
 
 
@@ -49,8 +52,8 @@ def column(path, height):
     return names + ["= complete" if stacks.is_complete(path) else "= cut off here"]
 
 
-def table(runs):
-    """The figures, a line each"""
+def table(runs, costs):
+    """The figures, a line each; costs are instructions"""
     dwarf = share(runs["dwarf-8192"].size, runs["dwarf-8192"].samples)
     each = {method: share(run.size, run.samples) or 0 for method, run in runs.items()}
     return {
@@ -63,24 +66,38 @@ def table(runs):
         "perf.data": [volume(run.size) for run in runs.values()],
         "  per sample": [volume(size) for size in each.values()],
         "  dwarf,8192 is": [f"{dwarf / size:.1f} times" if size else "-" for size in each.values()],
+        "instructions, each": [f"{costs[method]:,.0f}" if method in costs else "-" for method in runs],
     }
 
 
-def line(label, cells):
+def line(label, cells, room=LABEL, columns=6):
     """A line of a table"""
-    cell = (WIDTH - LABEL - 2) // 6
-    return ("  " + label.ljust(LABEL) + "".join(
+    cell = (WIDTH - room - 2) // columns
+    return ("  " + visible(label, room).ljust(room) + "".join(
         visible(text, cell - 1).rjust(cell) for text in cells)).rstrip()
 
 
 def complete(programs):
-    """What share of stacks is complete, a line for each program"""
+    """What share of stacks is complete, and what they cost, a line for each program"""
     methods = [method for method in TITLES if method != "dwarf-65528"]
-    lines = [line("Complete, user space", [TITLES[method] for method in methods])]
+    titles = [TITLES[method].partition(",")[0] for method in methods]
+    lines = ["  Complete in user space:",
+             line("", titles + ["sframe, B", "dwarf, B", "full in"], 8, 9)]
     for program, runs in programs.items():
-        lines.append(line("  " + program, [
-            percent(share(runs[method].in_user_complete, runs[method].in_user)) for method in methods]))
+        cells = [percent(share(run.in_user_complete, run.in_user)) if run else "-"
+                 for run in map(runs.get, methods)]
+        cells += [f"{share(runs[method].size, runs[method].samples) or 0:,.0f}"
+                  for method in ("sframe", "dwarf-8192")]
+        wait = runs["first"].waited
+        lines.append(line(program, cells + ["-" if wait is None else f"{wait:,} ms"], 8, 9))
     return lines
+
+
+def short(figures):
+    """Processes of milliseconds"""
+    processes, lived, samples, whole = figures
+    return (f"  {processes} processes that live {lived / 1000:.1f} ms: {samples:,} samples in user "
+            f"space, {percent(share(whole, samples))} of them complete by sframe")
 
 
 def language(tree, width):
@@ -92,13 +109,13 @@ def language(tree, width):
             "  " + visible(path, width - 2), ""]
 
 
-def screen(programs, title, tree):
+def screen(programs, title, tree, costs, processes):
     """All lines"""
     runs = shown(programs)
     lines = [title, ""]
     figures = [line(SHOWN, [TITLES[method] for method in runs])]
-    figures += [line(label, cells) for label, cells in table(runs).items()]
-    figures += complete({name: runs for name, runs in programs.items() if name != SHOWN}) + [""]
+    figures += [line(label, cells) for label, cells in table(runs, costs).items()]
+    figures += complete(programs) + [short(processes), ""]
     figures += language(tree, WIDTH)
     figures += NOTES.splitlines()
     leaf = stacks.hot_leaf(runs)
@@ -115,8 +132,18 @@ def screen(programs, title, tree):
 
 
 def shown(programs):
-    """The recordings of the program that is shown, without the first"""
-    return {method: run for method, run in programs[SHOWN].items() if method != "first"}
+    """The recordings by perf of the program that is shown, without the first"""
+    return {method: run for method, run in programs[SHOWN].items() if method not in ("first", "bpftrace")}
+
+
+def cost_holds(runs, costs, processes):
+    """(what must hold on any machine of a sample's cost, and of processes of milliseconds,
+    whether it does)"""
+    yield "cost: of all methods", set(costs) == set(runs)
+    yield "cost: a sample by sframe, below 50,000 instructions", 0 < costs.get("sframe", 0) < 50000
+    number, _, samples, whole = processes
+    yield (f"{number} processes of milliseconds: {whole} of {samples} samples are complete (98 %)",
+           number > 40 and samples > 100 and whole >= 0.98 * samples)
 
 
 def page(template, tree, title):
@@ -137,6 +164,12 @@ def page_holds(name, text, run, path):
     yield f"{name}.html: has the usual stack", path in again.paths[path[-1]]
 
 
+def words(directory, name):
+    """Of each line of a file"""
+    with open(os.path.join(directory, name), encoding="ascii") as file:
+        return [row.split() for row in file]
+
+
 def main():
     """Read, write, print"""
     directory, template = sys.argv[1:]
@@ -150,6 +183,11 @@ def main():
         functions = json.load(file)
     usual = stacks.functions(functions)[0]
     held.append(("functions: the usual stack begins with the program", usual[:1] == ("<module>",)))
+    costs = {method: int(figure) / int(samples) for method, samples, figure in words(directory, "cost")}
+    processes = [int(word) for word in words(directory, "short")[0]]
+    held += cost_holds(runs, costs, processes)
+    held += [(f"{name}: has complete stacks by bpftrace", runs["bpftrace"].in_user_complete > 0)
+             for name, runs in programs.items()]
     if os.path.exists(template):
         with open(template, encoding="utf-8") as file, \
              open(os.path.join(directory, "functions.html"), "w", encoding="utf-8") as to:
@@ -168,7 +206,7 @@ def main():
     with open(os.path.join(directory, "report.tap"), "w", encoding="utf-8") as file:
         for number, (what, good) in enumerate(held, 1):
             file.write(f"{'ok' if good else 'not ok'} {number} {what}\n")
-    print("\n".join(screen(programs, title, functions)))
+    print("\n".join(screen(programs, title, functions, costs, processes)))
 
 
 if __name__ == "__main__":

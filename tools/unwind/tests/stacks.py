@@ -88,6 +88,7 @@ class Run:
 
     def __init__(self, tree, samples, lost=0, missing=0, size=0):
         self.samples, self.lost, self.missing, self.size = samples, lost, missing, size
+        self.waited = tree.get("waited")
         self.read = self.complete = self.with_user = 0
         self.in_user = self.in_user_complete = 0
         self.depths, self.ends = collections.Counter(), collections.Counter()

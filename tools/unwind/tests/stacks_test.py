@@ -83,35 +83,52 @@ class Tests(unittest.TestCase):
         self.assertEqual(stacks.functions({"n": "all", "l": "root", "v": 3, "c": []}), ((), 0, 0, 3))
 
     def test_tree(self):
-        text = ("   some task    12 \n"
+        text = ("   some task    12    1.000010: \n"
                 "\t    7f01 leaf+0x2 (/lib/x (1).so+0x10)\n\t    4000 [unknown] (/bin/a+0x4)\n\n"
-                "swapper     0   ffffffff81 idle+0x3 ([kernel.kallsyms]+0x1)\n"
-                "a 3 4    13 \n\t    ffff f ([kernel.kallsyms]+0x1)\n\n"
+                "swapper     0 17.500000:  ffffffff81 idle+0x3 ([kernel.kallsyms]+0x1)\n"
+                "a 3 4    13   18.000000: \n\t    ffff f ([kernel.kallsyms]+0x1)\n\n"
                 "python 15 \n\t 7f00000000000010 A.f+0x0 (/lib/a.py:12+0x0)\n\n"
                 "cut 14 \n\n")
-        found = [(task, process, list(tree.frames(stack)))
-                 for task, process, stack in tree.samples(text.splitlines())]
+        found = [(task, process, time, list(tree.frames(stack)))
+                 for task, process, time, stack in tree.samples(text.splitlines())]
         self.assertEqual(found, [
-            ("some task", "12", [("[unknown]", ""), ("leaf", "")]),
-            ("swapper", "0", [("idle", "kernel")]), ("a 3 4", "13", [("f", "kernel")]),
-            ("python", "15", [("A.f", "runtime")]),
-            ("cut", "14", [("[unknown]", "")])])
+            ("some task", "12", 1.00001, [("[unknown]", ""), ("leaf", "")]),
+            ("swapper", "0", 17.5, [("idle", "kernel")]), ("a 3 4", "13", 18, [("f", "kernel")]),
+            ("python", "15", 0, [("A.f", "runtime")]),
+            ("cut", "14", 0, [("[unknown]", "")])])
+
+    def test_waited(self):
+        whole, cut = [("_start", ""), ("main", "")], [("main", "")]
+        kernel = [("idle", "kernel")]
+        for found, milliseconds in (
+                ([(1, whole), (2, kernel), (2.5, cut), (2.6, cut), (2.75, whole), (3, cut)], 250),
+                ([(1, kernel), (2, whole)], 0), ([(1, cut), (2, cut)], None), ([(1, kernel)], None)):
+            self.assertEqual(tree.waited(found), milliseconds)
 
     def test_screen(self):
         for deep in (1, 15, 90):
             path = ("_start",) + tuple(f"f{i}" for i in range(deep)) + ("\x1b[2J" + "y" * 200,)
             made = runs(**{name: run([(path, (), 9)], 9000) for name in
-                           ("sframe", "fp", "dwarf_8192", "dwarf_65528", "immediate")})
+                           ("sframe", "fp", "dwarf_8192", "dwarf_65528", "immediate", "bpftrace")})
             made["first"] = made["sframe"]
             tree = {"n": "all", "l": "root", "v": 1, "c": []}
             for name in path:
                 tree = {"n": name, "l": "runtime", "v": 0, "c": [tree]}
-            lines = screen.screen(dict.fromkeys((screen.SHOWN, "a", "b", "c", "d", "e"), made),
-                                "title", tree)
+            lines = screen.screen(dict.fromkeys((screen.SHOWN, *"abcdefg"), made), "title", tree,
+                                  dict.fromkeys(made, 1234567), (50, 5120, 12345, 12340))
             self.assertLessEqual(len(lines), screen.HEIGHT)
             self.assertLessEqual(max(map(len, lines)), screen.WIDTH)
             self.assertTrue(all(" " <= c <= "~" for line in lines for c in line))
             self.assertIn("= complete", "\n".join(lines))
+            self.assertIn("live 5.1 ms: 12,345 samples in user space, 99.96 %", "\n".join(lines))
+
+    def test_costs(self):
+        made = runs()
+        costs, processes = dict.fromkeys(made, 20000), (50, 5000, 200, 200)
+        self.assertTrue(all(good for _, good in screen.cost_holds(made, costs, processes)))
+        for wrong in ((made, dict(costs, sframe=60000), processes), (made, {}, processes),
+                      (made, costs, (50, 5000, 200, 190)), (made, costs, (3, 5000, 200, 200))):
+            self.assertFalse(all(good for _, good in screen.cost_holds(*wrong)))
 
     def test_page(self):
         name = "</script><b>"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A tree of stacks:  perf script -F comm,pid,ip,sym,dso,dsoff | tree.py >JSON
+"""A tree of stacks:  perf script -F comm,pid,time,ip,sym,dso,dsoff | tree.py >JSON
                       bpftrace ... | tree.py TASK PROGRAM LIBRARY... >JSON
                       trace-cmd report ... | tree.py TASK >JSON
 
@@ -19,9 +19,11 @@ import re
 import struct
 import sys
 
+from stacks import is_complete
+
 # Bytes of code at an entry point that no CFI describes, before it is left for good
 ENTRY_SIZE = 64
-HEAD = re.compile(r" *(.*?) +(\d+) *( [0-9a-f]+ .* \(.*\))?$")
+HEAD = re.compile(r" *(.*?) +(\d+) *(?: (\d+\.\d+): *)?( [0-9a-f]+ .* \(.*\))?$")
 # Of a language: in the place of its object there are its file and line
 RUNTIME = re.compile(r":\d+$")
 FRAME = re.compile(r"\s+[0-9a-f]+ (.*) \((.*?)(?:\+0x([0-9a-f]+))?\)$")
@@ -150,8 +152,8 @@ class Node:  # pylint: disable=too-few-public-methods
 
 
 def samples(lines):
-    """(task, process, lines of frames) of each; one that has no stack has its address in its
-    first line, and no empty line after it"""
+    """(task, process, time, lines of frames) of each; one that has no stack has its address in
+    its first line, and no empty line after it"""
     head, stack = None, []
     for line in lines:
         line = line.rstrip("\n")
@@ -160,10 +162,25 @@ def samples(lines):
         elif line:
             if head:
                 yield *head, stack
-            task, process, address = HEAD.match(line).groups()
-            head, stack = (task, process), [address] if address else []
+            task, process, time, address = HEAD.match(line).groups()
+            head, stack = (task, process, float(time or 0)), [address] if address else []
     if head:
         yield *head, stack
+
+
+def waited(found):
+    """Milliseconds from the first stack that ends early to the first complete one after it, of
+    (time, frames); 0 if none ends early, None if all do"""
+    miss = complete = None
+    for time, stack in found:
+        user = [name for name, kind in stack if not kind]
+        if user and is_complete(user):
+            complete = time
+            if miss is not None:
+                return round(1000 * (time - miss))
+        elif user and miss is None:
+            miss = time
+    return 0 if complete is not None and miss is None else None
 
 
 NUMBER = re.compile(rb"\x04\0\0\0(.\0\0\0)\x03\0\0\0GNU\0", re.S)
@@ -240,14 +257,16 @@ def by_trace_cmd(lines, program):
 
 def main():
     """Read, write"""
-    root = Node()
+    root, wait = Node(), {}
     if len(sys.argv) == 2:
         stacks = by_trace_cmd(sys.stdin, sys.argv[1])
     elif len(sys.argv) > 1:
         stacks = by_bpftrace(sys.stdin.read(), sys.argv[1], build_ids(sys.argv[2:]), sys.argv[2])
     else:
-        stacks = ((f"{task} ({process})", frames(stack), 1)
-                  for task, process, stack in samples(sys.stdin))
+        found = [(f"{task} ({process})", time, list(frames(stack)))
+                 for task, process, time, stack in samples(sys.stdin)]
+        stacks = ((task, stack, 1) for task, _, stack in found)
+        wait = {"waited": waited((time, stack) for _, time, stack in found)}
     for task, stack, count in stacks:
         node = root.children[task, ""]
         for key in stack:
@@ -255,7 +274,7 @@ def main():
         node.value += count
     # Stacks are as deep as perf cuts them
     sys.setrecursionlimit(20000)
-    json.dump(root.plain(), sys.stdout)
+    json.dump(dict(root.plain(), **wait), sys.stdout)
 
 
 if __name__ == "__main__":
