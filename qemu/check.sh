@@ -302,6 +302,7 @@ test_host()
 	nested harness harness
 	nested converter in_root make -s -C /mnt/repo/tools/unwind/tables \
 		OUTPUT=/mnt/cache/out/unwind-tables KTREE=/mnt/cache/tree CC=gcc-14 check
+	nested "the service's unit" "$REPO/tools/unwind/tables/tests/unit.sh"
 	# It calls make, for which this is no part of another make
 	nested arguments env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS "$Q/arguments_test.sh"
 	try "stacks' figures, and the screen" in_root python3 /mnt/repo/tools/unwind/tests/stacks_test.py

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The service between a kernel and a converter that this file replaces.  It reads requests
- * from a pipe.  The size of a file says what becomes of it.
+ * from a pipe.  The size of a file says what becomes of it.  systemd is a socket.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -267,19 +271,6 @@ void name_of_file(int fd, char *name, size_t size)
 	snprintf(name, size, "%d", fd);
 }
 
-int service_stored_fd(const char *name)
-{
-	(void)name;
-	return -1;
-}
-
-int service_notify(const char *message, int fd)
-{
-	(void)message;
-	(void)fd;
-	return 0;
-}
-
 void mapped_files(void (*visit)(int fd, void *arg), void *arg)
 {
 	static const enum kind kinds[] = { CHANGING, MAPPED };
@@ -291,6 +282,83 @@ void mapped_files(void (*visit)(int fd, void *arg), void *arg)
 		visit(fd, arg);
 		close(fd);
 	}
+}
+
+/*
+ * systemd
+ */
+
+/* The first descriptor that a service gets, and what comes before the device here */
+#define STORED_FIRST	3
+#define STORED_DEVICE	(STORED_FIRST + 1)
+
+/* Listen where the service looks for systemd: a path, or an abstract name after an "@" */
+static int listen_at(const char *name)
+{
+	const struct timeval patience = { .tv_sec = PATIENCE };
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int sock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	memcpy(addr.sun_path, name, strlen(name));
+	if (*name == '@')
+		addr.sun_path[0] = '\0';
+	if (bind(sock, (struct sockaddr *)&addr,
+		 offsetof(struct sockaddr_un, sun_path) + strlen(name)) ||
+	    setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) ||
+	    setenv("NOTIFY_SOCKET", name, 1))
+		exit(2);
+	return sock;
+}
+
+/* Is this the next message?  @fd is set to its descriptor, or to -1 */
+static bool receives(int systemd, const char *message, int *fd)
+{
+	union {
+		struct cmsghdr	align;
+		char		bytes[CMSG_SPACE(2 * sizeof(int))];
+	} control = {};
+	char text[128] = "";
+	struct iovec iov = { text, sizeof(text) - 1 };
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	const struct cmsghdr *cmsg;
+
+	*fd = -1;
+	if (recvmsg(systemd, &msg, MSG_CMSG_CLOEXEC) < 0)
+		return false;
+	cmsg = CMSG_FIRSTHDR(&msg);
+	if (cmsg && cmsg->cmsg_type == SCM_RIGHTS && cmsg->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(fd, CMSG_DATA(cmsg), sizeof(*fd));
+	return !strcmp(text, message);
+}
+
+static bool is_device(int fd)
+{
+	struct stat st, device;
+
+	return !fstat(fd, &st) && !fstat(requests[0], &device) && st.st_dev == device.st_dev &&
+	       st.st_ino == device.st_ino;
+}
+
+/* The service that starts now gets the device as the second one of two descriptors */
+static void store_device(void)
+{
+	char pid[16];
+	int other;
+
+	requests[0] = fcntl(requests[0], F_DUPFD_CLOEXEC, 10);
+	requests[1] = fcntl(requests[1], F_DUPFD_CLOEXEC, 10);
+	other = make_file(QUICK, geteuid());
+	if (dup2(other, STORED_FIRST) < 0 || dup2(requests[0], STORED_DEVICE) < 0)
+		exit(2);
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	setenv("LISTEN_PID", pid, 1);
+	setenv("LISTEN_FDS", "2", 1);
+	setenv("LISTEN_FDNAMES", "other:unwind", 1);
 }
 
 /*
@@ -401,16 +469,88 @@ static void test_others(unsigned int fds)
 	result(wait_for_fds(fds) && seen.added[SLOW] == OTHERS_MAX, "nor does one wait for long");
 }
 
+static void start_service(void)
+{
+	pthread_t service;
+
+	if (pthread_create(&service, NULL, serve, NULL))
+		exit(2);
+}
+
+/* A stored descriptor is for one process, and has one name */
+static bool others_are_ignored(void)
+{
+	bool ok = service_stored_fd("other") == STORED_FIRST && service_stored_fd("unwin") < 0 &&
+		  service_stored_fd("unwind2") < 0 && service_stored_fd("third") < 0;
+
+	setenv("LISTEN_PID", "1", 1);
+	return ok && service_stored_fd("unwind") < 0;
+}
+
+/* In a process of its own: the service is started again, and cannot open the device */
+static int restart(void)
+{
+	int systemd, device, fd;
+	char name[64];
+	bool ok;
+
+	snprintf(name, sizeof(name), "@unwind-tables-%d", getpid());
+	systemd = listen_at(name);
+	store_device();
+	ok = others_are_ignored();
+	store_device();
+	device = requests[0];
+	requests[0] = -1;
+	start_service();
+	/* It stores nothing again, and gives nothing again */
+	ok &= receives(systemd, "READY=1", &fd) && fd < 0;
+	requests[0] = device;
+	ok &= is_device(STORED_DEVICE) && fcntl(STORED_DEVICE, F_GETFD) == FD_CLOEXEC;
+	ask(QUICK, geteuid());
+	ok &= wait_until(&seen.added[QUICK], 1) && !seen.tried[MAPPED];
+	return !ok;
+}
+
+static void test_restart(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(restart());
+	result(waitpid(pid, &status, 0) == pid && !status,
+	       "a service that is started again takes over the device");
+}
+
+/* Start the service; systemd is to keep the device */
+static void test_start(void)
+{
+	char dir[] = "/tmp/unwind-tables.XXXXXX", path[64];
+	int systemd, fd, none;
+
+	if (!mkdtemp(dir))
+		exit(2);
+	snprintf(path, sizeof(path), "%s/notify", dir);
+	systemd = listen_at(path);
+	start_service();
+	result(receives(systemd, "FDSTORE=1\nFDNAME=unwind", &fd) && is_device(fd),
+	       "systemd gets the device, to be kept");
+	result(receives(systemd, "READY=1", &none) && none < 0, "then the service is ready");
+	close(fd);
+	close(systemd);
+	unlink(path);
+	rmdir(dir);
+}
+
 int main(void)
 {
 	unsigned int fds;
-	pthread_t service;
 
 	if (pipe(requests))
 		return 2;
 	fds = nr_fds();
-	if (pthread_create(&service, NULL, serve, NULL))
-		return 2;
+	test_restart();
+	test_start();
 	result(wait_until(&seen.added[MAPPED], 1) && seen.added[CHANGING] == 1,
 	       "files that are mapped get their tables at the start");
 	result(seen.deleted == 100 + CHANGING,
