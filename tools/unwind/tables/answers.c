@@ -55,7 +55,7 @@ int answers_create(bool keep)
  * answers_note - note an answer
  * @answers: from answers_create()
  * @fd: the file
- * @ms: time from the request to the answer, in milliseconds
+ * @ms: how long the service took for it, in milliseconds
  * @why: the reason why it has no table; or NULL
  */
 void answers_note(int answers, int fd, __u64 ms, const char *why)

@@ -16,7 +16,7 @@
  * struct answered - what became of a file
  * @dev: its device
  * @ino: its inode
- * @ms: time from the request to the answer, in milliseconds
+ * @ms: how long the service took for it, in milliseconds
  * @refused: it has no table
  * @why: the reason, if it has none
  * @path: its name, or the end of it

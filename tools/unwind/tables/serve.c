@@ -372,7 +372,7 @@ static int run(bool stored)
 	nr_others = !stored;
 	for (i = 0; i < THREADS; i++) {
 		if (start_thread(i || stored ? serve : give_mapped))
-			return EXIT_FAILURE;
+			return 2;
 	}
 	if (!stored)
 		service_notify("FDSTORE=1\nFDNAME=" STORED_AS, device);
