@@ -142,6 +142,17 @@ static enum verdict whose(const struct stack *kernel, const struct stack *dwarf,
 	return parted == kernel->num ? NO_TABLE_CUT : NO_TABLE_OTHER;
 }
 
+/* Had libdw a wrong stack pointer where the two part, by .eh_frame of a frame further in? */
+static bool is_misled(const struct stack *dwarf, unsigned int parted)
+{
+	unsigned int i;
+
+	for (i = 0; i + 1 < parted; i++)
+		if (dwarf_cfa_is_low(dwarf->ip[i] - !!i))
+			return true;
+	return false;
+}
+
 /* Was the sample taken after the system call in the vDSO's sigreturn? */
 static bool in_sigreturn(const struct same_sample *sample)
 {
@@ -291,6 +302,8 @@ static void compare(const struct recorded *recorded)
 			verdict = early(&kernel, &table, parted);
 		else if (!parted && is_delivered(&recorded->sample, &kernel, &dwarf))
 			verdict = SIGNAL;
+		else if (verdict == OURS && is_misled(&dwarf, parted))
+			verdict = DWARF_FAILED;
 		if (verdict > NOT_YET && count[verdict] < SHOWN)
 			show(recorded, verdict, &kernel, &dwarf, &table, parted);
 	}

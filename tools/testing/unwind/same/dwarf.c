@@ -145,6 +145,22 @@ void dwarf_unwind(const struct same_sample *sample, struct stack *stack)
 		stack->end = state.missing;
 }
 
+bool dwarf_cfa_is_low(uint64_t ip)
+{
+	Dwarf_Frame *frame = frame_at(ip);
+	Dwarf_Op mem[3], *ops;
+	bool low;
+	size_t num;
+
+	/* An offset of 0 has no second operation; a negative one is a large number */
+	low = frame && !dwarf_frame_register(frame, DWARF_RA, mem, &ops, &num) && num &&
+	      ops[0].atom == DW_OP_call_frame_cfa &&
+	      (num == 1 || (num == 2 && ops[1].atom == DW_OP_plus_uconst &&
+			    (int64_t)ops[1].number >= 0));
+	free(frame);
+	return low;
+}
+
 const char *dwarf_rule(uint64_t ip)
 {
 	static char buf[128];
