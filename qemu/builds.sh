@@ -26,14 +26,14 @@
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 . "$(dirname "$0")/tree.sh"
 
-BUILDS=$CACHE/builds
+BUILDS=$CACHE/builds$OF_BASE
 SOURCE=$BUILDS/tree
-IN=/mnt/cache/builds
+IN=/mnt/cache/builds$OF_BASE
 LIMIT=${LIMIT:-3600}
 
 at() { in_worktree "$SOURCE" checkout -q --detach "$1"; }
 
-compiling() { in_root env CCACHE_DIR=$IN/ccache CCACHE_DEPEND=1 CCACHE_MAXSIZE=4G timeout "$LIMIT" make -s -j"$JOBS" "$@"; }
+compiling() { in_root env CCACHE_DIR=/mnt/cache/builds/ccache CCACHE_DEPEND=1 CCACHE_MAXSIZE=4G timeout "$LIMIT" make -s -j"$JOBS" "$@"; }
 
 # kmake MACHINE OBJECTS ARGUMENT...
 kmake()
