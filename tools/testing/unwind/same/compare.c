@@ -302,7 +302,8 @@ static void compare(const struct recorded *recorded)
 			verdict = early(&kernel, &table, parted);
 		else if (!parted && is_delivered(&recorded->sample, &kernel, &dwarf))
 			verdict = SIGNAL;
-		else if (verdict == OURS && is_misled(&dwarf, parted))
+		else if ((verdict == OURS || verdict == NO_TABLE_OTHER) &&
+			 is_misled(&dwarf, parted))
 			verdict = DWARF_FAILED;
 		if (verdict > NOT_YET && count[verdict] < SHOWN)
 			show(recorded, verdict, &kernel, &dwarf, &table, parted);
