@@ -19,7 +19,7 @@ WORK="EVENT=$EVENT BUILT=/mnt/cache/$BUILT sh /mnt/repo/tools/unwind/tests/demo.
 
 rm -rf "$DEMO"
 mkdir -p "$DEMO"
-say "booting the guest and recording (some five minutes)"
+say "booting the guest and recording (some ten minutes)"
 export SHARE=$DEMO
 CMD="$WORK record /mnt/share ${OTHERS-perl git openssl cc1 sqlite3 redis rg}" DMESG=$DEMO/dmesg "$REPO/qemu/guest.sh"
 ICOUNT=0 CPUS=1 APPEND=norandmaps CMD="$WORK cost /mnt/share" DMESG=$DEMO/dmesg.cost "$REPO/qemu/guest.sh"
