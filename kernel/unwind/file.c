@@ -65,6 +65,8 @@
 
 /* Lists in the hash are short, whatever files a process maps */
 #define MAX_FILES	16384
+/* Of these, registered sections: a process can make any number of them */
+#define MAX_PARTS	(MAX_FILES / 4)
 /* The clock's hand passes up to this number at once: unwind_files_lock is held */
 #define MAX_TURNS	1024
 
@@ -74,6 +76,7 @@ static struct list_lru lru_lists;
 static struct kmem_cache *file_cache __ro_after_init;
 DEFINE_SPINLOCK(unwind_files_lock);
 static unsigned long nr_files;
+static unsigned long nr_parts;
 static unsigned long nr_bytes;
 static u64 last_id;
 /* Changes when something becomes known about a file: see unwind_entries_changed() */
@@ -243,6 +246,7 @@ static void unlink_file(struct unwind_file *file)
 	hash_del_rcu(&file->node);
 	list_del(&file->clock);
 	nr_files--;
+	nr_parts -= !!file->part.size;
 	nr_bytes -= unwind_entry_bytes(file);
 	call_rcu(&file->rcu, free_file);
 }
@@ -288,9 +292,12 @@ void unwind_entries_keep_limit(void)
 
 	lockdep_assert_held(&unwind_files_lock);
 	/* If processes use all that the first half of the turns meets, some of it has to go */
-	for (i = 0; i < turns && is_too_much(); i++) {
+	for (i = 0; i < turns && (is_too_much() || nr_parts > MAX_PARTS); i++) {
 		file = list_first_entry(&clock_list, struct unwind_file, clock);
-		if (!spare(file, file->used && i < turns / 2))
+		/* Too many parts are no reason for a file to go */
+		if (!is_too_much() && !file->part.size)
+			list_move_tail(&file->clock, &clock_list);
+		else if (!spare(file, file->used && i < turns / 2))
 			unwind_entry_remove(file);
 	}
 }
@@ -412,13 +419,14 @@ void unwind_entry_set_state(struct unwind_file *file, enum unwind_file_state sta
 	file->used = true;
 	/* Pairs with unwind_file_find() */
 	smp_store_release(&file->state, state);
-	if (state != UNWIND_FILE_FAILED)
+	/* A process that registered something is never without tables */
+	if (state != UNWIND_FILE_FAILED && !file->part.size)
 		unwind_entries_changed();
 }
 
 /**
  * unwind_entry_insert - insert an entry
- * @file: the entry; there is none for the same inode
+ * @file: the entry; there is none for the same inode and part
  *
  * Context: task, with unwind_files_lock.
  * Return: @file.
@@ -433,6 +441,7 @@ struct unwind_file *unwind_entry_insert(struct unwind_file *file)
 	list_add_tail(&file->clock, &clock_list);
 	list_lru_add_obj(&lru_lists, &file->lru);
 	nr_files++;
+	nr_parts += !!file->part.size;
 	nr_bytes += unwind_entry_bytes(file);
 	return file;
 }
@@ -447,7 +456,7 @@ struct unwind_file *unwind_entry_insert(struct unwind_file *file)
  *
  * Context: task; may sleep.
  * Return: an entry, for unwind_file_finish(); -EALREADY there is nothing to be loaded, or
- * not now; -ENOMEM.
+ * not now; -ENOMEM.  Nothing is kept of a part that cannot be loaded now: its memory is copied.
  */
 struct unwind_file *unwind_file_claim(struct inode *inode, enum unwind_file_kind kind,
 				      const struct unwind_part *part)
@@ -458,6 +467,8 @@ struct unwind_file *unwind_file_claim(struct inode *inode, enum unwind_file_kind
 
 	if (!file)
 		return ERR_PTR(-ENOMEM);
+	if (part && (!settled || kind == UNWIND_FILE_INELIGIBLE))
+		return ERR_PTR(-EALREADY);
 	guard(spinlock)(&unwind_files_lock);
 	old = unwind_entry_find(file->seq, part);
 	if (old && unwind_entry_is_valid(old, old->state, inode))

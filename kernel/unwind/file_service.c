@@ -161,7 +161,8 @@ static void describe(const struct unwind_file *file, struct unwind_table_info *i
 		.bytes = unwind_entry_bytes(file),
 		.entries = file->table->nr,
 		.flags = (file->provided ? UNWIND_TABLE_PROVIDED : 0) |
-			 (READ_ONCE(file->used) ? UNWIND_TABLE_USED : 0),
+			 (READ_ONCE(file->used) ? UNWIND_TABLE_USED : 0) |
+			 (file->part.size ? UNWIND_TABLE_PART : 0),
 	};
 }
 

@@ -11,8 +11,9 @@
  * only.  File systems that any user can mount get no worker.  A process has half of the
  * workers at most, and half of the places in a file system's queue.
  *
- * The file belongs to a process, and may lie.  It can only lie about itself: all offsets
- * are offsets in the file.
+ * The file belongs to a process, and may lie.  It can only lie about itself: all offsets are
+ * offsets in the file.  A section that a process registered (section.c) can lie about the text
+ * that it was registered for, in processes that registered the same.
  */
 
 #include <linux/cleanup.h>
@@ -68,7 +69,7 @@
 const struct sframe_table *unwind_vdso_table;
 
 /**
- * struct elf_source - an ELF image to load a table from
+ * struct elf_source - what to load a table from: an ELF image, or a section in a file
  * @file: the file, or NULL
  * @data: the image in memory, if there is no file
  * @size: its size in bytes
@@ -112,7 +113,8 @@ static int read_cached(struct file *file, void *buf, size_t size, u64 offset)
 		folio = filemap_get_folio(file->f_mapping, offset >> PAGE_SHIFT);
 		if (IS_ERR(folio))
 			return -EAGAIN;
-		if (!folio_test_uptodate(folio)) {
+		/* shmem keeps folios whose memory has failed */
+		if (!folio_test_uptodate(folio) || folio_contain_hwpoisoned_page(folio)) {
 			folio_put(folio);
 			return -EAGAIN;
 		}
@@ -213,7 +215,6 @@ static int read_text(struct elf_source *src, struct elf_text *text)
 static int describe_part(const struct unwind_part *part, struct elf_text *text)
 {
 	*text = (struct elf_text){
-		.segments = kmalloc(sizeof(*text->segments), LOAD_GFP),
 		.nr = 1,
 		.sframe = {
 			.p_type = PT_GNU_SFRAME,
@@ -222,6 +223,7 @@ static int describe_part(const struct unwind_part *part, struct elf_text *text)
 			.p_filesz = part->size,
 		},
 	};
+	text->segments = kmalloc(sizeof(*text->segments), LOAD_GFP);
 	if (!text->segments)
 		return -EAGAIN;
 	*text->segments = (struct sframe_segment){
@@ -264,8 +266,13 @@ static struct sframe_table *build(const struct elf_source *src,
 	ret = read_source(src, section, image.size, sframe->p_offset);
 	image.section = section;
 	table = ret ? ERR_PTR(ret) : sframe_table_build(&image, UNWIND_ARCH_SFRAME_ABI);
-	if (!IS_ERR(table))
-		table->section = sframe->p_offset;
+	if (!IS_ERR(table) && text->nr == 1)
+		table->place = (struct sframe_place){
+			.section = sframe->p_offset,
+			.text = text->segments->offset,
+			.text_size = text->segments->size,
+			.to_text = text->segments->vaddr - sframe->p_vaddr,
+		};
 	return table == ERR_PTR(-ENOMEM) ? ERR_PTR(-EAGAIN) : table;
 }
 
@@ -377,7 +384,7 @@ static void finish(struct unwind_file *entry, const struct elf_source *src,
 		request = unwind_request_alloc(src->file);
 	if (unwind_file_finish(entry, inode, table, request))
 		unwind_file_trace_found(src->file, inode, nr, bytes);
-	else if (error != -ENOENT)
+	else if (error != -ENOENT && !src->part.size)
 		trace_invalid(src->file, error ?: -ENOSPC);
 }
 

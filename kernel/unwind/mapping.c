@@ -41,6 +41,8 @@
 /* The same if there are so many mappings or registered ranges that their trees are deep */
 #define MANY			1024
 #define LOOKUP_COST_MANY	12
+/* A registered section in a file takes two more walks */
+#define LOOKUP_COST_SECTION	8
 
 /*
  * Finding
@@ -58,6 +60,7 @@ static int map_vma(const struct vm_area_struct *vma, struct unwind_mapping *map)
 	map->size = READ_ONCE(vma->vm_end) - map->start;
 	map->table = NULL;
 	map->pending = false;
+	map->copied = !READ_ONCE(vma->vm_file);
 	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME))
 		return 0;
 	file = unwind_text_file(vma, &map->origin);
@@ -152,10 +155,11 @@ static unsigned int lookup_cost(bool with_table)
 {
 	struct mm_struct *mm = current->mm;
 
-	if (READ_ONCE(mm->map_count) > MANY ||
-	    (unwind_tables_any(mm) && unwind_tables_nr(mm) > MANY))
-		return with_table ? LOOKUP_COST_MANY : LOOKUP_COST_MAX;
-	return with_table ? LOOKUP_COST : LOOKUP_COST_BARE;
+	const bool any = unwind_tables_any(mm);
+
+	if (READ_ONCE(mm->map_count) > MANY || (any && unwind_tables_nr(mm) > MANY))
+		return with_table ? LOOKUP_COST_MANY + any * LOOKUP_COST_SECTION : LOOKUP_COST_MAX;
+	return with_table ? LOOKUP_COST + any * LOOKUP_COST_SECTION : LOOKUP_COST_BARE;
 }
 
 /**
@@ -185,7 +189,7 @@ int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
 	slot = &state->maps[i];
 	slot->size = 0;
 	ret = find_mapping(addr, slot, state->locked);
-	state->budget -= min(state->budget, lookup_cost(!ret && slot->table));
+	state->budget -= min(state->budget, lookup_cost(!ret && slot->table && !slot->copied));
 	if (ret == -ENODATA && state->no_tables)
 		ret = 0;
 	if (ret) {

@@ -7,7 +7,7 @@
  * memory, it is what the file is.  So all processes share the table, and it is kept as
  * other tables of files are (file.c), without a reference to the file.
  *
- *   text and section of one file, which names the section: the file's own table
+ *   text and section of one file, mapped as it says: the file's own table
  *   any other: the table of that part of the section's file, for text at that distance
  *
  * The table is made of the file, not of memory, which may be another one by then: a process
@@ -29,64 +29,89 @@
 #include "memory.h"
 #include "section.h"
 
-/*
- * The file that a section is a part of, and which part; or NULL.  If the text is of the same
- * file, @origin is set to the address at which the file would start, for the text; else to 0.
+/**
+ * struct registered - a registered section that is a part of a file
+ * @part: the part
+ * @origin: the address at which the file would start, for the text; 0 if the text is not one
+ *	mapping of the same file
  */
-static struct file *section_file(struct mm_struct *mm, const struct unwind_mapping *section,
-				 const struct unwind_mapping *text,
-				 struct unwind_part *part, u64 *origin)
+struct registered {
+	struct unwind_part	part;
+	u64			origin;
+};
+
+static u64 offset_of(const struct vm_area_struct *vma, unsigned long addr)
+{
+	return ((u64)READ_ONCE(vma->vm_pgoff) << PAGE_SHIFT) + (addr - READ_ONCE(vma->vm_start));
+}
+
+static bool is_within(const struct unwind_mapping *map, const struct vm_area_struct *vma)
+{
+	return vma && map->size <= READ_ONCE(vma->vm_end) - map->start;
+}
+
+/* The file that a section is a part of, or NULL */
+static struct file *find_file(struct mm_struct *mm, const struct unwind_mapping *section,
+			      const struct unwind_mapping *text, struct registered *as)
 {
 	MA_STATE(mas, &mm->mm_mt, section->start, section->start);
 	const struct vm_area_struct *vma = mas_walk(&mas);
-	struct file *file, *text_file;
-	u64 offset;
+	struct file *file, *other;
 
-	*origin = 0;
-	if (!vma)
+	if (!is_within(section, vma))
 		return NULL;
-	offset = section->start - READ_ONCE(vma->vm_start);
 	file = READ_ONCE(vma->vm_file);
-	/* With pages of its own, some of the memory was written to */
-	if (!file || READ_ONCE(vma->anon_vma) ||
-	    section->size > READ_ONCE(vma->vm_end) - section->start)
+	/* With pages of its own, some of the mapping was written to */
+	if (!file || READ_ONCE(vma->anon_vma))
 		return NULL;
-	*part = (struct unwind_part){
-		.offset = ((u64)READ_ONCE(vma->vm_pgoff) << PAGE_SHIFT) + offset,
-		.size = section->size,
-		.to_text = text->start - section->start,
-		.text_size = text->size,
+	*as = (struct registered){
+		.part = {
+			.offset = offset_of(vma, section->start),
+			.size = section->size,
+			.to_text = text->start - section->start,
+			.text_size = text->size,
+		},
 	};
 	mas_set(&mas, text->start);
 	vma = mas_walk(&mas);
-	text_file = vma ? unwind_text_file(vma, origin) : NULL;
-	if (!text_file || READ_ONCE(text_file->f_inode) != READ_ONCE(file->f_inode))
-		*origin = 0;
+	other = is_within(text, vma) ? READ_ONCE(vma->vm_file) : NULL;
+	if (other && READ_ONCE(other->f_inode) == READ_ONCE(file->f_inode))
+		as->origin = text->start - offset_of(vma, text->start);
 	return file;
 }
 
-static int find_table(const struct inode *inode, const struct unwind_part *part, u64 origin,
+/* Is this table of the file what would be made of the part? */
+static bool is_same(const struct sframe_table *table, const struct registered *as,
+		    unsigned long text)
+{
+	const struct sframe_place *place = &table->place;
+	const u64 skip = text - as->origin - place->text;
+
+	return place->section && place->section == as->part.offset &&
+	       skip <= place->text_size && as->part.text_size <= place->text_size - skip &&
+	       as->part.to_text == place->to_text + skip;
+}
+
+static int find_table(const struct inode *inode, const struct registered *as,
 		      struct unwind_mapping *map)
 {
 	enum unwind_file_state state;
-	int ret;
+	bool pending = false;
 
-	if (origin) {
-		ret = unwind_file_find(inode, NULL, &map->table, &state);
-		map->pending = state == UNWIND_FILE_LOADING;
-		map->origin = origin;
-		if (ret || map->pending)
-			return ret;
-		if (map->table && map->table->section == part->offset)
+	if (as->origin) {
+		pending = !unwind_file_find(inode, NULL, &map->table, &state) &&
+			  state == UNWIND_FILE_LOADING;
+		map->origin = as->origin;
+		if (map->table && is_same(map->table, as, map->start))
 			goto found;
 	}
-	ret = unwind_file_find(inode, part, &map->table, &state);
-	map->pending = state == UNWIND_FILE_LOADING;
+	pending |= !unwind_file_find(inode, &as->part, &map->table, &state) &&
+		   state == UNWIND_FILE_LOADING;
 	map->origin = map->start;
-	if (ret || map->pending)
-		return ret;
-	if (!map->table)
-		return -ENODATA;
+	if (map->table)
+		goto found;
+	map->pending = pending;
+	return pending ? 0 : -ENODATA;
 found:
 	map->origin += map->table->start;
 	return 0;
@@ -105,23 +130,23 @@ found:
 int unwind_section_find(struct mm_struct *mm, const struct unwind_mapping *section,
 			struct unwind_mapping *map)
 {
-	struct unwind_part part;
 	const struct inode *inode;
+	struct registered as;
 	struct file *file;
-	u64 origin;
 
-	file = section_file(mm, section, map, &part, &origin);
+	file = find_file(mm, section, map, &as);
 	/* NULL if the file is gone, or being used anew */
 	inode = file ? READ_ONCE(file->f_inode) : NULL;
-	return inode ? find_table(inode, &part, origin, map) : -ENODATA;
+	return inode ? find_table(inode, &as, map) : -ENODATA;
 }
 
-static bool is_found(struct file *file, const struct unwind_part *part, u64 origin)
+static bool is_found(struct file *file, const struct registered *as,
+		     const struct unwind_mapping *text)
 {
-	struct unwind_mapping map = {};
+	struct unwind_mapping map = *text;
 
 	guard(rcu)();
-	return !find_table(file_inode(file), part, origin, &map);
+	return !find_table(file_inode(file), as, &map);
 }
 
 /**
@@ -137,21 +162,20 @@ bool unwind_section_load(const struct unwind_mapping *section,
 {
 	struct file *file __free(fput) = NULL;
 	struct mm_struct *mm = current->mm;
-	struct unwind_part part;
-	u64 origin;
+	struct registered as;
 
 	if (mmap_read_lock_killable(mm))
 		return false;
 	scoped_guard(rcu)
-		file = section_file(mm, section, text, &part, &origin);
+		file = find_file(mm, section, text, &as);
 	if (file)
 		get_file(file);
 	mmap_read_unlock(mm);
 	if (!file)
 		return false;
-	if (origin && !is_found(file, &part, origin))
+	if (as.origin && !is_found(file, &as, text))
 		unwind_file_load_part(get_file(file), NULL);
-	if (!is_found(file, &part, origin))
-		unwind_file_load_part(get_file(file), &part);
-	return is_found(file, &part, origin);
+	if (!is_found(file, &as, text))
+		unwind_file_load_part(get_file(file), &as.part);
+	return is_found(file, &as, text);
 }

@@ -63,6 +63,21 @@ struct unwind_chain;
 #define SFRAME_RULE_BAD		BIT(5)	/* what describes the address makes no sense */
 
 /**
+ * struct sframe_place - the section of a file's own table, if the file has one segment of text
+ * @section: offset of the section in the file; 0 if the table is not made of one there, or
+ *	there are several segments
+ * @text: offset of the segment in the file
+ * @text_size: bytes of the segment in the file
+ * @to_text: distance from the section to the segment where they were linked, in bytes
+ */
+struct sframe_place {
+	u64	section;
+	u64	text;
+	u64	text_size;
+	u64	to_text;
+};
+
+/**
  * struct sframe_table - the rules for one range of text
  * @start: first offset that is described, a multiple of SFRAME_BLOCK
  * @span: bytes from there to the end of what is described
@@ -70,7 +85,7 @@ struct unwind_chain;
  * @nr_rules: number of rules
  * @nr_complex: number of complex rules
  * @bytes: size of the table in memory
- * @section: offset of its section in the file; 0 if the table is not made of one there
+ * @place: where its section is, set by load.c
  * @chain: chain of the file's interpreter, set by device.c; NULL if there is none
  * @rules: different rules
  * @complex: rules that need more than 64 bits
@@ -86,7 +101,7 @@ struct sframe_table {
 	u32			nr_rules;
 	u32			nr_complex;
 	size_t			bytes;
-	u64			section;
+	struct sframe_place	place;
 	struct unwind_chain	*chain;
 	const u64		*rules;
 	const struct unwind_frame_rule	*complex;

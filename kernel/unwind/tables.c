@@ -14,9 +14,9 @@
  * registered for memory that another thread unmaps just then.  That is no worse than a
  * table that is wrong.)
  *
- * A section that does not change is made a table when a stack first needs it: the table of a
- * file, if it is a part of one (section.c); otherwise it is copied.  So unwinding reads no
- * process memory but the stack.  A section that changes
+ * A section that does not change is made a table when a stack first needs it: a table of a
+ * file, if it is a part of one (section.c); else it is copied.  So unwinding reads no process
+ * memory but the stack.  A section that changes
  * (UNWIND_TABLE_JIT) is read where it is, which takes a context that may fault.
  *
  * Changes are made with the tables' own lock, which is taken inside the mmap lock.
@@ -44,7 +44,6 @@
 #include "section.h"
 #include "sframe.h"
 #include "tables.h"
-
 
 /* Of all tables that are made of one process's sections */
 #define MAX_BUILT	SZ_64M

@@ -384,6 +384,7 @@ struct unwind_answer {
 /* Bits of @flags of &struct unwind_table_info */
 #define UNWIND_TABLE_PROVIDED		0x1	/* by the service; else from the file */
 #define UNWIND_TABLE_USED		0x2	/* since it was last considered for removal */
+#define UNWIND_TABLE_PART		0x4	/* of a registered section somewhere in the file */
 
 /**
  * struct unwind_table_info - the table of a file
@@ -393,7 +394,7 @@ struct unwind_answer {
  * @dev_minor: minor number
  * @bytes: memory that the table takes
  * @entries: how many entries it has
- * @flags: UNWIND_TABLE_PROVIDED, UNWIND_TABLE_USED
+ * @flags: UNWIND_TABLE_PROVIDED, UNWIND_TABLE_USED, UNWIND_TABLE_PART
  */
 struct unwind_table_info {
 	__u64	id;

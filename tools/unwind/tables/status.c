@@ -33,7 +33,7 @@ static void print_table(const struct unwind_table_info *info, void *arg)
 	const struct answered *answered = answers_find(totals->answers, dev, info->ino);
 
 	printf("%10llu %9u %9u  %-8s", info->bytes, info->entries, file ? file->users : 0,
-	       provided ? "service" : "file");
+	       provided ? "service" : info->flags & UNWIND_TABLE_PART ? "section" : "file");
 	if (provided && answered && !answered->refused)
 		printf(" %6u  ", answered->ms);
 	else

@@ -57,19 +57,27 @@ FIXTURE_TEARDOWN(section)
 	unlink(self->path);
 }
 
-/* Register the image's section for its text */
-static int image_register(const struct code_image *image)
+/* Register the image's section for its text from @start to @end */
+static int image_register_range(const struct code_image *image, uint64_t start, uint64_t end)
 {
 	const struct unwind_table_attr attr = {
 		.format = UNWIND_FORMAT_SFRAME,
 		.key = KEY,
 		.table_start = (uintptr_t)image->base + image->file->table.vaddr,
 		.table_size = code_file_table_size(image->file),
-		.text_start = (uintptr_t)image->base + image->file->text[0].vaddr,
-		.text_size = PAGE,
+		.text_start = (uintptr_t)image->base + start,
+		.text_size = end - start,
 	};
 
 	return unwind_table_add(&attr);
+}
+
+/* For its first segment of text */
+static int image_register(const struct code_image *image)
+{
+	const uint64_t start = image->file->text[0].vaddr;
+
+	return image_register_range(image, start, start + PAGE);
 }
 
 /* In a process that maps the file itself, and registers it or not */
@@ -117,6 +125,42 @@ TEST_F(section, known_before_it_is_registered_is_loaded_once)
 	ASSERT_EQ(0, image_register(&env->image));
 	EXPECT_EQ(THROUGH, through(env, &env->image));
 	EXPECT_ONE_LOAD(env, env->fd);
+}
+
+/* A range may begin anywhere: with the second function, and end before the last one */
+TEST_F(section, registered_for_some_functions_is_the_files_table)
+{
+	struct file_env *env = &self->env;
+	const uint64_t start = self->file.text[0].vaddr;
+	int i;
+
+	ASSERT_EQ(0, map_file(env, &self->file, self->path));
+	ASSERT_EQ(0, image_register_range(&env->image, start + CODE_STRIDE,
+					  start + 3 * CODE_STRIDE));
+	for (i = 0; i < CODE_FILE_FUNCTIONS; i++)
+		EXPECT_EQ(THROUGH, code_through(&env->sampler, code_image_fn(&env->image, 0, i)));
+	EXPECT_ONE_LOAD(env, env->fd);
+}
+
+/*
+ * One range over all segments, which lie in memory otherwise than in the file: the distance of
+ * the first says nothing about the others
+ */
+TEST_F(section, registered_for_several_segments_has_the_rules_of_each)
+{
+	struct file_env *env = &self->env;
+	int text, i;
+
+	self->file.nr_texts = 2;
+	self->file.text[0] = (struct code_segment){ 0x1000, 0x1000 };
+	self->file.text[1] = (struct code_segment){ 0x2000, 0x3000 };
+	self->file.table = (struct code_segment){ 0x3000, 0x5000 };
+	ASSERT_EQ(0, map_file(env, &self->file, self->path));
+	ASSERT_EQ(0, image_register_range(&env->image, 0x1000, 0x4000));
+	for (text = 0; text < 2; text++)
+		for (i = 0; i < CODE_FILE_FUNCTIONS; i++)
+			EXPECT_EQ(THROUGH, code_through(&env->sampler,
+							code_image_fn(&env->image, text, i)));
 }
 
 /* The program headers do not lead to it: without registration, there is no table */
@@ -268,25 +312,47 @@ TEST_F(section, at_another_distance_is_another_table)
 	unlink(path);
 }
 
+/* Overwrite the section in memory by one for the frames that the functions have */
+static int write_right_table(const struct code_image *image)
+{
+	char *memory = image->base + image->file->table.vaddr;
+	uint64_t fn[CODE_FILE_FUNCTIONS];
+	int i;
+
+	for (i = 0; i < CODE_FILE_FUNCTIONS; i++)
+		fn[i] = (uintptr_t)code_image_fn(image, 0, i);
+	if (mprotect(memory, PAGE, PROT_READ | PROT_WRITE))
+		return -errno;
+	code_table_write(memory, (uintptr_t)memory, fn, CODE_FILE_FUNCTIONS, CODE_FRAME);
+	return mprotect(memory, PAGE, PROT_READ) ? -errno : 0;
+}
+
 /* What a process wrote is its own: the file's section is wrong, and its memory is right */
 TEST_F(section, written_by_its_process_is_its_own)
 {
 	struct file_env *env = &self->env;
-	uint64_t fn[CODE_FILE_FUNCTIONS];
-	char *memory;
-	int i;
 
 	self->file.frame_table = CODE_FRAME_OTHER;
 	ASSERT_EQ(0, map_file(env, &self->file, self->path));
-	memory = env->image.base + self->file.table.vaddr;
-	ASSERT_EQ(0, mprotect(memory, PAGE, PROT_READ | PROT_WRITE));
-	for (i = 0; i < CODE_FILE_FUNCTIONS; i++)
-		fn[i] = (uintptr_t)code_image_fn(&env->image, 0, i);
-	code_table_write(memory, (uintptr_t)memory, fn, CODE_FILE_FUNCTIONS, CODE_FRAME);
-	ASSERT_EQ(0, mprotect(memory, PAGE, PROT_READ));
+	ASSERT_EQ(0, write_right_table(&env->image));
 	ASSERT_EQ(0, image_register(&env->image));
 	EXPECT_EQ(THROUGH, through(env, &env->image));
 	EXPECT_EQ(0, loads(env, env->fd));
+}
+
+/* Others go on with the file's */
+TEST_F(section, written_after_a_stack_is_its_own)
+{
+	struct file_env *env = &self->env;
+
+	self->file.frame_table = CODE_FRAME_OTHER;
+	ASSERT_EQ(0, map_file(env, &self->file, self->path));
+	ASSERT_EQ(0, image_register(&env->image));
+	EXPECT_NE(THROUGH, through(env, &env->image));
+	EXPECT_ONE_LOAD(env, env->fd);
+	ASSERT_EQ(0, write_right_table(&env->image));
+	EXPECT_EQ(THROUGH, through(env, &env->image));
+	EXPECT_EQ(1, loads(env, env->fd));
 }
 
 /* Nobody is given the table of what the file was */

@@ -352,7 +352,7 @@ static bool others_are_loaded(struct file_env *env)
 
 	if (fd < 0 || code_image_map(&image, &code_file_usual, fd, NULL))
 		return false;
-	loaded = await_through(env, &image) == THROUGH && loads(env, fd) == 1;
+	loaded = await_through(env, &image) == THROUGH && await_loads(env, fd) == 1;
 	code_image_unmap(&image);
 	close(fd);
 	return loaded;
