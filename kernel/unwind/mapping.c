@@ -32,17 +32,12 @@
 #include "tables.h"
 #include "walk.h"
 
-/*
- * Cost of a lookup, in ordinary frames; without a table, the neighbouring mappings are looked
- * up, too
- */
+/* Cost of a lookup, in ordinary frames: of any, more for mappings on either side, for a section */
 #define LOOKUP_COST		8
-#define LOOKUP_COST_BARE	28
-/* The same if there are so many mappings or registered ranges that their trees are deep */
+#define BESIDE_COST		20
+#define SECTION_COST		8
+/* Half as much more if there are so many mappings or registered ranges that trees are deep */
 #define MANY			1024
-#define LOOKUP_COST_MANY	12
-/* A registered section in a file takes two more walks */
-#define LOOKUP_COST_SECTION	8
 
 /*
  * Finding
@@ -60,7 +55,7 @@ static int map_vma(const struct vm_area_struct *vma, struct unwind_mapping *map)
 	map->size = READ_ONCE(vma->vm_end) - map->start;
 	map->table = NULL;
 	map->pending = false;
-	map->copied = !READ_ONCE(vma->vm_file);
+	map->extra_cost = READ_ONCE(vma->vm_file) ? 0 : BESIDE_COST;
 	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME))
 		return 0;
 	file = unwind_text_file(vma, &map->origin);
@@ -89,8 +84,10 @@ static int find(struct mm_struct *mm, unsigned long addr, struct unwind_mapping 
 
 	if (unlikely(unwind_tables_any(mm))) {
 		ret = unwind_tables_find(mm, addr, map, &section, &hole);
-		if (ret == -ENODATA)
+		if (ret == -ENODATA) {
+			map->extra_cost = SECTION_COST;
 			return unwind_section_find(mm, &section, map);
+		}
 		if (ret != -ENOENT)
 			return ret;
 	} else {
@@ -151,15 +148,16 @@ static void clip_to_table(struct unwind_mapping *map, unsigned long addr)
 }
 
 /* The cost of a lookup that was made just now */
-static unsigned int lookup_cost(bool with_table)
+static unsigned int lookup_cost(const struct unwind_mapping *map)
 {
+	const unsigned int cost = LOOKUP_COST + map->extra_cost;
 	struct mm_struct *mm = current->mm;
 
-	const bool any = unwind_tables_any(mm);
-
-	if (READ_ONCE(mm->map_count) > MANY || (any && unwind_tables_nr(mm) > MANY))
-		return with_table ? LOOKUP_COST_MANY + any * LOOKUP_COST_SECTION : LOOKUP_COST_MAX;
-	return with_table ? LOOKUP_COST + any * LOOKUP_COST_SECTION : LOOKUP_COST_BARE;
+	BUILD_BUG_ON((LOOKUP_COST + BESIDE_COST) * 3 / 2 > LOOKUP_COST_MAX);
+	if (READ_ONCE(mm->map_count) > MANY ||
+	    (unwind_tables_any(mm) && unwind_tables_nr(mm) > MANY))
+		return cost + cost / 2;
+	return cost;
 }
 
 /**
@@ -187,9 +185,9 @@ int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
 	}
 	i = state->next_map;
 	slot = &state->maps[i];
-	slot->size = 0;
+	*slot = (struct unwind_mapping){};
 	ret = find_mapping(addr, slot, state->locked);
-	state->budget -= min(state->budget, lookup_cost(!ret && slot->table && !slot->copied));
+	state->budget -= min(state->budget, lookup_cost(slot));
 	if (ret == -ENODATA && state->no_tables)
 		ret = 0;
 	if (ret) {

@@ -19,7 +19,7 @@
  *	section ends in which it was looked up
  * @inside: the same, if it describes all of the range; set by unwind_walk_map()
  * @pending: there may be a table later
- * @copied: the text is of no file, but was looked for next to it
+ * @extra_cost: what looking for it took more than usual, in ordinary frames
  */
 struct unwind_mapping {
 	unsigned long			start;
@@ -28,7 +28,7 @@ struct unwind_mapping {
 	const struct sframe_table	*table;
 	const struct sframe_table	*inside;
 	bool				pending;
-	bool				copied;
+	u8				extra_cost;
 };
 
 #endif /* _KERNEL_UNWIND_MAPPING_H */

@@ -36,6 +36,8 @@
 #define FEW_PAGES	480
 #define NR_CHOSEN	29
 #define NR_RANGES	32768
+/* Sections in a file, of which a stack has some loaded at a time */
+#define FEW_SECTIONS	120
 #define SLOT_SIZE	128
 
 /* Offsets in the text; instructions follow OFF_CODE */
@@ -233,10 +235,22 @@ static void measure_tables(const char *name, const struct links *links)
 	measure(name, sp, NULL);
 }
 
-static void ranges_make(const char *name, unsigned int nr)
+/* Have a file in place of this memory, which says the same and cannot change */
+static void put_in_file(void *memory, size_t size)
+{
+	int fd = memfd_create("tables", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || write(fd, memory, size) != (ssize_t)size || file_seal(fd) ||
+	    mmap(memory, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) != memory)
+		fail("memfd");
+	close(fd);
+}
+
+static void ranges_make(const char *name, unsigned int nr, bool in_file)
 {
 	struct links links;
-	struct link_table *table = links_map(nr * sizeof(*table));
+	const size_t size = nr * sizeof(struct link_table);
+	struct link_table *table = links_map(size);
 	unsigned int i;
 
 	links_make(&links, nr, SLOT_SIZE, code_fn, sizeof(code_fn));
@@ -251,8 +265,12 @@ static void ranges_make(const char *name, unsigned int nr)
 			},
 			.rows = LINK_ROWS,
 		};
-		links_register(KEY, &table[i], sizeof(*table), fn, SLOT_SIZE / 2);
 	}
+	if (in_file)
+		put_in_file(table, size);
+	for (i = 0; i < nr; i++)
+		links_register(KEY, &table[i], sizeof(*table), &links.text[i * SLOT_SIZE],
+			       SLOT_SIZE / 2);
 	if (name)
 		measure_tables(name, &links);
 }
@@ -291,7 +309,7 @@ int main(int argc, char **argv)
 	text_make();
 	worst.stack = map(STACK_SIZE, PROT_READ | PROT_WRITE);
 	/* Without any, nothing is looked for */
-	ranges_make(NULL, 1);
+	ranges_make(NULL, 1, false);
 	measure_insns("instructions", nop, sizeof(nop));
 	measure_insns("prefixes", prefixes, sizeof(prefixes));
 	measure_insns("operands", longest, sizeof(longest));
@@ -299,10 +317,12 @@ int main(int argc, char **argv)
 	pages_make(FEW_PAGES);
 	measure_records("records", in_page);
 	measure_records("few-mappings", in_pages);
-	ranges_make("few-tables", FEW_PAGES);
+	ranges_make("few-tables", FEW_PAGES, false);
+	ranges_make("few-sections", FEW_SECTIONS, true);
 	pages_make(NR_PAGES);
 	measure_records("mappings", in_pages);
-	ranges_make("tables", NR_RANGES);
+	ranges_make("sections", FEW_SECTIONS, true);
+	ranges_make("tables", NR_RANGES, false);
 	measure_records("mappings+ranges", in_pages);
 	return worst.failed;
 }
