@@ -511,7 +511,7 @@ static enum unwind_file_state state_for(const struct unwind_file *file,
 	return unwind_table_is_too_large(table) ? UNWIND_FILE_FAILED : UNWIND_FILE_READY;
 }
 
-/* Ask the service for a table; what is known then.  If it is asked, @request is the queue's. */
+/* Ask the service for a table; the new state.  If it is asked, @request is the queue's. */
 static enum unwind_file_state ask(const struct unwind_file *file,
 				  struct unwind_request_item *request)
 {

@@ -36,7 +36,7 @@
 #define FEW_PAGES	480
 #define NR_CHOSEN	29
 #define NR_RANGES	32768
-/* Sections in a file, of which a stack has some loaded at a time */
+/* Sections in a file; each stack has 128 more of them loaded */
 #define FEW_SECTIONS	120
 #define SLOT_SIZE	128
 

@@ -4,7 +4,7 @@
  *
  * As long as a process has not written to the memory of a section, the kernel makes the
  * table of the file, once: the file's own if text and section are of one file that names
- * the section, else that of the part, for text at that distance.
+ * the section, else one for the part and for text at this distance.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -327,7 +327,7 @@ static int write_right_table(const struct code_image *image)
 	return mprotect(memory, PAGE, PROT_READ) ? -errno : 0;
 }
 
-/* What a process wrote is its own: the file's section is wrong, and its memory is right */
+/* The file's section is wrong, and the memory that the process wrote is right */
 TEST_F(section, written_by_its_process_is_its_own)
 {
 	struct file_env *env = &self->env;
