@@ -10,7 +10,7 @@
 #   - the kernel's memory (slab that cannot be reclaimed, vmalloc, per CPU) and the
 #     service's do not grow: the last quarter's mean is at most 5 % and 2 MiB above the
 #     second quarter's.  The first is for caches.
-#   - perf lost no sample, and each has its stack; unwind-profile likewise
+#   - perf lost no sample, and each has its stack, once; unwind-profile likewise
 #   - no client failed
 #
 # MINUTES is at least 8.  Figures, by the minute, are in soak.log.
@@ -18,6 +18,7 @@ set -u
 
 MINUTES=$1
 shift
+HERE=$(dirname "$0")
 TRACING=/sys/kernel/tracing
 INSTANCE=$TRACING/instances/soak
 n=0 failed=0
@@ -59,7 +60,7 @@ field()
 # One minute of each
 clients()
 {
-	perf record -q -a -F 199 --call-graph sframe -o perf.data sleep 50 2>>errors &
+	perf record -q -a -F 199 --sample-identifier --call-graph sframe -o perf.data sleep 50 2>>errors &
 	running=$!
 	unwind-profile -a -F 99 -d 50 -o profile.folded 2>profile.says &
 	running="$running $!"
@@ -73,6 +74,9 @@ clients()
 	samples=$((samples + $(field stats '^ *SAMPLE events:' 3)))
 	lost=$((lost + $(field stats LOST 3)))
 	without=$((without + $(field missing 'deferred callchains missing' 1)))
+	# shellcheck disable=SC2046 # two numbers
+	set -- $("$HERE/doubled.py" perf.data)
+	stacks=$((stacks + $1)) doubled=$((doubled + $2))
 	[ -s profile.folded ] || echo "unwind-profile: $(cat profile.says)" >>errors
 	grep -q '^@' bpftrace.says || echo "bpftrace: $(tail -n 3 bpftrace.says)" >>errors
 }
@@ -113,11 +117,11 @@ for _ in $(seq "$(nproc)"); do
 	loads="$loads -$!"
 done
 set +m
-samples=0 lost=0 without=0
+samples=0 lost=0 without=0 stacks=0 doubled=0
 for minute in $(seq "$MINUTES"); do
 	clients
 	memory "$minute"
-	echo "# $samples samples, $lost lost, $without without their stacks; $(tail -n 1 soak.log)"
+	echo "# $samples samples, $lost lost, $without without stacks, $doubled twice; $(tail -n 1 soak.log)"
 done
 # shellcheck disable=SC2086 # several
 kill -- $loads
@@ -133,6 +137,8 @@ result $? "perf: $samples samples, none lost ($lost)"
 # A task may still be in the kernel when a recording ends: see perf-record(1)
 [ $without -le $((MINUTES * $(nproc))) ]
 result $? "perf: each sample has its stack, but for the last moment ($without)"
+[ $stacks -gt 0 ] && [ $doubled = 0 ]
+result $? "perf: $stacks stacks, none twice ($doubled)"
 sort errors | uniq -c | sed 's/^/# /'
 [ ! -s errors ]
 result $? "no client and no command failed"
