@@ -83,8 +83,8 @@ static u64 last_id;
 static u32 generation;
 
 static unsigned long max_tables_kb __read_mostly;
-/* A process can choose the inodes' numbers, but not which of them share a list */
-static u32 seed __read_mostly;
+/* Odd.  A process can choose the inodes' numbers, but not which of them share a list. */
+static unsigned long factor __read_mostly;
 
 /*
  * Looking up
@@ -114,16 +114,41 @@ bool unwind_entry_is_same(const struct unwind_file *file, const struct inode *in
 	       atomic_read(&inode->i_writecount) <= 0;
 }
 
-static u32 key_of(u64 seq, const struct unwind_part *part)
+static unsigned long key_of(u64 seq, const struct unwind_part *part)
 {
-	u32 key = jhash_2words(seq, seq >> 32, seed);
-
-	return part ? jhash(part, sizeof(*part), key) : key;
+	return factor * (part ? seq ^ jhash(part, sizeof(*part), factor) : seq);
 }
 
-static bool is_part(const struct unwind_file *file, const struct unwind_part *part)
+/* A list of the hash */
+#define for_each_alike(file, seq, part)						\
+	hash_for_each_possible_rcu(unwind_files, file, node, key_of(seq, part),	\
+				   lockdep_is_held(&unwind_files_lock))
+
+static struct unwind_file *find_file(u64 seq)
 {
-	return part ? !memcmp(&file->part, part, sizeof(*part)) : !file->part.size;
+	struct unwind_file *file;
+
+	for_each_alike(file, seq, NULL) {
+		if (file->seq == seq && !file->part.size)
+			return file;
+	}
+	return NULL;
+}
+
+static noinline struct unwind_file *find_part(u64 seq, const struct unwind_part *part)
+{
+	struct unwind_file *file;
+
+	for_each_alike(file, seq, part) {
+		if (file->seq == seq && !memcmp(&file->part, part, sizeof(*part)))
+			return file;
+	}
+	return NULL;
+}
+
+static struct unwind_file *find_entry(u64 seq, const struct unwind_part *part)
+{
+	return unlikely(part) ? find_part(seq, part) : find_file(seq);
 }
 
 /**
@@ -136,14 +161,7 @@ static bool is_part(const struct unwind_file *file, const struct unwind_part *pa
  */
 struct unwind_file *unwind_entry_find(u64 seq, const struct unwind_part *part)
 {
-	struct unwind_file *file;
-
-	hash_for_each_possible_rcu(unwind_files, file, node, key_of(seq, part),
-				   lockdep_is_held(&unwind_files_lock)) {
-		if (file->seq == seq && is_part(file, part))
-			return file;
-	}
-	return NULL;
+	return find_entry(seq, part);
 }
 
 /**
@@ -174,32 +192,31 @@ bool unwind_entry_is_valid(const struct unwind_file *file, enum unwind_file_stat
  * @inode: the file's
  * @part: the part of the file; NULL for the file
  * @table: set if it is known; NULL if there is none, or none yet
- * @state: set to what is known; to UNWIND_FILE_LOADING if nothing is
  *
  * Context: any, in an RCU read-side critical section.
- * Return: 0 or -ENODATA: it is not known.
+ * Return: one of &enum unwind_file_state, or -ENODATA: nothing is known.
  */
 int unwind_file_find(const struct inode *inode, const struct unwind_part *part,
-		     const struct sframe_table **table, enum unwind_file_state *state)
+		     const struct sframe_table **table)
 {
 	u64 seq = atomic64_read(&inode->i_sequence);
 	struct unwind_file *file;
+	int state;
 
 	*table = NULL;
-	*state = UNWIND_FILE_LOADING;
-	file = seq ? unwind_entry_find(seq, part) : NULL;
+	file = seq ? find_entry(seq, part) : NULL;
 	if (!file)
 		return -ENODATA;
 	/* Pairs with unwind_entry_set_state(): the table is read afterwards */
-	*state = smp_load_acquire(&file->state);
-	if (!unwind_entry_is_valid(file, *state, inode))
+	state = smp_load_acquire(&file->state);
+	if (unlikely(state != UNWIND_FILE_READY))
+		return unwind_entry_is_valid(file, state, inode) ? state : -ENODATA;
+	if (!unwind_entry_is_same(file, inode))
 		return -ENODATA;
-	if (*state != UNWIND_FILE_READY)
-		return 0;
 	*table = file->table;
 	if (!READ_ONCE(file->used))
 		WRITE_ONCE(file->used, true);
-	return 0;
+	return state;
 }
 
 /**
@@ -587,7 +604,7 @@ static int __init unwind_file_init(void)
 
 	/* One part in 64 of all memory: a gigabyte of text needs some 60 MB */
 	max_tables_kb = totalram_pages() * (PAGE_SIZE / 1024) / 64;
-	seed = get_random_u32();
+	factor = get_random_long() | 1;
 	if (!shrinker)
 		return -ENOMEM;
 	if (list_lru_init_memcg(&lru_lists, shrinker)) {

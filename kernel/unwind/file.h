@@ -61,7 +61,7 @@ struct unwind_table_info;
 extern const struct sframe_table *unwind_vdso_table;
 
 int unwind_file_find(const struct inode *inode, const struct unwind_part *part,
-		     const struct sframe_table **table, enum unwind_file_state *state);
+		     const struct sframe_table **table);
 struct unwind_file *unwind_file_claim(struct inode *inode, enum unwind_file_kind kind,
 				      const struct unwind_part *part);
 bool unwind_file_finish(struct unwind_file *file, struct inode *inode,

@@ -18,42 +18,44 @@
 /**
  * struct unwind_file - what is known about the table of a file, or of a part of it
  * @node: in the hash of all files, by @seq
- * @clock: in the list of all entries
- * @lru: in the list of the entries of its cgroup
  * @seq: number of the file's inode
  * @part: the part; all 0 if it is the file
- * @id: names the entry
- * @dev: the file's device, to be listed
- * @ino: the inode's number there, likewise
- * @version: of the file, as it was when the table was loaded
- * @size: of the file, likewise
  * @state: one of &enum unwind_file_state
  * @kind: whether the file can have a table
  * @provided: by the table service
  * @used: since the clock's hand passed
  * @too_large: size of its table in kilobytes, if that is more than the limit; else 0
- * @retry: when to try again, in jiffies: if it failed, is ineligible, or was asked for
  * @table: if it is ready
+ * @version: of the file, as it was when the table was loaded
+ * @size: of the file, likewise
+ * @retry: when to try again, in jiffies: if it failed, is ineligible, or was asked for
+ * @clock: in the list of all entries
+ * @lru: in the list of the entries of its cgroup
+ * @id: names the entry
+ * @dev: the file's device, to be listed
+ * @ino: the inode's number there, likewise
  * @rcu: frees it
+ *
+ * All that a lookup reads comes first.
  */
 struct unwind_file {
 	struct hlist_node	node;
-	struct list_head	clock;
-	struct list_head	lru;
 	u64			seq;
 	struct unwind_part	part;
-	u64			id;
-	dev_t			dev;
-	u64			ino;
-	u64			version;
-	loff_t			size;
 	u8			state;
 	u8			kind;
 	bool			provided;
 	bool			used;
 	u32			too_large;
-	unsigned long		retry;
 	struct sframe_table	*table;
+	u64			version;
+	loff_t			size;
+	unsigned long		retry;
+	struct list_head	clock;
+	struct list_head	lru;
+	u64			id;
+	dev_t			dev;
+	u64			ino;
 	struct rcu_head		rcu;
 };
 

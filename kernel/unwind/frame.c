@@ -22,6 +22,7 @@
  * and lists the guarantees that hold all the same.
  */
 
+#include <linux/err.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
@@ -99,12 +100,11 @@ static bool cfa_valid(const struct unwind_walk_state *state, unsigned long cfa,
  */
 static bool is_text(struct unwind_walk_state *state, unsigned long ip)
 {
-	const struct unwind_mapping *map;
-	int ret = unwind_walk_map(state, ip, &map);
+	const struct unwind_mapping *map = unwind_walk_map(state, ip);
 
-	if (ret == -EBUSY)
+	if (map == ERR_PTR(-EBUSY))
 		unwind_walk_need(state, UNWIND_NEED_LOCK, ip);
-	return ret != -EFAULT;
+	return map != ERR_PTR(-EFAULT);
 }
 
 /*
@@ -453,7 +453,8 @@ static int lookup_rule(struct unwind_walk_state *state, struct unwind_frame_rule
 	if (state->word_size != sizeof(u64))
 		return -ENOENT;
 
-	ret = unwind_walk_map(state, ip, &map);
+	map = unwind_walk_map(state, ip);
+	ret = PTR_ERR_OR_ZERO(map);
 	switch (ret) {
 	case 0:
 		break;

@@ -157,12 +157,11 @@ static bool unwind_mm_bare(const struct mm_struct *mm)
 static int find_table(struct mm_struct *mm, unsigned long *addr)
 {
 	VMA_ITERATOR(vmi, mm, *addr);
-	const struct sframe_table *table = NULL;
+	const struct sframe_table *table;
 	unsigned int left = MAX_SURVEYED;
 	struct vm_area_struct *vma;
-	enum unwind_file_state state = UNWIND_FILE_NONE;
 	struct file *file;
-	int ret = 0;
+	int state, ret = 0;
 	u64 origin;
 
 	if (mmap_read_lock_killable(mm))
@@ -177,15 +176,13 @@ static int find_table(struct mm_struct *mm, unsigned long *addr)
 		*addr = vma->vm_start;
 		scoped_guard(rcu) {
 			file = unwind_text_file(vma, &origin);
-			ret = file ? unwind_file_find(file_inode(file), NULL, &table, &state) :
-				     0;
+			state = file ? unwind_file_find(file_inode(file), NULL, &table) :
+				       UNWIND_FILE_NONE;
 		}
-		if (!file)
+		if (state == UNWIND_FILE_NONE)
 			continue;
-		if (!ret && (table || state < UNWIND_FILE_NONE))
-			ret = -EEXIST;
-		if (ret)
-			break;
+		ret = state < 0 ? state : -EEXIST;
+		break;
 	}
 	mmap_read_unlock(mm);
 	return ret;

@@ -17,7 +17,6 @@
 #include <linux/cleanup.h>
 #include <linux/err.h>
 #include <linux/fs.h>
-#include <linux/maple_tree.h>
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
 #include <linux/rcupdate.h>
@@ -43,62 +42,79 @@
  * Finding
  */
 
+/* A file's table.  It may be changed, or be another file's, meanwhile. */
+static int map_file(const struct file *file, struct unwind_mapping *map)
+{
+	/* NULL if the file is gone, or being used anew */
+	const struct inode *inode = READ_ONCE(file->f_inode);
+	int state;
+
+	if (!inode)
+		return 0;
+	state = unwind_file_find(inode, NULL, &map->table);
+	map->pending = state < UNWIND_FILE_NONE;
+	return min(state, 0);
+}
+
+/* Memory without a file: the vDSO, or text that was copied from the file on either side */
+static noinline int map_without_file(const struct vm_area_struct *vma,
+				     struct unwind_mapping *map)
+{
+	const struct file *file = unwind_text_file(vma, &map->origin);
+
+	map->extra_cost = BESIDE_COST;
+	if (file)
+		return map_file(file, map);
+	if (unwind_is_vdso(vma)) {
+		map->origin = map->start;
+		map->table = unwind_vdso_table;
+	}
+	return 0;
+}
+
 /* The VMA's bounds, where its file starts, and the file's table.  It may change meanwhile. */
 static int map_vma(const struct vm_area_struct *vma, struct unwind_mapping *map)
 {
-	enum unwind_file_state state;
-	const struct inode *inode;
-	const struct file *file;
-	int ret;
+	const struct file *file = READ_ONCE(vma->vm_file);
 
 	map->start = READ_ONCE(vma->vm_start);
 	map->size = READ_ONCE(vma->vm_end) - map->start;
-	map->table = NULL;
-	map->pending = false;
-	map->extra_cost = READ_ONCE(vma->vm_file) ? 0 : BESIDE_COST;
 	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME))
 		return 0;
-	file = unwind_text_file(vma, &map->origin);
-	if (!file) {
-		if (!unwind_is_vdso(vma))
-			return 0;
-		map->origin = map->start;
-		map->table = unwind_vdso_table;
-		return 0;
-	}
-	/* NULL if the file is gone, or being used anew */
-	inode = READ_ONCE(file->f_inode);
-	if (!inode)
-		return 0;
-	ret = unwind_file_find(inode, NULL, &map->table, &state);
-	map->pending = state < UNWIND_FILE_NONE;
-	return ret;
+	if (!file)
+		return map_without_file(vma, map);
+	map->origin = map->start - ((u64)READ_ONCE(vma->vm_pgoff) << PAGE_SHIFT);
+	return map_file(file, map);
 }
 
-static int find(struct mm_struct *mm, unsigned long addr, struct unwind_mapping *map)
+/* Find the VMA's mapping.  Errors as for unwind_walk_map(). */
+static int find_vma_map(struct mm_struct *mm, unsigned long addr, struct unwind_mapping *map)
 {
-	MA_STATE(mas, &mm->mm_mt, addr, addr);
-	const struct vm_area_struct *vma;
-	struct unwind_mapping section, hole;
+	const struct vm_area_struct *vma = vma_lookup(mm, addr);
 	int ret;
 
-	if (unlikely(unwind_tables_any(mm))) {
-		ret = unwind_tables_find(mm, addr, map, &section, &hole);
-		if (ret == -ENODATA) {
-			map->extra_cost = SECTION_COST;
-			return unwind_section_find(mm, &section, map);
-		}
-		if (ret != -ENOENT)
-			return ret;
-	} else {
-		hole = (struct unwind_mapping){ .size = ULONG_MAX };
-	}
-	vma = mas_walk(&mas);
 	if (!vma || !(READ_ONCE(vma->vm_flags) & VM_EXEC))
 		return -EFAULT;
 	ret = map_vma(vma, map);
 	if (map->table)
 		map->origin += map->table->start;
+	return ret;
+}
+
+/* The same where ranges are registered: one of these, or the mapping between them */
+static noinline int find_registered(struct mm_struct *mm, unsigned long addr,
+				    struct unwind_mapping *map)
+{
+	struct unwind_mapping section, hole;
+	int ret = unwind_tables_find(mm, addr, map, &section, &hole);
+
+	if (ret == -ENODATA) {
+		map->extra_cost = SECTION_COST;
+		return unwind_section_find(mm, &section, map);
+	}
+	if (ret != -ENOENT)
+		return ret;
+	ret = find_vma_map(mm, addr, map);
 	/* A registered range may begin in the middle of a VMA */
 	if (map->start < hole.start) {
 		map->size -= hole.start - map->start;
@@ -106,6 +122,12 @@ static int find(struct mm_struct *mm, unsigned long addr, struct unwind_mapping 
 	}
 	map->size = min(map->size, hole.start + hole.size - map->start);
 	return ret;
+}
+
+static int find(struct mm_struct *mm, unsigned long addr, struct unwind_mapping *map)
+{
+	return unlikely(unwind_tables_any(mm)) ? find_registered(mm, addr, map) :
+						 find_vma_map(mm, addr, map);
 }
 
 /* -EBUSY: a writer has the mmap lock.  Others as for unwind_walk_map(). */
@@ -161,50 +183,67 @@ static unsigned int lookup_cost(const struct unwind_mapping *map)
 }
 
 /**
- * unwind_walk_map - find the mapping of an address, and its table
+ * unwind_walk_add_map - find the mapping of an address that is in no remembered one
  * @state: the unwind, which remembers the mapping
  * @addr: the address
- * @map: set
  *
  * Context: any, in an RCU read-side critical section.
- * Return: 0; -EFAULT there is no text; -ENODATA the table is not known, and can be
- * loaded where that is allowed (not if @state->no_tables is set); -EREMOTE the table can be
- * read in process memory only (UNWIND_TABLE_JIT); -EBUSY a writer has the mmap lock.
+ * Return: as unwind_walk_map().
  */
-int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
-		    const struct unwind_mapping **map)
+const struct unwind_mapping *unwind_walk_add_map(struct unwind_walk_state *state,
+						 unsigned long addr)
 {
-	struct unwind_mapping *slot;
-	unsigned int i;
+	const unsigned int i = state->next_map;
+	struct unwind_mapping *slot = &state->maps[i];
 	int ret;
 
-	for (i = 0; i < UNWIND_MAPPINGS; i++) {
-		slot = &state->maps[i];
-		if (addr - slot->start < slot->size)
-			goto found;
-	}
-	i = state->next_map;
-	slot = &state->maps[i];
-	*slot = (struct unwind_mapping){};
+	/* Or its address is computed each time that it is used */
+	OPTIMIZER_HIDE_VAR(slot);
+	slot->table = NULL;
+	slot->inside = NULL;
+	slot->pending = false;
+	slot->extra_cost = 0;
 	ret = find_mapping(addr, slot, state->locked);
 	state->budget -= min(state->budget, lookup_cost(slot));
 	if (ret == -ENODATA && state->no_tables)
 		ret = 0;
 	if (ret) {
 		slot->size = 0;
-		return ret;
+		return ERR_PTR(ret);
 	}
-	slot->inside = NULL;
 	if (slot->table)
 		clip_to_table(slot, addr);
 	if (IS_ENABLED(CONFIG_UNWIND_USER_LANGUAGES) && state->notes && slot->table &&
 	    slot->table->chain)
 		unwind_chain_note(state->notes, slot->table, slot->origin - slot->table->start);
 	state->next_map = (i + 1) % UNWIND_MAPPINGS;
-found:
 	state->map = i;
-	*map = slot;
-	return 0;
+	return slot;
+}
+
+/**
+ * unwind_walk_map - find the mapping of an address, and its table
+ * @state: the unwind, which remembers the mapping
+ * @addr: the address
+ *
+ * Context: any, in an RCU read-side critical section.
+ * Return: the mapping; or an error: -EFAULT there is no text; -ENODATA the table is not
+ * known, and can be loaded where that is allowed (not if @state->no_tables is set); -EREMOTE
+ * the table can be read in process memory only (UNWIND_TABLE_JIT); -EBUSY a writer has the
+ * mmap lock.
+ */
+const struct unwind_mapping *unwind_walk_map(struct unwind_walk_state *state,
+					     unsigned long addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < UNWIND_MAPPINGS; i++) {
+		if (addr - state->maps[i].start < state->maps[i].size) {
+			state->map = i;
+			return &state->maps[i];
+		}
+	}
+	return unwind_walk_add_map(state, addr);
 }
 
 /**

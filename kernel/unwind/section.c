@@ -95,18 +95,15 @@ static bool is_same(const struct sframe_table *table, const struct registered *a
 static int find_table(const struct inode *inode, const struct registered *as,
 		      struct unwind_mapping *map)
 {
-	enum unwind_file_state state;
 	bool pending = false;
 
 	if (as->origin) {
-		pending = !unwind_file_find(inode, NULL, &map->table, &state) &&
-			  state == UNWIND_FILE_LOADING;
+		pending = unwind_file_find(inode, NULL, &map->table) == UNWIND_FILE_LOADING;
 		map->origin = as->origin;
 		if (map->table && is_same(map->table, as, map->start))
 			goto found;
 	}
-	pending |= !unwind_file_find(inode, &as->part, &map->table, &state) &&
-		   state == UNWIND_FILE_LOADING;
+	pending |= unwind_file_find(inode, &as->part, &map->table) == UNWIND_FILE_LOADING;
 	map->origin = map->start;
 	if (map->table)
 		goto found;

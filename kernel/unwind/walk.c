@@ -23,6 +23,7 @@
 
 #include <linux/align.h>
 #include <linux/cleanup.h>
+#include <linux/err.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
@@ -245,15 +246,6 @@ static __always_inline bool next_ordinary(struct passed *passed, const struct or
 	return true;
 }
 
-/* Find the mapping of @addr; NULL if it is not in user space, or cannot be used */
-static noinline const struct unwind_mapping *
-other_map(struct unwind_walk_state *state, unsigned long addr)
-{
-	const struct unwind_mapping *map;
-
-	return addr < TASK_SIZE_MAX && !unwind_walk_map(state, addr, &map) ? map : NULL;
-}
-
 static __always_inline unsigned long known_sp(const struct ordinary *at)
 {
 	return UNWIND_ARCH_FP_CFA_EXACT || !at->sp_is_bound ? at->sp : 0;
@@ -334,9 +326,9 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 
 	if (!IS_ALIGNED(at.sp, sizeof(at.sp)) || at.sp >= TASK_SIZE_MAX)
 		return 0;
-	if (!is_inside(passed.map, addr))
-		passed.map = other_map(state, addr);
-	if (!passed.map)
+	if (!is_inside(passed.map, addr) && !is_known(&passed, addr))
+		passed.map = unwind_walk_add_map(state, addr);
+	if (IS_ERR(passed.map))
 		return 0;
 	find_rule(&at, state->ip, passed.map);
 	do {
@@ -346,8 +338,8 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 		words_end();
 		if (ret != STEP_MAP)
 			break;
-		passed.map = other_map(state, *passed.ips - 1);
-		if (!passed.map)
+		passed.map = unwind_walk_add_map(state, *passed.ips - 1);
+		if (IS_ERR(passed.map))
 			break;
 		find_rule(&next, *passed.ips, passed.map);
 		add_frame(&passed, &at, &next);

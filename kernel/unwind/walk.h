@@ -169,8 +169,10 @@ struct unwind_walk_state {
 #define LOOKUP_COST_MAX		42
 
 int unwind_walk_start(struct unwind_walk_state *state, struct pt_regs *regs);
-int unwind_walk_map(struct unwind_walk_state *state, unsigned long addr,
-		    const struct unwind_mapping **map);
+const struct unwind_mapping *unwind_walk_map(struct unwind_walk_state *state,
+					     unsigned long addr);
+const struct unwind_mapping *unwind_walk_add_map(struct unwind_walk_state *state,
+						 unsigned long addr);
 void unwind_walk_forget(struct unwind_walk_state *state);
 int unwind_walk_next(struct unwind_walk_state *state);
 void unwind_walk_frames(struct unwind_walk_state *state,
