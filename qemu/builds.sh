@@ -180,8 +180,7 @@ without()
 
 	build "${@:2:4}" || return
 	if grep "^CONFIG_$1=" "$BUILDS/$3/.config" || ! grep -q "^CONFIG_${feature[$1]:-UNWIND_USER_SFRAME}=y" "$BUILDS/$3/.config"; then
-		echo "error: the option is on, or the feature went with it"
-		return 1
+		echo "error: the option is on, or the feature went with it"; return 1
 	fi
 	build "${@:2}"
 }
@@ -261,8 +260,7 @@ debian_image()
 	all=$(grep -c '=y$' "$BUILDS/debian.config")
 	on=$(comm -12 <(grep '=y$' "$BUILDS/debian.config" | sort) <(grep '=y$' "$config" | sort) | wc -l)
 	if ! grep -q '^CONFIG_UNWIND_USER_SFRAME=y' "$config" || [ $((on * 50)) -lt $((all * 49)) ]; then
-		echo "error: $on of its $all options are on, or the feature is not"
-		return 1
+		echo "error: $on of its $all options are on, or the feature is not"; return 1
 	fi
 	build "$@"
 }

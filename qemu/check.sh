@@ -165,11 +165,9 @@ settings()
 # selftests_on NAME KERNEL PATTERN...
 selftests_on()
 {
-	local name=$1 kernel=$2
-	shift 2
 	# shellcheck disable=SC2046 # a list
-	nested "$name" selftests "$name" "$kernel" $(tests_of "$@")
-	kernel_log "$name"
+	nested "$1" selftests "$1" "$2" $(tests_of "${@:3}")
+	kernel_log "$1"
 }
 
 test_kunit() { kunit_on normal; }
@@ -231,16 +229,10 @@ test_stress-long()
 }
 
 # An NMI between any two instructions
-test_one-insn()
-{
-	ONEINSN=1 TIMEOUT=7200 REQUESTS=50000 selftests_on one-insn normal 'stress/nmi*'
-}
+test_one-insn() { ONEINSN=1 TIMEOUT=7200 REQUESTS=50000 selftests_on one-insn normal 'stress/nmi*'; }
 
 # The same stacks where the processor cannot sign return addresses
-test_unsigned()
-{
-	CPU=max,pauth=off selftests_on unsigned normal 'stacks/*' 'step/*'
-}
+test_unsigned() { CPU=max,pauth=off selftests_on unsigned normal 'stacks/*' 'step/*'; }
 
 # Where memory has tags
 test_tags() { MTE=1 selftests_on tags normal 'stacks/tags*'; }
@@ -383,15 +375,14 @@ ignored()
 	tools/*|samples/*) echo "EMBEDDED_FILENAME,INCLUDE_LINUX,PREFER_DEFINED_ATTRIBUTE_MACRO" ;;
 	# <linux/nmi.h> has <asm/nmi.h> for the sake of watchdogs only
 	kernel/unwind/tests/*_nmi_x86.c) echo "INCLUDE_LINUX" ;;
-	# The arguments of test macros are names
-	*kernel/unwind/tests/*) echo "MACRO_ARG_REUSE" ;;
+	# The arguments of test macros are names; others set one, as get_user() does
+	*kernel/unwind/tests/*|include/linux/unwind_arch.h|*/arm64/include/asm/unwind_user.h)
+		echo "MACRO_ARG_REUSE" ;;
 	# bpf_trace.c declares what stackmap.c has
 	*/bpf.patch) echo "BIT_MACRO,AVOID_EXTERNS" ;;
 	*/bpf-sleepable.patch) echo "AVOID_EXTERNS" ;;
 	# A test of another folder than the project's
 	*/selftests/perf_events/*) echo "PREFER_DEFINED_ATTRIBUTE_MACRO,INCLUDE_LINUX" ;;
-	# Like get_user(), their macros set an argument
-	include/linux/unwind_arch.h|*/arm64/include/asm/unwind_user.h) echo "MACRO_ARG_REUSE" ;;
 	# The lists of options are split already
 	*/perf-script.patch) echo "BIT_MACRO,SPLIT_STRING" ;;
 	*.patch) echo "BIT_MACRO" ;;
@@ -460,11 +451,8 @@ test_style()
 			"--no-signoff --ignore FILE_PATH_CHANGES,CAMELCASE,UNKNOWN_COMMIT_ID,$(ignored "$f")" "$f"
 	done
 	# One call for all files with the same flags: it takes longer to begin than to read
-	while read -r f; do
-		case $f in */corpus/*|*/tests/cases/*|*/.gitignore|*.py|*.php|README.md|patches/*|qemu/*|.ci/*) ;;
-		*) files[$(ignored "$f")]+=" $f" ;;
-		esac
-	done < <(git ls-files -- arch bases include kernel samples tools Documentation)
+	while read -r f; do files[$(ignored "$f")]+=" $f"; done < <(git ls-files -- arch bases include kernel \
+		samples tools Documentation ':!*/corpus/*' ':!*/tests/cases/*' ':!*/.gitignore' ':!*.py' ':!*.php')
 	for f in "${!files[@]}"; do
 		# shellcheck disable=SC2086 # several files
 		try "files but $f" unless_passed \
@@ -587,10 +575,7 @@ run_build()
 	programs)	"$Q/programs.sh" ;;
 	perf-tool)	"$Q/perf.sh" ;;
 	selftests)
-		if [ "$BASE" != 6.12 ]; then
-			BASE=6.12 "$Q/check.sh" build "tree@$ARCH"
-			BASE=6.12 "$Q/check.sh" build "kernel-normal@$ARCH"
-		fi
+		[ "$BASE" = 6.12 ] || for kind in tree kernel-normal; do BASE=6.12 "$Q/check.sh" build "$kind@$ARCH"; done
 		build_selftests ;;
 	*)		die "nothing is called $1." ;;
 	esac
@@ -611,10 +596,7 @@ run_one()
 		echo "not ok 9999 $1 ended early"
 	} >>"$OUT/results"
 	# kunit.py wants the number of tests first
-	{
-		printf 'TAP version 13\n1..%s\n' "$(grep -cE '^(not )?ok ' "$OUT/results")"
-		cat "$OUT/results"
-	} >"$OUT/tap"
+	printf 'TAP version 13\n1..%s\n' "$(grep -cE '^(not )?ok ' "$OUT/results")" | cat - "$OUT/results" >"$OUT/tap"
 	say "$1: $(count "$OUT") in $((SECONDS - begin)) s"
 }
 
@@ -647,12 +629,9 @@ failures()
 	local dir
 
 	for dir; do
-		if [ -s "$dir/parsed" ]; then
-			grep -B 6 -E '\[(FAILED|CRASHED|ERROR)\]' "$dir/parsed" | cut -c 1-200 |
-				sed "s,^,${dir##*/}: ," | head -n 40 || true
-		else
-			echo "${dir##*/}: did not run: what it needs was not built"
-		fi
+		[ -s "$dir/parsed" ] || { echo "${dir##*/}: did not run: what it needs was not built"; continue; }
+		grep -B 6 -E '\[(FAILED|CRASHED|ERROR)\]' "$dir/parsed" | cut -c 1-200 |
+			sed "s,^,${dir##*/}: ," | head -n 40 || true
 	done
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # settings are for its callers
 #
 # Functions and settings that every step of the build shares: where files are kept, how
 # progress and failure are shown, and how a command runs inside the Debian root.
@@ -51,9 +51,7 @@ arguments()
 	for name in MINUTES TIMEOUT JOBS SIZE FUZZ_SECONDS REQUESTS SAMPLES STEP_SECONDS; do
 		takes $name "$number" "a number"
 	done
-	for name in MTE TURNS ONEINSN; do
-		takes $name 1 "1, or nothing"
-	done
+	for name in MTE TURNS ONEINSN; do takes $name 1 "1, or nothing"; done
 	takes PROGRAMS "($programs)( ($programs))*" "some of: ${programs//|/ }"
 	[ -z "${KSRC:-}" ] || [ -f "$KSRC/Kconfig" ] || die "KSRC=$KSRC is not a kernel source tree."
 	[ -z "${SHARE:-}" ] || [ -d "$SHARE" ] || die "SHARE=$SHARE is not a directory."
@@ -67,7 +65,6 @@ arguments
 # make, the guest's userland, and where programs for it are built. The compiler always
 # runs in the root of this machine's own architecture, which is also the guest's userland
 # if the guest has the same architecture; else that one is its SYSROOT.
-# shellcheck disable=SC2034
 case $ARCH in
 x86_64)
 	QEMU_PACKAGE=qemu-system-x86
@@ -93,9 +90,7 @@ esac
 
 # As the guest sees the kselftests.  They are the same for both bases, and are built with
 # 6.12's headers
-# shellcheck disable=SC2034
 KSELFTEST=/mnt/cache/out/$ARCH-normal/kselftest/kselftest_install
-# shellcheck disable=SC2034
 # Of flame graphs, where perf's script looks for it in the guest
 TEMPLATE=$GUEST_ROOT/usr/share/d3-flame-graph/d3-flamegraph-base.html
 
@@ -128,7 +123,6 @@ step()
 	shift
 	log=$LOGS/$(printf '%s' "$title" | tr -cs 'A-Za-z0-9' '-' | sed 's/-$//').log
 	# For the caller to read
-	# shellcheck disable=SC2034
 	LOG=$log
 	say "$title"
 	# No data comes from that pipe. A sleep would outlive the script, with its locks

@@ -181,11 +181,9 @@ same_of()
 	done
 }
 
-accuracy_same()
-{
-	"$Q/programs.sh" "${programs[@]}"
-	same_of "" "${programs[@]}"
-}
+accuracy_same() { "$Q/programs.sh" "${programs[@]}"; same_of "" "${programs[@]}"; }
+
+accuracy_quick() { local programs=(sqlite); accuracy_same; }
 
 # Debian's programs.  Those that only these parts need are installed in the root of x86-64
 build_stock()
@@ -215,13 +213,6 @@ accuracy_stock()
 	[ "$ARCH" != x86_64 ] || stock+=(gojq)
 	boot "recording ${stock[*]}" "$SERVE
 		sh $TESTS/record.sh methods /mnt/share '$STOCK_METHODS' ${stock[*]}"
-}
-
-accuracy_quick()
-{
-	local programs=(sqlite)
-
-	accuracy_same
 }
 
 accuracy_methods()

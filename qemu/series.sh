@@ -145,10 +145,9 @@ WORKTREE=$CACHE/applied
 MAINTAINER='' check
 make_mails
 prove
-if [ "${1:-} $BASE" = "check 6.12" ]; then
+[ "${1:-} $BASE" != "check 6.12" ] ||
 	[ "$(grep -cE '^  sframe +12,345 |^  sample +9 +54,321 ' "$OUT/0000-cover-letter.patch")" = 2 ] ||
-		die "the cover letter lacks figures that there are."
-fi
+	die "the cover letter lacks figures that there are."
 [ -z "$other" ] || prove_elsewhere "$other"
 rm -rf "$WORKTREE"
 say "the series is in ${OUT#"$REPO"/}/"

@@ -20,6 +20,7 @@
 # TRIPLET names the tools and GUEST the guest's root where the guest is of
 # another architecture than this machine.
 
+# shellcheck disable=SC2086 # options are lists
 set -euo pipefail
 
 SOURCES=/mnt/cache/sources
@@ -139,7 +140,6 @@ build_libc()
 	mkdir "$WORK/build"
 	cd "$WORK/build"
 	# C++ would serve tests only
-	# shellcheck disable=SC2086 # a list
 	"$WORK/source/configure" $HOST --prefix="$PREFIX" --disable-werror --without-selinux \
 		--disable-nscd --disable-build-nscd --disable-timezone-tools --disable-mathvec \
 		--disable-profile BUILD_CC=gcc-14 CC="$CC $TABLES" \
@@ -179,7 +179,6 @@ build_sqlite()
 	source_of sqlite3 forky
 	env -u CFLAGS -u LDFLAGS -u CXX CC_FOR_BUILD=gcc-14 CC=gcc-14 ./configure --disable-tcl --disable-readline
 	make -j"$JOBS" sqlite3.c shell.c sqlite3.h
-	# shellcheck disable=SC2086 # lists
 	{
 		"$CC" $CFLAGS $CPPFLAGS $features $LDFLAGS -fPIC -shared -Wl,-soname,libsqlite3.so.0 \
 			-o libsqlite3.so.0 sqlite3.c -lm
@@ -202,7 +201,6 @@ build_lua()
 build_xz()
 {
 	source_of xz-utils
-	# shellcheck disable=SC2086 # a list
 	./configure $HOST --prefix="$PREFIX" --disable-nls --disable-doc --disable-static --disable-scripts
 	make -j"$JOBS"
 	cp src/liblzma/.libs/liblzma.so.5.*[0-9] liblzma.so.5
@@ -215,7 +213,6 @@ build_xz()
 build_memcached()
 {
 	source_of libevent
-	# shellcheck disable=SC2086 # a list
 	./configure $HOST --prefix="$WORK/libevent" --disable-openssl --disable-samples \
 		--disable-libevent-regress --disable-static
 	make -j"$JOBS"
@@ -225,7 +222,6 @@ build_memcached()
 	rm -rf "$WORK/source"
 
 	source_of memcached
-	# shellcheck disable=SC2086 # a list
 	ac_cv_c_endian=little ac_cv_c_alignment=none ac_cv_libevent_dir=$WORK/libevent ./configure $HOST \
 		--prefix="$PREFIX" --with-libevent="$WORK/libevent" --disable-coverage --disable-docs
 	make -j"$JOBS" memcached
@@ -235,7 +231,6 @@ build_memcached()
 build_mixed()
 {
 	set_flags
-	# shellcheck disable=SC2086 # lists
 	"$CC" $CFLAGS $CPPFLAGS $LDFLAGS -Wall -D_GNU_SOURCE -o "$WORK/mixed" "$HERE/mixed.c"
 	install_files bin "$WORK/mixed"
 }
