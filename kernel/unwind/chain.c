@@ -44,17 +44,17 @@
 
 /* Nodes that are visited for one stack, in all lists */
 #define MAX_NODES	4096
-/* Pages that are waited for on behalf of one stack */
+/* Missing pages that may be brought in for one stack */
 #define MAX_WAITS	32
 
 /*
  * Reads of the task's memory
  *
- * The loops over nodes have user memory open, so they call nothing.  Where a word is not
- * there, they stop, and go on at the same node once it was brought in.
+ * User access is enabled while a loop visits nodes, so it calls no functions.  If a word is
+ * not resident, the loop stops, and continues at the same node after it was brought in.
  */
 
-/* May the read be tried again? */
+/* Bring in memory that a read has missed; true if the read may be tried again */
 static noinline bool bring_in(struct unwind_chain_reader *reader, unsigned long addr, size_t size)
 {
 	if (!reader->waits || !unwind_may_wait())
@@ -90,7 +90,7 @@ bool unwind_chain_read(struct unwind_chain_reader *reader, u64 addr, void *buf, 
 	return !ret;
 }
 
-/* User memory is open; if it is not there, note where */
+/* Called with user access enabled; notes the address of a word that is not resident */
 static __always_inline bool get_word(struct unwind_chain_reader *reader, unsigned long addr,
 				     unsigned long *word)
 {
@@ -138,7 +138,7 @@ static __always_inline bool take_node(struct unwind_chain_reader *reader)
 })
 
 /*
- * The way to the thread's frames
+ * The path to the thread's frames
  */
 
 /**
@@ -234,7 +234,7 @@ struct natives {
 	bool			missed;
 };
 
-/* Has the runtime entry frames, not text that executes frames? */
+/* Are frames placed by entry frames, and not by the text that executes them? */
 static __always_inline bool has_entry_frames(const struct unwind_chain_attr *attr)
 {
 	return !attr->text[0].size;
@@ -255,7 +255,7 @@ static __always_inline u16 next_executor(struct natives *natives)
 
 	while (natives->places.from < natives->places.nr) {
 		i = natives->places.from++;
-		/* The call, but for the topmost frame */
+		/* Look up the call; only the topmost frame has an exact address */
 		if (in_text(natives, natives->ips[i] - !!i))
 			return i;
 	}
@@ -379,9 +379,9 @@ static __always_inline void add_frame(struct unwind_chain_stack *stack, const st
 }
 
 /*
- * Read a frame, and add it unless it is hidden, or an entry frame that is none of the language:
- * false if that cannot be done.  When there is no more room, what follows still says where the
- * last ones belong.
+ * Read a frame, and add it unless it is hidden, or is an entry frame and not a frame of the
+ * language.  Return false if it cannot be read.  When there is no more room, further frames are
+ * read all the same: they show which native frame the last ones belong to.
  */
 static __always_inline bool step_frame(struct unwind_chain_reader *reader,
 				       struct unwind_chain_stack *stack,
@@ -444,7 +444,7 @@ static bool add_frames(struct unwind_chain_reader *reader, struct unwind_chain_s
 	natives->places.from = 0;
 	natives->missed = false;
 	all = read_all(reader, step_frames(reader, stack, attr, natives, &at));
-	/* If frames and native frames do not end together, they do not belong together */
+	/* Without entry frames, frames are counted: if the counts differ, no place is right */
 	if (!has_entry_frames(attr) && !fits(natives, all && at.first == stack->nr))
 		at.first = first;
 	set_place(stack, at.first, UNWIND_CHAIN_APART);
@@ -479,7 +479,7 @@ static void add_chain(struct unwind_chain_reader *reader, struct unwind_chain_st
 static atomic_t readers = ATOMIC_INIT(0);
 
 /**
- * unwind_chain_add_reader - somebody will want frames: &struct unwind_work.wants_chains
+ * unwind_chain_add_reader - a client will want frames: &struct unwind_work.wants_chains
  *
  * Context: any.
  */
@@ -489,7 +489,7 @@ void unwind_chain_add_reader(void)
 }
 
 /**
- * unwind_chain_del_reader - somebody will not want frames any more
+ * unwind_chain_del_reader - a client does not want frames any more
  *
  * Context: any.
  */
@@ -499,7 +499,7 @@ void unwind_chain_del_reader(void)
 }
 
 /**
- * unwind_chain_has_readers - may anybody want frames?
+ * unwind_chain_has_readers - may any client want frames?
  *
  * Context: any.
  * Return: whether there is a reader.
@@ -613,7 +613,7 @@ struct unwind_chain_stack *unwind_chain_get_stack(struct unwind_walk_notes *note
 {
 	struct unwind_chain_stack *stack = notes->stack;
 
-	/* The largest objects that come from slabs: pages would take longer than all the rest */
+	/* Fits into a slab object: to allocate pages would take longer than everything else */
 	BUILD_BUG_ON(sizeof(*stack) > SZ_8K);
 	if (!stack)
 		stack = kmalloc(sizeof(*stack), unwind_notes_gfp(notes));

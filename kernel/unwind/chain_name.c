@@ -31,8 +31,8 @@
 #define ANNOUNCED_BITS	12
 
 /*
- * Names of one stack that are announced at once: others come with the next stacks.  A process
- * could have new ones all the time, and fill the buffers of those who profile it.
+ * Limit of the names that are announced for one stack; the others come with the next stacks.
+ * A process could make up new names all the time, and fill the buffers of its profiler.
  */
 #define MAX_NAMES	64
 
@@ -206,8 +206,8 @@ bool unwind_chain_name(struct unwind_chain_stack *stack,
  * unwind_chain_unknown - find out which names a reader lacks
  * @reader: the reader of a trace
  * @stack: from unwind_deferred_chains(), of the current task
- * @unknown: a bit for each frame; those are set whose functions this reader did not have in
- *	the last second.  The caller announces them then.
+ * @unknown: a bit for each frame, set if the reader was not given its function in the last
+ *	second.  The caller then announces these functions.
  *
  * Context: any.
  */

@@ -41,7 +41,7 @@ static bool offsets_fit(const struct unwind_chain_attr *attr)
 	       attr->stride >= -(s64)UNWIND_CHAIN_MAX_OFFSET;
 }
 
-/* Fields that nothing reads may get a meaning one day */
+/* Unused fields have to be 0, so that they can get a meaning later */
 static bool unused_are_zero(const struct unwind_chain_attr *attr)
 {
 	const struct unwind_chain_string *string = &attr->string;
@@ -77,7 +77,7 @@ static bool is_valid(const struct unwind_chain_attr *attr)
 	/* A line is one of a file */
 	if (attr->flags & UNWIND_CHAIN_LINE && !(attr->flags & UNWIND_CHAIN_FILE))
 		return false;
-	/* These could never be met */
+	/* A value with bits outside of its mask could never match */
 	if (attr->entry_value & ~attr->entry_mask || attr->kind_value & ~attr->kind_mask ||
 	    attr->string.check_value & ~attr->string.check_mask)
 		return false;

@@ -66,7 +66,7 @@ bool unwind_code_read(const struct unwind_code *code, unsigned long addr, void *
 	       (first == size || read_piece(code, addr + first, val + first, size - first));
 }
 
-/* Are the file's pages what the mapping has, once they are mapped? */
+/* Would a page fault in this mapping map the file's own page? */
 static bool is_plain_text(struct vm_area_struct *vma)
 {
 	return vma && vma->vm_file && !vma->anon_vma && !is_vm_hugetlb_page(vma) &&
@@ -100,7 +100,7 @@ static struct page *find_page(unsigned long addr)
 	return ERR_PTR(-EFAULT);
 }
 
-/* The oldest one makes room */
+/* Add the page of @addr; it replaces the oldest one */
 static int add_page(struct unwind_code *code, unsigned long addr)
 {
 	struct page *page;

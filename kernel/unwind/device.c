@@ -60,7 +60,7 @@ static bool is_passing(int error)
 	       error == -ERESTARTSYS || error == -ERESTARTNOINTR;
 }
 
-/* May it be opened another time?  Then nothing is said, and the file is asked for again. */
+/* Could the file be opened later?  Then it gets no answer now, and is asked for again. */
 static bool is_for_now(int error)
 {
 	return error == -EWOULDBLOCK || error == -EIO || error == -ESTALE || error == -ETIMEDOUT;

@@ -308,10 +308,10 @@ void unwind_entries_keep_limit(void)
 	unsigned long i;
 
 	lockdep_assert_held(&unwind_files_lock);
-	/* If processes use all that the first half of the turns meets, some of it has to go */
+	/* The first half of the turns spares entries that were used lately, the second does not */
 	for (i = 0; i < turns && (is_too_much() || nr_parts > MAX_PARTS); i++) {
 		file = list_first_entry(&clock_list, struct unwind_file, clock);
-		/* Too many parts are no reason for a file to go */
+		/* If there are only too many parts, entries of whole files stay */
 		if (!is_too_much() && !file->part.size)
 			list_move_tail(&file->clock, &clock_list);
 		else if (!spare(file, file->used && i < turns / 2))
@@ -319,7 +319,7 @@ void unwind_entries_keep_limit(void)
 	}
 }
 
-/* With the list's lock, which comes after unwind_files_lock elsewhere */
+/* Called with the list's lock, which nests inside unwind_files_lock elsewhere: only try */
 static enum lru_status UNWIND_LRU_PARAMS(shrink_file)
 {
 	struct unwind_file *file = container_of(item, struct unwind_file, lru);

@@ -164,7 +164,7 @@ static enum unwind_stop_reason check_frame(struct unwind_walk_state *state,
 		return UNWIND_STOP_BAD_FRAME;
 	if (!frame->ip)
 		return further_in ? UNWIND_STOP_BAD_FRAME : UNWIND_STOP_END_FP;
-	/* A coroutine's first function may have any value there, to which nobody returns */
+	/* A coroutine's first function does not return, so the value there may be anything */
 	if (frame->ip >= TASK_SIZE_MAX || !is_text(state, frame->ip - 1))
 		return further_in ? UNWIND_STOP_BAD_FRAME : UNWIND_STOP_NOT_TEXT;
 	/* A frame further in is on another stack, or is none at all: require a call */
@@ -218,7 +218,7 @@ static int read_memory(struct unwind_walk_state *state, unsigned long addr,
  * By table
  */
 
-/* A frame pointer that is lost; no address of a word */
+/* The value of a lost frame pointer: not aligned, so it never points to a record */
 #define FP_LOST		1UL
 
 /* A register of an interrupted frame */
@@ -406,7 +406,7 @@ static enum unwind_stop_reason apply_frame_rule(struct unwind_walk_state *state,
 	stop = apply_rule(state, &rule->fp, next->sp, &next->fp);
 	if (stop != UNWIND_STOP_NO_REGISTER || state->need)
 		return stop;
-	/* The caller may do without */
+	/* The caller's rule may not need it */
 	next->fp = FP_LOST;
 	return UNWIND_STOP_NONE;
 }

@@ -120,16 +120,16 @@ static enum outcome unwind(struct pt_regs *regs, struct unwind_stacktrace *trace
 /*
  * Processes without tables
  *
- * Most processes have none, and shall not pay for the search.  Once it is known that none of
- * the files that such a process has mapped as text has a table, mm->unwind_bare is set to
- * what this depends on: the number of pages of text, and the number of files whose tables
- * were ever looked for; and a bit.  (Text that is replaced by as much other text is noticed
- * when the next file is looked at.)  Without the bit, some file has a table, or may have one.
+ * Most processes have no table, and should not pay for the search.  When all files that such a
+ * process has mapped as text are known to have none, mm->unwind_bare is set to survey_key() and
+ * BARE.  The key is the number of pages of text, and the generation of all files' tables.  (So
+ * text that is replaced by as much other text goes unnoticed until something becomes known about
+ * another file.)  Without the bit BARE, some file has a table, or may have one.
  */
 
 #define BARE		BIT_ULL(0)
 
-/* More mappings than most processes have, and more than is reasonable to search */
+/* Limits of one survey: mappings that are visited, and files that are loaded */
 #define MAX_SURVEYED	4096
 #define MAX_LOADED	256
 

@@ -277,7 +277,7 @@ static struct sframe_table *build(const struct elf_source *src,
 }
 
 /*
- * The table of an image, or an error: -EAGAIN if it may be another one later, or with
+ * The table of an image, or an error: -EAGAIN if another attempt may succeed, later or with
  * @src->wait
  */
 static struct sframe_table *load(struct elf_source *src)
@@ -346,7 +346,7 @@ static bool may_wait_for(const struct super_block *sb)
 	return sb->s_user_ns == &init_user_ns && strcmp(sb->s_type->name, "fuse");
 }
 
-/* The table of a file is there: @inode has its contents.  It may be gone again. */
+/* Report the table of a file, which may be gone by now; @inode has the file's contents */
 void unwind_file_trace_found(const struct file *file, const struct inode *inode, u32 entries,
 			     size_t bytes)
 {
@@ -398,7 +398,7 @@ static void finish(struct unwind_file *entry, const struct elf_source *src,
  * @node: in the list of waiting jobs, or of running ones
  * @file: the file, with a reference
  * @part: the part of the file, as in &struct elf_source
- * @entry: what is to be known about it
+ * @entry: the file's entry, which the worker will finish
  * @memcg: whom the table is charged to
  * @mm: names the process that met the file; it may be gone
  */
@@ -438,7 +438,7 @@ static bool may_run(const struct load_job *job)
 	return nr < MAX_WORKERS_MM;
 }
 
-/* Give the workers what they may do */
+/* Give waiting jobs to workers, as far as the limits allow */
 static void run_waiting(void)
 {
 	struct load_job *job, *next;
@@ -496,7 +496,7 @@ static bool has_place(const struct load_job *job)
 	return nr_jobs < MAX_QUEUED && nr_sb < MAX_QUEUED_SB && nr_mm < MAX_QUEUED_MM;
 }
 
-/* Takes over the reference to the file, and the entry; whether it did */
+/* Queue a load, which takes over the reference to the file, and the entry; true on success */
 static bool queue_load(const struct elf_source *src, struct unwind_file *entry)
 {
 	struct load_job *job;

@@ -36,10 +36,10 @@ static struct file *file_of(const struct vm_area_struct *vma, u64 *origin)
 	return READ_ONCE(vma->vm_file);
 }
 
-/* Pieces of text without a file that may lie next to each other */
+/* Text that was copied out of a file may be in up to this number of adjacent pieces */
 #define MAX_PIECES	4
 
-/* The mapping on one side of such a piece; the others are passed */
+/* Find the mapping of a file on one side of @vma, past other pieces without a file */
 static const struct vm_area_struct *beside(const struct vm_area_struct *vma, bool below)
 {
 	MA_STATE(mas, &current->mm->mm_mt, 0, 0);
@@ -233,7 +233,7 @@ bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside)
 	return !left;
 }
 
-/* Mappings that a table may lie in: this is asked for each frame */
+/* Limit of the mappings that a table may span: each frame makes this check */
 #define MAX_STRETCH	64
 
 /**

@@ -24,8 +24,8 @@
 
 #define MAX_REQUESTS	256
 /*
- * Limits for files of one user, and of all users, other than root.  A user can make files
- * without end, and be many users by subordinate user IDs
+ * Limits for the files of one user, and of all users but root together.  A user can make any
+ * number of files, and can act as many users by subordinate user IDs.
  */
 #define MAX_OF_OWNER	32
 #define MAX_OF_OWNERS	(MAX_REQUESTS / 2)
@@ -225,7 +225,7 @@ void unwind_request_put_back(struct unwind_request_item *item)
 	wake_up_interruptible(&unwind_requests_wait);
 }
 
-/* Drop what is too old, and come again for the next */
+/* Drop the requests that have lapsed, and run again when the next one will */
 static void lapse_work(struct work_struct *work)
 {
 	struct unwind_request_item *item, *next;

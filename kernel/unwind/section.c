@@ -4,14 +4,14 @@
  *
  * A C library registers the section of each object that it maps, and "unwind-tables run"
  * has sections in the files of a cache.  As long as the process has not written to that
- * memory, it is what the file is.  So all processes share the table, and it is kept as
- * other tables of files are (file.c), without a reference to the file.
+ * memory, it has the file's contents.  So all processes share the table, and file.c keeps it
+ * like other tables of files, without a reference to the file.
  *
  *   text and section of one file, mapped as it says: the file's own table
  *   any other: the table of that part of the section's file, for text at that distance
  *
- * The table is made of the file, not of memory, which may be another one by then: a process
- * cannot spoil the table of others.
+ * The table is built from the file, not from memory, which the process may have changed or
+ * replaced by then.  So a process cannot spoil the table of others.
  */
 
 #include <linux/cleanup.h>
@@ -61,7 +61,7 @@ static struct file *find_file(struct mm_struct *mm, const struct unwind_mapping 
 	if (!is_within(section, vma))
 		return NULL;
 	file = READ_ONCE(vma->vm_file);
-	/* With pages of its own, some of the mapping was written to */
+	/* A mapping with private pages was written to, at least in part */
 	if (!file || READ_ONCE(vma->anon_vma))
 		return NULL;
 	*as = (struct registered){
@@ -80,7 +80,7 @@ static struct file *find_file(struct mm_struct *mm, const struct unwind_mapping 
 	return file;
 }
 
-/* Is this table of the file what would be made of the part? */
+/* Is the file's own table the one that would be built from the part? */
 static bool is_same(const struct sframe_table *table, const struct registered *as,
 		    unsigned long text)
 {

@@ -7,10 +7,10 @@
  * tables of all other sections, so unwinding does not read them.
  *
  * A lookup is a pure function of (section, address, memory): it allocates nothing, takes
- * no lock, keeps no state, and works in whatever context its reads of memory work.  The
- * file follows it: find the function (FDE), find its FRE; sframe_decode.h turns its data
- * words into rules.  User memory is opened once per lookup.  While it is, no function may
- * be called, so all code that reads is inlined.
+ * no lock, keeps no state, and works in any context in which its reads of memory work.  The
+ * file has its steps in order: find the function (FDE), find its FRE; sframe_decode.h turns
+ * the FRE's data words into rules.  User memory is opened once per lookup.  While it is, no
+ * function may be called, so all code that reads is inlined.
  *
  * The section is hostile.  The decoder reads nothing outside it: positions are computed in
  * 64 bits from values of at most 32 bits, and compared before they are read.  Start offsets
@@ -211,9 +211,9 @@ static __always_inline int read_size_in_order(const struct sframe_section *sec,
 }
 
 /*
- * The last function that starts at or before @target; the first one if none does, or
- * any if the entries change meanwhile: @target is none of its addresses then.
- * "Sorted on PC": by the addresses, not by the values that are in the entries.
+ * Find the last function that starts at or before @target.  If none does, this is the first
+ * one, and if the entries change meanwhile, it may be any: the caller checks that @target is
+ * one of its addresses.  "Sorted on PC": by the addresses, not by the values in the entries.
  *
  * Invariant: it is among the entries in the @step bytes from @pos on.  At first, these are the
  * largest power of two of entries, at either end of the index; each time, they are halved.
@@ -425,7 +425,7 @@ static __always_inline int entry_unchanged(const struct sframe_section *sec,
 	s64 start;
 	int ret;
 
-	/* First all that was used of it, then whether it still says so */
+	/* All values that were used have been read before the entry is checked again */
 	smp_rmb();
 	ret = read_func_start(sec, func->index, &start);
 	if (!ret)

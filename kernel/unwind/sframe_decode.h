@@ -82,9 +82,8 @@ static __always_inline u64 fde_pos(const struct sframe_section *sec, u64 i)
 }
 
 /*
- * Starts of functions are compared as offsets from the section's @origin: where they
- * count from their own entries, an entry's position in the index makes an offset of the
- * value in it.
+ * Starts of functions are compared as offsets from the section's @origin.  If a start counts
+ * from its own entry, the entry's position in the index is added to it.
  */
 static __always_inline int read_func_start_at(const struct sframe_section *sec,
 					      u64 pos, s64 *start)

@@ -65,7 +65,7 @@
 /* A failed allocation only costs a table, so it must not invoke the OOM killer */
 #define TABLE_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 
-/* A function of more FREs than a table may have */
+/* Marks a function with more FREs than a table may have */
 #define INDEX_BAD	U32_MAX
 
 /* A function, before its FREs are read */
@@ -75,7 +75,7 @@ struct func_ref {
 	u32	index;		/* in the section */
 };
 
-/* The number of the rule that an FRE of few bytes has */
+/* Remembers the number of the rule of a short FRE */
 struct memo {
 	u64	fre;		/* what the rule depends on, and MEMO_VALID */
 	u16	number;
@@ -268,7 +268,7 @@ static u64 pack_rule(const struct unwind_frame_rule *rule, bool pushed)
 
 	if (rule->outermost || rule->signal || rule->cfa.deref || !fits(rule->cfa.offset))
 		return 0;
-	/* Elsewhere, it is not where a call puts it */
+	/* The return address has to be where a call pushes it, or else below the CFA */
 	if (saved_in_frame(&rule->ra) && (pushed ? rule->ra.offset == -8 : rule->ra.offset < 0))
 		packed = SFRAME_RULE_ORDINARY | pack_offset(rule->ra.offset, 32);
 	else if (rule->ra.base == UNWIND_RULE_SAME)
@@ -464,7 +464,7 @@ static void add_funcs(struct builder *b)
  * The layout
  */
 
-/* One allocation: what has the widest members first */
+/* All arrays are in one allocation, those with the widest elements first */
 static struct sframe_table *alloc_table(const struct builder *b, u32 blocks, u32 pages)
 {
 	const struct dictionary *dict = b->dict;

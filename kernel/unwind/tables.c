@@ -538,7 +538,7 @@ static int install(struct unwind_tables *tables, const struct unwind_range *rang
 		return -ENOMEM;
 	scoped_guard(rcu)
 		now = unwind_ranges_find(&registry->ranges, range->start, &start, &last);
-	/* Only the lock, which is held, allows to remove it */
+	/* Nothing is removed without the lock, which is held, so @now stays */
 	if (!now || now->id != range->id || rcu_access_pointer(now->built))
 		return -ENOENT;
 	if (!IS_ERR(built->table) &&

@@ -226,7 +226,7 @@ static __always_inline bool next_ordinary(struct passed *passed, const struct or
 	}
 	if (!find_cfa(at, rule, &cfa))
 		return false;
-	/* Further out by a word at least; an address that is none cannot be read */
+	/* The caller lies at least a word further out; reads fail if @cfa is no user address */
 	if ((long)(cfa - at->sp) < (long)(min * word))
 		return false;
 
@@ -469,7 +469,7 @@ void unwind_walk_frames(struct unwind_walk_state *state,
 			return;
 		}
 		if (unwind_walk_next(state)) {
-			/* Nothing is needed for a frame that there is no room for */
+			/* Do not wait for a frame that there is no room for */
 			if (state->need && trace->nr == max)
 				break;
 			return;

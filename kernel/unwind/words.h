@@ -45,7 +45,7 @@ static __always_inline bool read_word(unsigned long addr, unsigned long *word)
 		at = mask_user_address(at);
 	else if (addr > TASK_SIZE_MAX - sizeof(*at))
 		return false;
-	/* Some compilers make it clear its result if it fails */
+	/* With some compilers, this clears its result if it fails: leave *@word alone then */
 	unsafe_get_user(val, at, fault);
 	*word = val;
 	return true;

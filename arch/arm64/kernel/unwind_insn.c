@@ -295,7 +295,7 @@ static enum outcome follow_branch(struct unwind_arch_caller *to, struct insn_pat
 		return RETURNS;
 	if ((insn & ~0x20U) == 0xd61f0200)
 		return follow_leave(to, path, ip);
-	/* The other path does the same */
+	/* Both paths lead to the same result, except after a loop that moves the stack pointer */
 	if (aarch64_insn_is_bcond(insn) || aarch64_insn_is_cbz(insn) ||
 	    aarch64_insn_is_cbnz(insn) || aarch64_insn_is_tbz(insn) || aarch64_insn_is_tbnz(insn))
 		return loop_moves_sp(to, ip, insn) ? UNKNOWN : GO_ON;

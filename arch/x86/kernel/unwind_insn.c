@@ -46,13 +46,13 @@
 enum outcome { GO_ON, RETURNS, UNKNOWN };
 
 /**
- * struct way - instructions that are followed
+ * struct way - a path, along which instructions are followed
  * @ip: address of the next one
  * @sp: the stack pointer there, in bytes above the one at the interrupt; or above the frame
  *	pointer, if @by_bp
  * @stored: the highest place in which a word was stored, as @sp
  * @fp: where the frame pointer was restored from, as @sp; valid if @restored
- * @pushed: where the frame pointer was saved on this way, as @sp; valid if @saved
+ * @pushed: where the frame pointer was saved on this path, as @sp; valid if @saved
  * @taken: bytes that the return takes from the stack, besides its address
  * @restored: the frame pointer has been restored
  * @saved: it was saved
@@ -73,7 +73,7 @@ struct way {
 };
 
 /**
- * struct walk - both ways
+ * struct walk - the search along up to two paths
  * @to: the result
  * @no_page: a page that cannot be read, or 0
  */
@@ -92,7 +92,7 @@ static bool read_code(struct walk *walk, unsigned long ip, u64 *code)
 	return false;
 }
 
-/* The instruction, or not: an address that cannot be read, or bytes that are none */
+/* Read an instruction; false if it cannot be read, or the bytes are no instruction */
 static bool read_insn(struct walk *walk, unsigned long ip, struct insn *insn)
 {
 	u64 bytes[2] = {};
@@ -439,7 +439,7 @@ static bool is_conditional(struct insn *insn)
 	return (opcode[0] & 0xf0) == 0x70 || (opcode[0] == 0x0f && (opcode[1] & 0xf0) == 0x80);
 }
 
-/* Go on after the jump; @other gets the way of the first one that is not too far */
+/* Go on after the jump; @other becomes the path of the first jump that is not too far */
 static enum outcome follow_conditional(struct way *way, const struct insn *insn,
 				       struct way *other)
 {
@@ -463,7 +463,7 @@ static bool may_cost(struct walk *walk, const struct insn *insn)
 	return walk->to->left;
 }
 
-/* Follow one way */
+/* Follow one path */
 static enum outcome follow_way(struct walk *walk, struct way *way, struct way *other)
 {
 	/* The text that is not mapped is read by tasks only */
@@ -482,7 +482,7 @@ static enum outcome follow_way(struct walk *walk, struct way *way, struct way *o
 	return outcome;
 }
 
-/* Does the way end where a function does? */
+/* Does the path end as a function does, so that its result is right? */
 static bool is_right(const struct way *way)
 {
 	/* mov %rbp, %rsp; pop %rbp; ret */

@@ -127,7 +127,7 @@ static inline u32 unwind_arch_keys_open(void)
 		return 0;
 #endif
 #ifdef CONFIG_X86_INTEL_MEMORY_PROTECTION_KEYS
-	/* All have key 0, and most no other: to change the rights is not cheap */
+	/* Most processes have no key but 0: spare them changing the rights, which is not cheap */
 	if (READ_ONCE(current->mm->context.pkey_allocation_map) != BIT(0))
 		rights = read_pkru();
 #endif
