@@ -10,7 +10,7 @@
 
 #include "sframe_cases.h"
 
-/* Good functions have 16 bytes, as has the case's where it does not say */
+/* Bytes of a good function, and of the case's function unless the case gives its size */
 #define FUNC_SIZE	16
 
 #define BEFORE_CFA	72
@@ -131,7 +131,7 @@ static int build_table(const struct sframe_case *c,
 	int ret = -ENOMEM;
 	u32 i;
 
-	/* For a hole in the index, which may reach as far as this gap does */
+	/* A hole in the index must not reach the FREs, if the case's entry is the last one */
 	if (c->hole.base == CASE_FDE && c->last)
 		table.fre_gap += CASE_HOLE;
 
@@ -249,7 +249,7 @@ static struct unwind_frame_rule good_rule(const struct sframe_case *c, s32 cfa)
 	return rule;
 }
 
-/* The case's own first, then its neighbours, each where it ends at the case */
+/* The case's own lookup first, then one in each neighbour, at the end next to the case */
 unsigned int sframe_case_lookups(const struct sframe_case *c,
 				 struct sframe_case_lookup lookups[CASE_MAX_LOOKUPS])
 {

@@ -25,7 +25,7 @@
 
 #define CASE_START	0x200000
 
-/* What cannot be read of a section: as much as the largest page there is */
+/* Bytes of a section that cannot be read: as many as the largest page has */
 #define CASE_HOLE	0x10000
 
 /* Where positions of a case count from */
@@ -91,14 +91,14 @@ enum sframe_case_neighbours {
  * @fill_before: good functions before it
  * @fill_after: good functions after it
  * @empties: functions of size 0 at the same start
- * @claimed_size: size of the section as sframe_read_header() is told, 0 for
- *	what it is
+ * @claimed_size: size of the section that sframe_read_header() gets, 0 for the
+ *	real one
  * @offset: the address that is looked up, from the function's start
  * @changes: bytes to change
  * @cut: the section and its FREs end here
  * @hole: from here on CASE_HOLE bytes of the section are not mapped
- * @tail: the FREs are 4 GiB less one byte long, of which only those before the
- *	function's are there, and at the very end these many of the function's
+ * @tail: the FREs claim 4 GiB less one byte; the function's are the last bytes of
+ *	that, and memory has only the FREs before them and this number of these bytes
  */
 struct sframe_case {
 	const char			*name;
@@ -161,7 +161,7 @@ struct sframe_case_piece {
 /**
  * struct sframe_case_image - the section of a case
  * @img: its bytes
- * @size: of the section, as sframe_read_header() is to be told
+ * @size: of the section, for sframe_read_header()
  * @pieces: what to put into memory; nothing else of the section is there
  * @num_pieces: 1 or 2
  */

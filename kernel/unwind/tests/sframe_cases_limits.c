@@ -3,8 +3,8 @@
  * Cases: lookups at their bounds and one past them, and lookups that need what
  * cannot be read.
  *
- * The bounds are those that the opening comment of sframe.c promises. They are
- * repeated here on purpose: to raise one is to break a promise.
+ * The bounds are stated in Documentation/core-api/unwind-sframe.rst. They are
+ * repeated here on purpose: a change that raises one breaks a guarantee.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -50,7 +50,7 @@ static const struct sframe_case limit[] = {
 	  .version = 2, .want = IS(MAX_FRES - 1) },
 	{ MANY("FREs, the last but one allowed", MAX_FRES + 1, MAX_FRES - 2),
 	  .version = 2, .want = IS(MAX_FRES - 2) },
-	/* That the last FRE allowed is the right one, the next would say */
+	/* Only the next FRE would show that the last allowed one is the right one */
 	{ MANY("FREs, one too many", MAX_FRES + 1, MAX_FRES - 1),
 	  .version = 2, .error = -E2BIG },
 	/* Version 3 counts in 16 bits: the largest function there can be */
@@ -71,7 +71,7 @@ const struct sframe_case_set sframe_limit_set = CASE_SET("limit", limit);
 	  .error = -EFAULT, .last = true, .neighbours = CASE_BEFORE,	\
 	  .hole = CASE_AT(base_, pos_), __VA_ARGS__ }
 
-/* Found in the middle of an index, before it a hole of so many entries */
+/* The entries in a hole that lies before the case's entry, in the middle of an index */
 #define HOLE_ENTRIES	(CASE_HOLE / 16)
 
 #define WORDS(size_)	.fre = SFB_FRE(0, SFB_SP, size_, 8, -16)
@@ -120,8 +120,8 @@ static const struct sframe_case unreadable[] = {
 	HOLE("second FRE", 3, CASE_FRES, 8, .offset = 8,
 	     CASE_FRES(SFB_FRE(0, SFB_SP, 0, 8), SFB_FRE(8, SFB_SP, 0, 16))),
 	/*
-	 * The search of a sorted index begins at an empty function; whether one
-	 * with code precedes it, an entry says that is not there
+	 * The search of a sorted index begins at an empty function. A function with
+	 * code may precede it: the entry that would show this is not there.
 	 */
 	{ .name = "start of what precedes an empty function unreadable", AMD64,
 	  .version = 3, .flags = CASE_ONLY | SFB_SORTED, .error = -EFAULT, ONE,

@@ -14,13 +14,13 @@
 #define SECTION		0x700000000000ULL
 #define REACH		0x100000000ULL
 
-/* Functions and their neighbours span more than a table can */
+/* Do the function and its neighbours span more than a table can? */
 static bool is_too_large(const struct sframe_case *c)
 {
 	return c->size > 0x80000000;
 }
 
-/* A header says for what a table of it fails; there may be nothing to make it of */
+/* A bad header's error is the table's error; with a good one, there may be no functions */
 static const char *header_differs(const struct sframe_case *c, int ret)
 {
 	if (ret == c->error || (!c->error && ret == -ENOENT))

@@ -32,7 +32,7 @@ static const u8 array_fres[] = {
 /* The CFA is in a register, whatever is called */
 static const u8 kept_fres[] = { 0, FRE_SP(2), IN_REG(10), 8 };
 
-/* No frame has what is in register 17, which is an SSE register */
+/* The frame pointer is lost: its rule has register 17, an SSE register, which is not known */
 static const u8 lost_fres[] = { 0, FRE_SP(5), IN_REG(7), 8, 0, IN_REG(17), 0 };
 
 static const struct {

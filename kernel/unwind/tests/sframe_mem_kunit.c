@@ -351,8 +351,8 @@ static bool entry_in(const struct mem_test *m, u32 func, unsigned long page)
 }
 
 /*
- * Does the search for @func come by @page?  It begins as many entries from the end as
- * are a power of two, and goes on by half as many each time.
+ * Does the search for @func read an entry in @page?  It begins at the largest power of two of
+ * entries from the end, and goes on in steps of half as many each time.
  */
 static bool search_meets(const struct mem_test *m, u32 func, unsigned long page)
 {
@@ -394,7 +394,7 @@ static void mem_index_page_unmapped(struct kunit *test)
 		KUNIT_EXPECT_GT(test, faults, 0);
 		remap_all(test, m);
 	}
-	/* There are pages that some searches do not come by */
+	/* Some searches read nothing in the missing page */
 	KUNIT_EXPECT_GT(test, fres, 0);
 	for (func = 0; func < m->num_funcs; func++)
 		expect_both(test, m, func, 0);
@@ -445,7 +445,7 @@ static void mem_not_resident(struct kunit *test)
 	}
 }
 
-/* The header's word counts as it was read, not as it is by now, apart from its counts */
+/* Lookups use the header as it was read, not as it is now, apart from its counts */
 static void mem_header_changes(struct kunit *test)
 {
 	struct mem_test *m = make_spread(test);
@@ -535,7 +535,7 @@ static void mapper_race(struct mapper *p)
 	while (!READ_ONCE(p->stop)) {
 		mapper_take(p);
 		mapper_give(p);
-		/* Pages dropped, and not resident, but never not there */
+		/* Mapped again, its pages are not resident, but can be read all the time */
 		mapper_give(p);
 		cond_resched();
 	}
@@ -657,7 +657,7 @@ static void quiet_lookups(struct kunit *test, struct mapper *p)
 
 	mapper_do(p, MAPPER_TAKE);
 	for (func = 0; func < SPREAD_FUNCS; func++) {
-		/* Zeroes are not there either before somebody touched them */
+		/* A page of zeroes is not resident either, until a lookup has touched it */
 		expect(test, p->m, func, USER_NO_FAULTS, func ? gone : -EFAULT);
 		expect(test, p->m, func, USER_FAULTS, gone);
 	}
@@ -698,7 +698,7 @@ static void race(struct kunit *test, bool zeroes)
 	}
 	kunit_release_action(test, mapper_exit, p);
 
-	/* What must have been seen, quiet_lookups() sees; a race is as it comes */
+	/* quiet_lookups() has seen each kind of answer; in a race, any may be missing */
 	KUNIT_EXPECT_EQ(test, fault.wrong, 0);
 	KUNIT_EXPECT_EQ(test, nofault.wrong, 0);
 	KUNIT_EXPECT_EQ(test, p->failed, 0);

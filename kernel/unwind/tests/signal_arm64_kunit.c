@@ -239,8 +239,8 @@ static void signal_leaf(struct kunit *test)
 }
 
 /*
- * Right after a function that has a table: the lookup gives the function's last rule. With
- * the function's frame there, or without
+ * The trampoline lies right after a function that has a table, so the lookup gives the
+ * function's last rule. The function's frame is on the stack, or is not.
  */
 static void signal_behind_function(struct kunit *test)
 {
@@ -264,7 +264,7 @@ static void signal_behind_function(struct kunit *test)
 			     t->text + CALLER);
 	}
 
-	/* The interrupted address is no program's: the function has not called it */
+	/* The interrupted address is not in user space: the rule must not be used instead */
 	sc->pc = (unsigned long)signal_behind_function;
 	put_frame(test, FRAME, sc);
 	start_in_handler(test);

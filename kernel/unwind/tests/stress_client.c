@@ -154,9 +154,9 @@ void stress_wake_holder(void)
 }
 
 /*
- * Wait until other tasks have been served, and other clients cancelled: this must not
- * depend on the waiting callback.  It holds as long as there are requests.  After the last
- * one there may be no other task.
+ * Wait until other tasks have been served, and other clients cancelled: neither may depend on
+ * the waiting callback.  The wait also ends when all requests are made, because there may be no
+ * other task from then on.
  */
 static void hold_on(struct stress_client *client, u64 cookie)
 {
@@ -173,8 +173,8 @@ static void hold_on(struct stress_client *client, u64 cookie)
 }
 
 /*
- * Can the end of the load end the wait?  Not for a task that is about to exit: it has had
- * its fatal signal, and no other would wake it.
+ * Will the signal that ends the load end the wait, too?  Not if the task is about to exit: it
+ * has had its fatal signal, and another one would not wake it.
  */
 static bool can_be_killed(void)
 {

@@ -49,9 +49,9 @@ void stress_nmi(struct pt_regs *regs)
  */
 
 /*
- * When shall a timer that has run since @start expire again? On slow machines, too, the
- * load is to have most of the time; each of the CPUs sends NMIs to this one, which cost
- * about as much as this CPU's timer.
+ * The time until a timer expires again whose function has run since @start. The load must
+ * have most of the time, on slow machines, too. Each of the CPUs sends NMIs to this one; they
+ * cost about as much as this CPU's timer.
  */
 static u64 interval(u64 start)
 {
@@ -125,7 +125,7 @@ static void at_exit(void *data, struct pt_regs *regs, long ret)
 static void at_switch(void *data, bool preempt, struct task_struct *prev,
 		      struct task_struct *next, unsigned int prev_state)
 {
-	/* Above all where a task goes to sleep, with its request pending */
+	/* Mostly when the task goes to sleep: then its request stays pending */
 	if (!(stress_random() % (prev_state ? 4 : 32)))
 		stress_ask_some(UNWIND_STRESS_SWITCH, 0);
 }

@@ -42,7 +42,7 @@ static void send_nmi(int cpu)
 		__apic_send_IPI_mask(cpumask_of(cpu), NMI_VECTOR);
 }
 
-/* To some of the CPUs. To this one less often: it comes at once, always here */
+/* Send some CPUs an NMI. This one gets it less often, because it always comes right here. */
 void stress_send_nmis(void)
 {
 	u32 random = stress_random();
@@ -58,7 +58,7 @@ void stress_send_nmis(void)
 			send_nmi(cpu);
 }
 
-/* The timers have the rate */
+/* @period is not used: the timers determine the rate */
 int stress_nmi_start(u32 period)
 {
 	int cpu, ret;

@@ -141,7 +141,7 @@ static void arm64_leaf(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->state.fp, word_addr(t, 20));
 }
 
-/* So has an address in no function, if it was called */
+/* An address in no function has a caller, too, if it was called */
 static void arm64_no_text(struct kunit *test)
 {
 	struct user_test *t = test->priv;
@@ -156,7 +156,7 @@ static void arm64_no_text(struct kunit *test)
 		EXPECT_STACK(test, UNWIND_STOP_END, ips[i], t->text + MID + BODY,
 			     t->text + OUTER + BODY);
 
-		/* If it was returned to, the register has nothing new */
+		/* If a return led to it, the link register has no other address */
 		begin(test, ips[i] - t->text, 10, 10, ips[i]);
 		EXPECT_STACK(test, UNWIND_STOP_END, ips[i], t->text + OUTER + BODY);
 		begin(test, ips[i] - t->text, 10, 10, 0);
@@ -164,7 +164,7 @@ static void arm64_no_text(struct kunit *test)
 	}
 }
 
-/* So has each instruction of a prologue */
+/* Each instruction of a prologue has a caller, too */
 static void arm64_prologue(struct kunit *test)
 {
 	struct user_test *t = test->priv;

@@ -59,7 +59,7 @@ void start_at(struct kunit *test, unsigned long ip, unsigned long sp, unsigned l
 void take_stack(struct kunit *test);
 /* As far as that is possible without page faults */
 void take_stack_nofault(struct kunit *test);
-/* Step by step, the frame loop finds the frames that it found as ordinary ones */
+/* Unwind again, step by step, without the loop for ordinary frames: the result is the same */
 void expect_steps(struct kunit *test);
 
 /* Maps the text from a file, which has the table of sframe_data.h */

@@ -25,8 +25,8 @@ static void user_fp_chain(struct kunit *test)
 }
 
 /*
- * Where the second frame is, nothing was called: the function that made the stack up has
- * left its own frame pointer
+ * There is no call before the second frame's address: some function has made up this stack,
+ * and has left its own frame pointer there.
  */
 static void user_fp_not_called(struct kunit *test)
 {
@@ -410,7 +410,7 @@ static void user_sframe_cfa_kept(struct kunit *test)
 	start_kept(test, TEST_SP_FUNC, word_addr(t, 15));
 	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_SP_FUNC,
 		     t->text + TEST_KEPT_FUNC + 4);
-	/* The next rule may not have the register, if the call was the last of this one's */
+	/* If another rule is in force at the return address, the callee may change the register */
 	put_word(test, 10, t->text + TEST_KEPT_FUNC + 16);
 	start_kept(test, TEST_SP_FUNC, word_addr(t, 14));
 	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + TEST_SP_FUNC,
@@ -454,7 +454,7 @@ static void user_sframe_fp_lost(struct kunit *test)
 
 #endif /* CONFIG_X86_64 */
 
-/* A rule may lead neither back nor nowhere */
+/* A rule must lead further out, and to an aligned frame */
 static void user_sframe_backwards(struct kunit *test)
 {
 	struct user_test *t = test->priv;

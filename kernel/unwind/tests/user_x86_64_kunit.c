@@ -10,7 +10,7 @@
 #include "sframe_data.h"
 #include "user_fixture.h"
 
-/* The text that is interrupted, in a page of calls: a way that runs on ends at one */
+/* The interrupted text, in a page full of calls: a path that leaves the text ends at a call */
 #define FUNC	(TEST_TEXT_SIZE + 64)
 
 #define INSN_BYTES	16
@@ -179,7 +179,7 @@ static void x86_insns_at_the_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unwind_arch_find_caller(-4UL, &at), -ENOENT);
 }
 
-/* Instructions cost by what they take to decode, and no more are read than may be paid for */
+/* Prefixes make an instruction cost more, and no more are read than the budget allows */
 static void x86_insns_cost(struct kunit *test)
 {
 	static const u8 insn[] = {
