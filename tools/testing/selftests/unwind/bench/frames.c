@@ -3,10 +3,10 @@
  * Measure the cost of a frame, by how the caller is found: frames MODULE KIND...
  *
  * KIND is "fp" for functions with a frame pointer and without a table, or the number of
- * functions without a frame pointer in one registered table.  Or it is the numbers of files
- * and of functions in each, as 2x7936: files have tables, and of 2 files with that many,
- * callers alternate between these. A chain of calls uses functions from the whole table, each
- * once if there are enough. At its end the stack is taken
+ * functions without a frame pointer in one registered table. 2x7936 stands for 2 files with
+ * tables, of that many functions each: callers alternate between the two files. A chain of
+ * calls uses functions from the whole table, each once if there are enough. At its end the
+ * stack is taken
  *
  *	deferred	by perf, from the system call to the complete record
  *	faultable	by unwind_user() alone, which may fault (no page is absent)

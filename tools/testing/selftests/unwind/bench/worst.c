@@ -2,9 +2,9 @@
 /*
  * Measure the most expensive immediate stacks that a program can have: worst MODULE
  *
- * Each stack here is made up, and asks for as much work as the kernel's limit on work
- * allows, by what is dearest for its price.  A stack may go round in a circle, by way of a
- * signal's frame, so the limit alone ends it.  The program prints lines of
+ * Each stack here is made up. It asks for all the work that the kernel's limit allows, of the
+ * kind that takes most instructions for what the kernel charges. A stack may lead in a circle,
+ * through a signal frame: then only the limit ends it. The program prints lines of
  *
  *	worst NAME FRAMES INSTRUCTIONS
  *
@@ -223,7 +223,7 @@ static void pages_make(unsigned int nr)
 		memcpy((uint8_t *)in_pages(i) - 2, trampoline, 2);
 }
 
-/* A frame by its own table after the other, none near the one before */
+/* Each frame has a table of its own, which is far from the table of the frame before */
 static void measure_tables(const char *name, const struct links *links)
 {
 	uint64_t *sp = (uint64_t *)(worst.stack + PAGE);
@@ -235,7 +235,7 @@ static void measure_tables(const char *name, const struct links *links)
 	measure(name, sp, NULL);
 }
 
-/* Have a file in place of this memory, which says the same and cannot change */
+/* Replace the memory by a mapping of a file that has the same contents and cannot change */
 static void put_in_file(void *memory, size_t size)
 {
 	int fd = memfd_create("tables", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -308,7 +308,7 @@ int main(int argc, char **argv)
 	load(argv[1]);
 	text_make();
 	worst.stack = map(STACK_SIZE, PROT_READ | PROT_WRITE);
-	/* Without any, nothing is looked for */
+	/* Register one: if there is no table at all, the kernel does not search */
 	ranges_make(NULL, 1, false);
 	measure_insns("instructions", nop, sizeof(nop));
 	measure_insns("prefixes", prefixes, sizeof(prefixes));

@@ -5,8 +5,9 @@
  * A fault is confined twice: to the calls below one kernel function, by the filter for
  * stack traces, and to one thread, by its count (fail-nth).  The nth allocation there fails,
  * and nothing else in the system does.  So a test can let each fail in turn until none is
- * left.  Kernel's workers have no count: all that they allocate below a function fails, for
- * a number of times.  This is for threads, too: many a failure only leads to another try.
+ * left.  A kernel worker has no such count.  For workers, all allocations below the function
+ * fail, up to a number of times: faults_all().  Tests use that for threads, too, because a
+ * single failure often only leads to another attempt.
  *
  * Faults belong to the system, and processes that use them take turns.
  */
@@ -27,8 +28,9 @@ const char *faults_init(void);
 void faults_end(void);
 
 /*
- * Confine faults to the calls below a function; 0, or -1 if there is no such function.  Of
- * several names, for what the compiler may inline, the first that there is.
+ * Confine faults to the calls below a function; 0, or -1 if there is no such function.  If the
+ * compiler may inline the function, its callers' names follow: the first one that exists is
+ * used.
  */
 int faults_below(enum faults what, const char *functions);
 

@@ -32,8 +32,8 @@ asm(".pushsection .text\n"
 	"1:	movl	$110, %eax\n"
 	"	syscall\n"
 	/*
-	 * The way that is taken shows nothing, because of the call; the other one, for
-	 * an error that getppid() does not have, shows a frame record
+	 * The path that is taken ends at a call, so it shows nothing. The other path
+	 * shows a frame record: it is for errors, which getppid() does not have.
 	 */
 	"	testl	%eax, %eax\n"
 	"	js	3f\n"

@@ -60,8 +60,8 @@ int self_set_stack(void *stack, size_t size);
 void self_sample(void);
 
 /*
- * Functions for probes, one after the other.  Of the first one's instruction, the kernel does
- * itself what it does; of the second one's, it executes a copy.
+ * Functions for uprobes.  The kernel emulates the probed instruction of the first one; it
+ * has a copy of the second one's executed.
  */
 void self_probed_jump(void);
 void self_probed_other(void);

@@ -815,8 +815,8 @@ static void run_switches(void)
 #if defined(__x86_64__)
 
 /*
- * Libraries of coroutines let the first function return to an address that stands out, and
- * leave it the frame pointer of the function that started the coroutine
+ * Coroutine libraries give the first function a conspicuous return address, and leave it the
+ * frame pointer of the function that started the coroutine.
  */
 static void first_function(void)
 {
@@ -861,7 +861,7 @@ TEST_F(coroutine, whose_first_return_address_is_made_up_ends_there)
 	EXPECT_EQ(ARRAY_SIZE(made_up), right);
 }
 
-/* A stack pointer between two words: frames lie as far from it as ever */
+/* The stack pointer is not aligned; frames are at the usual distances from it */
 ASM_LABEL(unaligned_sample_at);
 ASM_LABEL(unaligned_ra);
 ASM_FUNCTION(unaligned_sample,
@@ -1085,7 +1085,7 @@ TEST_F(coroutine, called_without_a_table_in_the_same_mapping_ends)
 	void *ends[STACKS];
 
 	ASSERT_TRUE(alloc_stacks(ends));
-	/* Here the stack pointer is the end of the mapping, and below not */
+	/* The stack pointer is at the end of the mapping in the first run, and not in the second */
 	whole_run(calls_on_no_table, ends[2], ends[0]);
 	EXPECT_TRUE(ended_by(&self->trace, "no table and no frame pointer'"));
 	whole_run(calls_on_no_table, ends[1], ends[0]);

@@ -683,7 +683,7 @@ static void call_vfork(struct shared *shared)
 	/* arm64 has no system call for it */
 	if (!syscall3_at(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0,
 			 &shared->ip)) {
-		/* If it were through before the parent sleeps, that would not sleep at all */
+		/* Wait until the parent sleeps: it would not if its child were done before */
 		while (sleeps_in(getppid()) == -1)
 			;
 		syscall3_at(SYS_execve, (long)shared->path, (long)exec_argv, 0,
@@ -711,8 +711,8 @@ TEST_F(task, parent_in_vfork_delivers_its_stack)
 }
 
 /*
- * Nothing is loaded or brought in: a task ends in code that keeps no frame pointer, or its
- * callers' frames lie on pages that are not mapped just now
+ * Nothing is loaded or brought in for a task that ends. Here, it ends in code that keeps no
+ * frame pointer, or while its callers' frames lie on pages that are not mapped.
  */
 
 static struct shared *ending;
@@ -931,8 +931,8 @@ static void end_on_file(struct shared *shared)
 }
 
 /*
- * The frame record of end_far_away(), or of begin_far_away(), is not mapped: is what began it
- * on the stack?
+ * The frame record of end_far_away(), or of begin_far_away(), lies on a page that was dropped.
+ * Was it brought in, so that the stack continues there?
  */
 static void expect_pages(struct __test_metadata *_metadata, struct _test_data_task *self,
 			 const struct end *end, bool brought_in)

@@ -369,7 +369,7 @@ static void run_raise(void)
 	whole_run(raise_usr1, NULL, NULL);
 }
 
-/* (A breakpoint at its system call would make the kernel report a step to nobody) */
+/* (At its system call, the kernel would report its own step over the breakpoint) */
 TEST_F(handler, at_restorer_has_whole_stack)
 {
 	struct stack stack, expected;

@@ -418,7 +418,7 @@ TEST_F(restorer, that_is_no_longer_installed_is_crossed)
 
 static unsigned long dropped_page, dropped_size;
 
-/* As in a child of fork(): it has mapped no text of files but what it has run itself */
+/* As in a child after fork(): only text that it has run itself is in its page tables */
 static void dropping_handler(int sig, siginfo_t *info, void *context)
 {
 	long ret = SYS_madvise;
@@ -965,7 +965,7 @@ static char *keyed;
 static long wrote[2];
 static int wrote_errno[2];
 
-/* The kernel reads for the program as the program may */
+/* A system call reads memory with the program's own rights */
 static void try_write(int i)
 {
 	wrote[i] = write(pipe_fds[1], keyed - 1, 1);

@@ -302,9 +302,9 @@ static int judge_hist_text(int ret)
 }
 
 /*
- * Some memory is allocated for the first client that has a number, and never freed.  So
- * the clients of all attempts stay until the end, and an earlier one has the number that
- * others may have had.
+ * The kernel allocates some memory for the first client that has a number, and never frees
+ * it.  So each attempt needs a new number: the clients of all attempts stay until the end, and
+ * one that is opened first takes the number that earlier clients may have had.
  */
 static unsigned int *nr_clients;
 

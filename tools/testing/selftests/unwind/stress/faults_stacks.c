@@ -83,7 +83,7 @@ static int stack_of(chain_fn fn)
 	return stack_begins_with(&stack, &expected) ? LESS : WRONG;
 }
 
-/* A stack of another size needs another buffer.  Events of the last attempt may yet go. */
+/* Another limit makes the kernel allocate new buffers.  Events of the last attempt delay it. */
 static bool change_size(void)
 {
 	const int64_t end = now_ms() + PATIENCE_MS;

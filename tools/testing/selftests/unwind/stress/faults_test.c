@@ -158,7 +158,7 @@ static int attempt_all(const struct site *site)
 	number--;
 	printf("# %s, %s: %u faults, %u of them show\n", site->name, site->function, number,
 	       shown);
-	/* Not each has to: some allocations are tried again, in another way */
+	/* A single failure need not show: some allocations are tried again, in another way */
 	if (site->what == FAULTS_MEMORY && !site->end) {
 		if (!attempt(site, EVERY) || !shared->failures ||
 		    !is_right(site, shared->ret)) {
@@ -171,13 +171,13 @@ static int attempt_all(const struct site *site)
 		printf("# %s: it could not end\n", site->name);
 		return -1;
 	}
-	/* Nobody tries to copy again */
+	/* A copy that fails is not tried again, so each failure has to show */
 	if (site->what == FAULTS_COPIES && shown != number)
 		return -1;
 	return number < site->least ? -1 : number;
 }
 
-/* Give back the tables of files; the kernel does not report it (4) */
+/* Have the kernel free the tables of files (2), without a message in its log (4) */
 static int give_back(void)
 {
 	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);

@@ -83,7 +83,7 @@ enum end { ANSWER, IGNORE, EXIT, EXEC };
 static __thread enum end in_handler;
 static bool is_child;
 
-/* The C library declares that its syscall() calls nothing here, so a handler is no excuse */
+/* syscall() is declared as a leaf: the compiler may assume that no handler runs during it */
 static void set_end(enum end end)
 {
 	in_handler = end;

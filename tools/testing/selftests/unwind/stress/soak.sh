@@ -91,7 +91,7 @@ memory()
 		}' /proc/meminfo >>soak.log
 }
 
-# grown COLUMN - prints means, and fails if there is more and more
+# grown COLUMN - prints the means of the second and last quarter; fails if it has grown
 grown()
 {
 	awk -v column="$1" -v all="$MINUTES" '

@@ -110,14 +110,14 @@ static int open_event(void)
 		return -ENOENT;
 	choose_mode(&attr);
 	spoilt = one_in(4) && spoil(&attr, sizeof(attr));
-	/* Of what is not known, it may sample much */
+	/* A spoilt attribute may name another event, which may be very frequent */
 	if (spoilt && !attr.freq && attr.sample_period < 100000 &&
 	    attr.type == PERF_TYPE_SOFTWARE)
 		attr.sample_period += 100000;
 	events[i].fd = event_open(&attr, 0, -1);
 	if (events[i].fd < 0)
 		return -errno;
-	/* Inherited events have no buffer of one task */
+	/* This fails for inherited events: they cannot have the buffer of one task */
 	ring_map(&events[i].ring, events[i].fd, PAGES);
 	return 0;
 }

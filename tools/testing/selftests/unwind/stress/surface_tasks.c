@@ -78,7 +78,7 @@ static void on_request(int signal, siginfo_t *info, void *context)
 			ret = end == 6 || end == 7 ? 0 : 1;
 		if (!ret)
 			atomic_fetch_add(&surface->answers, 1);
-		/* Late, or asked by a signal of somebody else */
+		/* It may be late, or there was no request: any task may have sent the signal */
 		if (ret > 0 || (ret && (end == 0 || end > 5) && ret != -ETIMEDOUT &&
 				ret != -ESRCH && ret != -ENOENT))
 			surface_error("answer", ret);
@@ -94,7 +94,7 @@ static void on_signal(int signal)
 	errno = saved;
 }
 
-/* Where, before this process ends */
+/* Report where this process has crashed, before it ends */
 static void on_crash(int signal, siginfo_t *info, void *context)
 {
 	const ucontext_t *uc = context;
@@ -308,7 +308,7 @@ static int exit_self(void)
 	_exit(0);
 }
 
-/* It may be in any operation.  A number is no other process's: it was waited for by none yet */
+/* It may be in any operation.  No other process has its number yet, as it was not reaped. */
 static int kill_other(void)
 {
 	const unsigned int i = draw(SURFACE_PROCESSES);

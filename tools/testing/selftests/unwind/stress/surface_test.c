@@ -394,7 +394,7 @@ static int count_tables(void)
 	int fd = open("/dev/unwind", O_RDONLY | O_CLOEXEC), caches, ret;
 	const char *value;
 
-	/* Without a word in the log (4) */
+	/* Free the tables (2), without a message in the log (4) */
 	caches = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
 	for (value = "422"; *value; value++)
 		if (pwrite(caches, value, 1, 0) != 1)

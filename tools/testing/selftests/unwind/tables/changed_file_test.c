@@ -197,7 +197,7 @@ TEST_F(changed, file_written_again_and_again_never_uses_an_old_table)
 		ret = through(env, &env->image);
 		ASSERT_NE(THROUGH_ERROR, ret);
 		throughs += ret == THROUGH;
-		/* Let the next one meet tables of any age, if any */
+		/* Vary the time, so that the next stack may meet a table of any age, or none */
 		usleep(1000 * i);
 		ASSERT_NE(THROUGH_ERROR, through(env, &env->image));
 	}

@@ -437,7 +437,7 @@ TEST_F(file, shared_mapping_has_its_table)
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
 }
 
-/* Nothing but the text, where no program header would place it */
+/* Map nothing but the text, where no program header would place it */
 TEST_F(file, text_mapped_alone_has_its_table)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
@@ -798,7 +798,7 @@ static int map_headers(const struct file_env *env)
 		    env->fd, 0) == env->image.base ? 0 : -1;
 }
 
-/* Between what is left of the file's mappings, it is the file's */
+/* Between other mappings of the file, the copy counts as the file's text */
 TEST_F(shared, and_copied_to_anonymous_memory_is_known)
 {
 	struct file_env *env = &self->env;
@@ -831,7 +831,7 @@ TEST_F(shared, and_copied_to_anonymous_memory_in_pieces_is_known)
 	EXPECT_EQ(THROUGH, await_through(env, &image));
 }
 
-/* It is between two files, or not where the file's text was */
+/* The copy has another file on one side, or is not where the file's text was */
 TEST_F(shared, and_copied_without_its_neighbours_is_not_known)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
@@ -842,7 +842,7 @@ TEST_F(shared, and_copied_without_its_neighbours_is_not_known)
 	EXPECT_EQ(THROUGH, through(env, &env->image));
 	ASSERT_EQ(0, copy_text(text));
 	EXPECT_EQ(THROUGH, through(env, &env->image));
-	/* The file's, but not as far away as in the file */
+	/* Another mapping of the same file, but not at the distance that it has in the file */
 	ASSERT_EQ(above, mmap(above, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, env->fd, 0));
 	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
 	ASSERT_EQ(above, mmap(above, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, env->fd,
@@ -867,7 +867,7 @@ TEST_F(shared, in_place_of_anonymous_memory_has_its_table)
 	EXPECT_ONE_LOAD(env, env->fd);
 }
 
-/* It costs one look at it in all processes, and costs other files nothing */
+/* The kernel reads a bad file once for all processes, and other files are not affected */
 TEST_F(shared, bad_file_is_looked_at_once)
 {
 	struct code_file bad = code_file_usual;

@@ -1118,7 +1118,7 @@ static void *probe(void *arg)
 	return NULL;
 }
 
-/* Only the end of the table has anything to do with frames */
+/* The end of the table, which alone describes frames */
 static char *table_rows(char *table)
 {
 	return table + sizeof(struct sframe_header) + LARGE * sizeof(struct sframe_fde);

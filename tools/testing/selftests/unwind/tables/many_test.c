@@ -167,7 +167,7 @@ TEST_F_TIMEOUT(ranges, many_are_inherited, 180)
 	EXPECT_TRUE(all_there(self));
 }
 
-/* Does code of the pages from @first on, @nr of them, have no table, and other code have one? */
+/* Does the code in @nr pages from @first on have no table, and all other code have one? */
 static bool all_there_but(struct _test_data_ranges *self, unsigned int first, unsigned int nr)
 {
 	const char *begin = self->code.text + first * getpagesize();

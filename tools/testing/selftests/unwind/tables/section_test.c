@@ -102,7 +102,7 @@ static void through_elsewhere(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, wait_for(pid));
 }
 
-/* As a C library registers it: those who do and those who do not have one table */
+/* A process that registers the section, as a C library does, shares the file's own table */
 TEST_F(section, named_by_its_file_is_the_files_table)
 {
 	struct file_env *env = &self->env;

@@ -688,7 +688,7 @@ static bool await_stack(struct records *recs, struct ring *ring)
 	return records_count(recs, PERF_RECORD_CALLCHAIN_DEFERRED);
 }
 
-/* It cannot exit yet, but its stack is there, as far as it is known, with the reason of its end */
+/* It cannot exit yet, but the known part of its stack is there, with a stop reason */
 TEST_F_TIMEOUT(slow, mmap_does_not_hold_up_the_stack_of_a_killed_task, 60)
 {
 	struct busy *busy = make_busy(self, true);

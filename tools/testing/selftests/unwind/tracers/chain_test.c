@@ -500,7 +500,7 @@ static noinline void native_function(void)
 	runtime.frame = own.frame;
 }
 
-/* A frame that is first, and is not, or the other way round */
+/* The frame whose bit KIND_FIRST is changed while the stack is built */
 static struct frame *changed;
 
 static noinline void native_change(void)
@@ -748,7 +748,7 @@ TEST_F(stack, fewer_groups_than_native_frames_stand_apart)
 	EXPECT_APART(OUTER);
 }
 
-/* It is executed by none of them, so it belongs to the caller's; it has no file */
+/* eval() does not execute this frame, so it is placed with its caller's; it has no file */
 TEST_F(stack, function_without_code_belongs_to_its_callers_frame)
 {
 	const struct runtime_frame *found;
@@ -801,7 +801,7 @@ TEST_F(stack, frame_without_a_function_is_not_reported)
 	EXPECT_EQ((uintptr_t)&functions[0], found[1].function);
 }
 
-/* Bits that are not of the address are no part of it */
+/* Bits outside of function_mask are not part of the address */
 TEST_F(stack, tags_of_functions_are_removed)
 {
 	INNER->function = (void *)((uintptr_t)INNER->function | 5);

@@ -27,7 +27,7 @@
 
 #define RATE		4000
 #define PAGES		512
-/* NMIs in entry code: enough to be sure, and the samples in which there are as many */
+/* NMIs that have to hit entry code, and the number of samples after which the test gives up */
 #define WANTED		20
 #define MAX_SAMPLES	20000
 

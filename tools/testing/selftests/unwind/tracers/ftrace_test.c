@@ -236,7 +236,7 @@ TEST_F(option, stack_of_a_task_that_moves_to_another_cpu_is_there)
 	EXPECT_EQ(1, ftrace_announced(&self->log, self_path));
 }
 
-/* A reader of one CPU's buffer needs no other one */
+/* One CPU's buffer can be read without the other ones */
 TEST_F(option, file_is_announced_in_the_buffer_of_each_stack)
 {
 	char self_path[192] = "", file[32];

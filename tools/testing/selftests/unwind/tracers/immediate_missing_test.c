@@ -250,8 +250,7 @@ static bool becomes_whole(struct subject *subject, chain_fn fn)
 
 /*
  * One sample with the sysctl off and many with it on, of a file that is open for writing:
- * all have the same stack. The kernel tries again after 20 ms if the file is new, and
- * after a second from then on.
+ * all have the same stack. The kernel tries again after a second.
  */
 static bool is_rarely_requested(struct subject *subject, chain_fn fn)
 {

@@ -125,7 +125,7 @@ static int told(struct _test_data_bpf_in_nmi *self, const struct bpf_event *even
 	struct cookies *cookies = event->kind == BPF_ASKED ? &self->asked :
 							     &self->delivered;
 
-	/* On its way to exit, with its memory or without */
+	/* A task that is exiting is refused, with its memory or without */
 	if (event->kind == BPF_ASKED && event->ret < 0)
 		return event->ret == -ESRCH || event->ret == -ENOENT ? 0 : -1;
 	if (cookies->nr == ARRAY_SIZE(cookies->cookie))

@@ -190,8 +190,8 @@ TEST_F_TIMEOUT(profiler, finds_where_it_sleeps, 120)
 	folded = read_folded(STACK "naps;");
 	EXPECT_EQ(0, folded.broken + folded.missing);
 	/*
-	 * In microseconds.  A nap may be over before the processor is given away, where
-	 * that is kept from running; then it is none.
+	 * In microseconds.  If the thread is kept from running, its nap may be over before
+	 * it gives up the processor; then it has not slept.
 	 */
 	EXPECT_LE((unsigned long)ROUNDS / 2 * NAP_US, folded.weight);
 	TH_LOG("%lu us asleep, in %d naps of %d", folded.weight, ROUNDS, NAP_US);

@@ -411,7 +411,7 @@ static int do_nothing(void)
 
 #define TURNS		300
 
-/* One of the things that decide what becomes of a request */
+/* Change one of the conditions that decide what becomes of a request */
 static void change(int what)
 {
 	static char other[SELF_STACK_SIZE];

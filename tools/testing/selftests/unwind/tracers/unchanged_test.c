@@ -119,7 +119,7 @@ static void sweep(char *memory)
 		call_with_fp((unsigned long)memory + i * getpagesize() + 64);
 }
 
-/* Memory above this thread's stack: that is where frame pointers are followed to */
+/* The memory lies above this thread's stack, where the unwinder follows frame pointers */
 static void *thread_sweeps(void *memory)
 {
 	sweep(memory);
