@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What libsframe says about an FRE of a flexible FDE (version 3): it has offsets,
- * but leaves it to its callers to take control words apart.
+ * An FRE of a flexible FDE (version 3), by libsframe: it returns offsets, but its
+ * callers have to decode control words themselves.
  */
 #include "diff_libsframe.h"
 

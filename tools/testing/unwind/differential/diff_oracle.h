@@ -28,8 +28,8 @@ struct oracle_func {
 u8 oracle_max_version(void);
 
 /*
- * Whether it is meant to read a section, of which @bytes is the header; it is not
- * if that has a later version, or flags that are of later date than this libsframe.
+ * Is this libsframe meant to read a section with the header @bytes?  Not if the
+ * header's version, or one of its flags, is newer than this libsframe.
  */
 bool oracle_reads(const u8 *bytes);
 

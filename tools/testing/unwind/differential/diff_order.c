@@ -2,13 +2,13 @@
 /*
  * Big-endian sections on a little-endian host (or the other way round).
  *
- * The decoder reads in the machine's own order and knows of no other: a kernel
- * meets tables of its own order only.  So that one here meets the other, each
- * value is swapped on its way from memory, in the size in which it is read; the
- * decoder computes with what it would on that machine.
+ * The decoder reads only the machine's own byte order, as a kernel meets tables
+ * of its own order only.  To test the other order, each value is swapped on its
+ * way from memory, in the size in which it is read.  So the decoder computes with
+ * the values that it would have on a machine of that order.
  *
- * The header is the exception.  It is read in words without regard to what they
- * hold, and there it is the fields in a word that have an order, not the word.
+ * The header is the exception.  It is read in words that hold several fields:
+ * there, each field is swapped, not the word.
  */
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include <linux/types.h>
 
 /*
- * Call before reading the section that was mapped at @addr: if it is of the other
- * byte order, whatever is read of it is swapped; returns whether that is so.
+ * Call this before reading the section that was mapped at @addr.  If the section
+ * has the other byte order, all reads of it are swapped, and this returns true.
  */
 bool order_follow(unsigned long addr, const u8 *bytes, size_t size);
 

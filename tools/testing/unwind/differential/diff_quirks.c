@@ -5,8 +5,8 @@
  *
  * A case passes if the kernel's decoder has the right answer, and if the differ's
  * way of asking libsframe (diff_oracle.c) gets it in spite of the error.  Whether
- * libsframe still errs is noted, not judged: a case that is noted as right can go,
- * and what diff_oracle.c does because of it.
+ * libsframe still errs is printed, not judged.  If it is right by now, the case
+ * can go, and with it the workaround in diff_oracle.c.
  *
  * As there are two libraries, there are two such programs, which differ in their
  * cases: diff_quirks2.c and diff_quirks3.c, for the version each reads at most.

@@ -13,7 +13,7 @@ struct quirk {
 	struct sfb_table	table;
 	s64			offset;	/* that is looked up */
 	struct unwind_frame_rule	want;
-	/* Whether libsframe, asked without precaution, has another answer */
+	/* Does libsframe have another answer, without the workarounds of diff_oracle.c? */
 	bool (*errs)(sframe_decoder_ctx *ctx, s64 offset);
 };
 

@@ -2,8 +2,8 @@
 /*
  * Fuzz targets: any bytes as a section, any address looked up in it.
  *
- * Whatever the bytes are, and whatever the memory does that they are in, the
- * promises of lookup.h must hold, and besides:
+ * Whatever the bytes are, and however their memory changes, the guarantees of
+ * lookup.h must hold.  In addition:
  *
  * - The run is short: a read too many is noticed when it happens.
  * - The answer is a function of what was read: the same reads, the same answer.
@@ -53,8 +53,8 @@ void fuzz_die(const char *why)
 }
 
 /*
- * Counts where reads go, and changes one value in eight, as a writer would who
- * is not in step.
+ * Counts reads by the part of the section, and changes one value in eight, as if
+ * another thread wrote to the section at the same time.
  */
 static void observe(unsigned long addr, void *val, size_t size)
 {
@@ -105,9 +105,9 @@ static void check_failure(int ret)
 }
 
 /*
- * Per entry its start and its size, per FRE its start and its info; then what is
- * found is read on: up to four fields, the start of the next FRE, the words.  Two counts
- * are read before, and three fields of the entry again.
+ * A lookup reads the start and size of each entry, and the start and info of each
+ * FRE.  Of the ones that it finds, it reads up to four more fields, the start of the
+ * next FRE, and the words.  It reads two counts first, and three fields again.
  */
 static void set_bounds(const struct sframe_section *sec)
 {
@@ -210,7 +210,7 @@ static void find(const struct sframe_section *sec, unsigned long ip)
 		fuzz_table_compare(ip, answer.ret, &answer.rule);
 }
 
-/* Where function @i says it is; the caller knows that the entry lies inside */
+/* Where function @i starts by its entry, which lies inside the section (the caller checks) */
 static unsigned long func_start(const struct sframe_section *sec,
 				const u8 *bytes, u32 i, u32 *size)
 {
@@ -287,7 +287,7 @@ static void run(const u8 *bytes, size_t size, u8 abi)
 	int ret = read_header(&sec, size, abi);
 	u32 i;
 
-	/* A table is built from a copy, which holds still and is there */
+	/* A table is built from a copy, which does not change and has no missing pages */
 	if (target == FUZZ_PLAIN)
 		fuzz_table_open(bytes, size, BASE, abi, ret, &sec);
 	if (ret) {

@@ -40,7 +40,7 @@ enum fuzz_outcome {
 	FUZZ_OUTCOMES,
 };
 
-/* How often each was seen: a fuzzer that sees only some tests only some */
+/* How often each was seen: a fuzzer tests only the outcomes that it reaches */
 extern unsigned long fuzz_outcomes[FUZZ_OUTCOMES];
 
 /* Try one input; does not return when a promise is broken */

@@ -166,7 +166,7 @@ static int write_seeds(const char *dir)
 
 static void try_present(void)
 {
-	/* A lookup is bounded; what is not ends here.  A busy machine ends nothing. */
+	/* Lookups are bounded: end an endless one.  CPU time does not depend on other load. */
 	const struct itimerval limit = { .it_value.tv_sec = 20 };
 	enum fuzz_target target;
 

@@ -109,7 +109,7 @@ static void count_entries(const struct func *func)
 
 	if (func->info & SFB_PCMASK)
 		repeats = func->rep_size ? func->size / func->rep_size + 1 : 0;
-	/* One more per block, where its first FRE may come late; a bound, so not exact */
+	/* One more per block, whose first FRE may start late: a bound, not the exact number */
 	num_entries += (func->num_fres + 1ULL) * repeats;
 	if (num_entries > 1ULL << 40)
 		num_entries = 1ULL << 40;

@@ -2,9 +2,8 @@
 /*
  * Changes of a table that leave it well formed.
  *
- * Each takes its place at random, and does nothing where the table has no such
- * place.  Some multiply what they find by hundreds: the bounds of lookups are
- * there.
+ * Each is made at a random place, and does nothing if the table has no place for
+ * it.  Some repeat a function or an FRE hundreds of times, for long searches.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include "sframe_gen.h"
 #include "sframe_model.h"
 
-/* More than a lookup that must not fault looks at */
+/* For long searches, within the bounds of lookups: sframe_fuzz_main.c exceeds these */
 #define MANY_FUNCS	300
 #define MANY_FRES	1100
 
@@ -184,7 +183,7 @@ static void change_table(struct model *model, u64 *state)
 	}
 }
 
-/* Rows of @func that are its own, with room for @more; NULL: none left */
+/* Copy the FREs of @func, so that no function shares them, with room for @more; or NULL */
 static struct sfb_fre *own_fres(struct model *model, struct sfb_func *func,
 				u32 more)
 {

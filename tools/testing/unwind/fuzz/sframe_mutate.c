@@ -2,10 +2,10 @@
 /*
  * Mutations of fuzz inputs that know the format.
  *
- * Two kinds, alone or one after the other.  The first takes the table apart,
- * changes what it says, and puts it together: what depends on each other (counts,
- * lengths, offsets) still fits, so that the change is reached by a lookup.  The
- * second spoils single fields where they stand, and nothing fits any more.
+ * There are two kinds, alone or one after the other.  The first takes the table
+ * apart, changes a part, and puts it together again: counts, lengths and offsets
+ * fit the change, so that lookups reach it.  The second spoils single fields in
+ * place, so that these do not fit any more.
  */
 #include <string.h>
 
@@ -110,7 +110,7 @@ static void spoil_fres(struct section *sec, u64 *state)
 		      state);
 }
 
-/* The end is cut off; mostly the header knows, else it is refused */
+/* Cut off the end; mostly the header is adapted, because it would be refused otherwise */
 static void shorten(struct section *sec, u64 *state)
 {
 	u32 len = gen_below(state, 64);
@@ -122,7 +122,7 @@ static void shorten(struct section *sec, u64 *state)
 		put32(sec, SFB_HDR_FRE_LEN, get32(sec, SFB_HDR_FRE_LEN) - len);
 }
 
-/* The FREs are followed by what stands somewhere else */
+/* Append bytes from another place in the section to the FREs */
 static void lengthen(struct section *sec, u64 *state)
 {
 	u32 at = gen_below(state, sec->size);

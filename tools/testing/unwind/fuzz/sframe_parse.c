@@ -142,7 +142,7 @@ bool model_parse(struct model *model, const u8 *bytes, u32 size)
 	for (i = 0; i < num && fdes + (i + 1) * fde_size <= in.size; i++)
 		parse_func(model, &in, fdes + i * fde_size);
 	fdes += i * fde_size;
-	/* What overlaps, or has room for gigabytes, is nothing to be put together */
+	/* Do not put together a section whose parts overlap, or lie gigabytes apart */
 	if (in.fres < fdes || in.fres > in.size)
 		return false;
 	table->fre_gap = in.fres - fdes;
@@ -155,7 +155,7 @@ u32 model_build(const struct model *model, u8 *bytes, u32 max)
 	u64 fres = 0;
 	u32 size, i;
 
-	/* Shared FREs become many: not worth building what cannot fit */
+	/* Shared FREs are written once per function: do not build what cannot fit */
 	for (i = 0; i < model->table.num_funcs; i++)
 		fres += model->funcs[i].num_fres;
 	if (2 * fres > max)

@@ -12,8 +12,8 @@
 #include "sframe.h"
 
 /*
- * The bounds that the opening comment of kernel/unwind/sframe.c states. They are repeated
- * on purpose: a change that raises one breaks a guarantee.
+ * The bounds that Documentation/core-api/unwind-sframe.rst states. They are repeated on
+ * purpose: a change that raises one breaks a guarantee.
  */
 #define MAX_SCAN		16384
 #define MAX_FRES		65536

@@ -32,7 +32,7 @@ static int unwind_mutant;
 #ifndef WORD
 #define WORD 0
 #endif
-/* Its address.  Reads are at sums with it, so that one is as good as another. */
+/* The section's address.  Reads are relative to it, so a proof for one is good for all. */
 #define START 0x7f1234567000UL
 
 /* The stretch in which reads may be, and how many have been made */
@@ -81,7 +81,7 @@ static struct sframe_section any_section(void)
 	struct sframe_section sec;
 
 	unwind_mutant = MUTANT;
-	/* A constant, which spares a multiplication by what is none */
+	/* A constant, which spares CBMC a multiplication by a variable */
 	sec.version = VERSION;
 	sec.start = START;
 	__CPROVER_assume(is_valid(&sec));
@@ -92,7 +92,7 @@ static struct sframe_section any_section(void)
 	return sec;
 }
 
-/* The rules alone may be read.  Where they are does not matter: addresses are sums with it */
+/* The FREs alone may be read.  Their place does not matter: addresses are relative to it. */
 static void only_fres(struct sframe_section *sec)
 {
 	sec->fres = START;
@@ -172,8 +172,8 @@ void prove_entry(void)
 }
 
 /*
- * A walk begins at any position of 32 bits, and each rule of it moves on: so no number of
- * rules leads beyond what is checked here.
+ * A walk begins at any position of 32 bits, and each FRE moves it on.  So a walk over any
+ * number of FREs leads to no position that is not checked here.
  */
 void prove_fre(void)
 {
@@ -211,7 +211,7 @@ void prove_rules(void)
 	struct sframe_fre fre;
 
 	only_fres(&sec);
-	/* As prove_fre leaves it; size and place are constants, so that addresses are almost */
+	/* As prove_fre leaves it, but with a constant word size and position, which is cheaper */
 	fre.info = (fre.info & ~SFRAME_FRE_DATAWORD_SIZE) | WORD << 5;
 	fre.words = 1000;
 	__CPROVER_assume(fre.words <= sec.fre_len);

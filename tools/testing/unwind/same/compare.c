@@ -142,7 +142,7 @@ static enum verdict whose(const struct stack *kernel, const struct stack *dwarf,
 	return parted == kernel->num ? NO_TABLE_CUT : NO_TABLE_OTHER;
 }
 
-/* Had libdw a wrong stack pointer where the two part, by .eh_frame of a frame further in? */
+/* Did .eh_frame of a frame further in give libdw a wrong stack pointer before they part? */
 static bool is_misled(const struct stack *dwarf, unsigned int parted)
 {
 	unsigned int i;

@@ -423,7 +423,7 @@ static void overlapping(void)
 	close_table(table);
 }
 
-/* Where one is out of order, sorting must not change which of two comes first */
+/* In an unsorted index, too, the first of several functions at one address has to win */
 static void overlapping_unsorted(void)
 {
 	struct sfb_func funcs[100];
@@ -477,7 +477,7 @@ static void empty(u8 version)
 	expect_no_table(&section, -ENOENT);
 }
 
-/* From a span that is allowed to more: few entries, a lot of text */
+/* Few entries for a lot of text: the largest span that is allowed, and larger ones */
 static void far_apart(void)
 {
 	/* Entries: one before all, FRE and end of each function */
@@ -733,7 +733,7 @@ void test_table(void)
 		layout(version, 0);
 		unsorted(version, SFB_PCREL);
 		unsorted(version, 0);
-		/* The flag of a section that says it is sorted is not believed */
+		/* The flag that says that a section is sorted is not believed */
 		unsorted(version, SFB_SORTED);
 		empty(version);
 		repeated(version, 16 * 20, 16);

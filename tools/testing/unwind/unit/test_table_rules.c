@@ -331,7 +331,7 @@ static void claimed(u8 version)
 	table = build_text(&img);
 	expect_rules(table, 0, 16, SFRAME_RULE_BAD);
 	close_table(table);
-	/* It is as large as all text: far too much for a table of a bad function */
+	/* A bad function as large as all text: too many blocks for a table with few entries */
 	sfb_put(&img, sfb_fde(&img, 0) + (version == 2 ? 4 : 8), 4, 0xffffffff);
 	table = build_text(&img);
 	CHECK_EQ(PTR_ERR_OR_ZERO(table), -E2BIG);

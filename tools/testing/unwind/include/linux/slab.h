@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory of what runs in the kernel as well.  It runs out when a test says so. */
+/* Allocations of the kernel's code in user space.  They fail when a test wants that. */
 #ifndef _UNWIND_TEST_SLAB_H
 #define _UNWIND_TEST_SLAB_H
 
