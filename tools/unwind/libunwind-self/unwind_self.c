@@ -106,7 +106,7 @@ static void on_request(int signal, siginfo_t *info, void *context)
 	self.walking = true;
 	self.walk(stack, context, self.data);
 	self.walking = false;
-	/* An answer that is too late is nobody's fault */
+	/* Errors are ignored: an answer may come too late */
 	call(PR_UNWIND_SELF_ANSWER, &stack->answer, sizeof(stack->answer));
 	errno = saved;
 }
@@ -177,7 +177,7 @@ static void free_memory(void)
 	const stack_t none = { .ss_flags = SS_DISABLE };
 	stack_t now;
 
-	/* Another one may be in its place by now; or this is called on it, and it has to stay */
+	/* Disable the stack, unless it was replaced; a stack that the thread runs on has to stay */
 	if (self.mapping && !sigaltstack(NULL, &now) &&
 	    now.ss_sp == (char *)self.mapping + GUARD_SIZE && sigaltstack(&none, NULL))
 		self.mapping = NULL;

@@ -122,7 +122,7 @@ static struct slot *slot_of(struct current *current, unsigned long long cookie)
 	return NULL;
 }
 
-/* The older one goes, unless it waits and the newer does not: then its stack is held */
+/* Replace the older cookie, unless only that one waits: its stack is held, and comes later */
 static struct slot *add_slot(struct current *current, unsigned long long cookie)
 {
 	const unsigned int older = !current->newest;

@@ -30,7 +30,7 @@ struct options {
 	char			**command;
 };
 
-/* Ends the program if it was asked for help, or wrongly */
+/* Ends the program after printing help, or if an option is wrong */
 void read_options(struct options *options, int argc, char **argv);
 
 #endif /* UNWIND_PROFILE_OPTIONS_H */

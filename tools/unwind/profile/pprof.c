@@ -93,7 +93,7 @@ static void put_varint(struct message *message, unsigned long long value)
 	} while (value);
 }
 
-/* 0 is what a reader takes if the field is not there */
+/* Omit zeroes: readers take a missing field for 0 */
 static void put_number(struct message *message, unsigned int field, unsigned long long value)
 {
 	if (!value)
@@ -195,7 +195,7 @@ static void write_sample(gzFile out, const struct recording *recording, unsigned
 	write_field(out, PROFILE_SAMPLES, &message);
 }
 
-/* Names of threads are strings of the profile; later ones would have the numbers of words */
+/* Add all threads' names first: the numbers of words come after the profile's strings */
 static void add_thread_names(void)
 {
 	unsigned int i;

@@ -75,7 +75,7 @@ void answers_note(int answers, int fd, __u64 ms, const char *why)
 	snprintf(answered.why, sizeof(answered.why), "%s", why ?: "");
 	answered.dev = st.st_dev;
 	answered.ino = st.st_ino;
-	/* Without it, status says less */
+	/* If this fails, status shows no answer for the file */
 	if (pwrite(answers, &answered, sizeof(answered),
 		   place_of(answered.dev, answered.ino) * sizeof(answered)) < 0)
 		return;

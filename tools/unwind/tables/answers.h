@@ -9,7 +9,7 @@
 #include <sys/types.h>
 #include <linux/types.h>
 
-/* So many files are remembered at most; a later one may take the place of an earlier one */
+/* Limit of the files that are remembered; a later one may take the place of an earlier one */
 #define ANSWERS_MAX	1024
 
 /**

@@ -80,7 +80,7 @@ bool budget_spend(uid_t uid, __u64 now, __u64 ms)
 	pthread_mutex_lock(&lock);
 	user = find(uid, now);
 	had = user->spent < BUDGET;
-	/* A file that takes no time is not for nothing */
+	/* Every file costs something, also if it takes less than a millisecond */
 	user->spent += ms + 1;
 	had &= user->spent >= BUDGET;
 	pthread_mutex_unlock(&lock);

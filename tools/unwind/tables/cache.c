@@ -7,9 +7,9 @@
  *
  * The converter sees nothing of a file but the copy, so a hit is right whatever the file
  * does, even if it changes meanwhile or breaks the parser: it can only spoil the entry of
- * its own copy.  That is why the digest is neither made in the sandbox nor of the file.
- * Reading the file there, and not here, keeps the limit of time.  The name covers two
- * things beside the copy: the converter's sources (CONVERTER) and the section's address.
+ * its own copy.  That is why the digest is made of the copy, and outside of the sandbox.
+ * The file is read inside, so that the sandbox's time limit covers slow files.  Beside the
+ * copy, the name covers the converter's sources (CONVERTER) and the section's address.
  *
  * An entry has a digest of itself.  A damaged one is ignored, and replaced.  So is one in
  * which another user could have written: the directory and the file have to be root's or
@@ -135,7 +135,7 @@ static bool read_entry(int fd, const __u8 *key, struct unwind_cache_entry *entry
 		unwind_table_free(table);
 		return false;
 	}
-	/* For the limit: it was used */
+	/* Note that it was used: keep_limit() removes the entries that were not used for longest */
 	if (time(NULL) - st.st_mtime > DAY)
 		futimens(fd, NULL);
 	return true;
@@ -391,7 +391,7 @@ void cache_close(struct cache *cache)
 		close(cache->shared);
 }
 
-/* Where audit.c maps it: programs that are linked to an address lie low */
+/* Where audit.c maps it: above a program with a fixed (low) address, else below the object */
 static __u64 address_for(int image)
 {
 	Elf64_Half type = ET_DYN;
@@ -446,7 +446,7 @@ int cache_get(struct cache *cache, int fd, struct unwind_table *table, struct ca
 	memset(table, 0, sizeof(*table));
 	if (cache->own >= 0 || cache->shared >= 0)
 		image = unwind_extract_sandboxed(fd);
-	/* There will be no sandbox for the conversion either, or no time */
+	/* Give up: the conversion would not get a sandbox, or enough time, either */
 	if (image == -ETIMEDOUT || image == -EPERM || image == -EAGAIN)
 		return image;
 	if (image < 0)

@@ -112,7 +112,7 @@ struct cfi_cie {
  * @program: its instructions
  * @program_len: bytes of them
  * @cie: index of its CIE
- * @source: what it is from; where two are about the same address, the lower counts
+ * @source: where it is from; if two describe the same address, the lower source counts
  */
 struct cfi_fde {
 	__u64		start;

@@ -260,7 +260,7 @@ static int compare_fdes(const void *a, const void *b)
 		return x->start < y->start ? -1 : 1;
 	if (x->source != y->source)
 		return x->source < y->source ? -1 : 1;
-	/* Then the rest of them describe only addresses that this one describes */
+	/* The longest first: the others then describe only addresses that it describes, too */
 	if (x->end != y->end)
 		return x->end > y->end ? -1 : 1;
 	/* In the file's order, so that the order is always the same */

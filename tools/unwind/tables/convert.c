@@ -23,7 +23,7 @@
  * @file: it
  * @list: its CFI
  * @writer: the section
- * @notes: what is to be said
+ * @notes: addresses without a row, and faults of the CFI
  * @func: start of the current function
  * @cie: its CIE
  * @low: first address that rows are wanted of

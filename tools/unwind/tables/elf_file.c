@@ -312,7 +312,7 @@ static void find_debug_frame(struct elf_file *file)
 		add_cfi(file, section_data(scn, &shdr), 0, false);
 }
 
-/* Given a descriptor, libelf calls more of the system than the sandbox allows */
+/* Given a descriptor, libelf would make system calls that the sandbox does not allow */
 static bool map_file(struct elf_file *file, int fd)
 {
 	const off_t size = lseek(fd, 0, SEEK_END);
@@ -332,9 +332,9 @@ static bool is_in_file(const struct elf_file *file, __u64 offset, __u64 nr, __u6
 }
 
 /*
- * Has the file lost its end?  libelf says then that it has no sections.  Without program
- * headers nothing is known.  Section headers are not loaded: a file without them is whole
- * if its CFI was found.
+ * Has the file lost its end?  libelf then reports no sections.  Without program headers,
+ * nothing is known about the file.  A file without section headers is complete if its CFI was
+ * found, because these headers are not loaded into memory.
  */
 static bool is_cut_short(const struct elf_file *file, const GElf_Ehdr *ehdr)
 {

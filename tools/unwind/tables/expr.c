@@ -105,7 +105,7 @@ static bool is_const(const struct expr_value *val)
 	return val->base == RULE_DEFAULT && !val->deref && !val->scale;
 }
 
-/* A register times a factor, plus a constant; and the same before it is multiplied */
+/* An index is a register times a factor, plus a constant; is_reg() is for no factor yet */
 static bool is_index(const struct expr_value *val)
 {
 	return val->base == RULE_DEFAULT && !val->deref && val->scale;
@@ -347,8 +347,8 @@ static void run_op(struct expr *e)
  * @pc: address of the row
  * @machine: the architecture
  * @val: set to the value
- * @period: raised to how many addresses it is that the value repeats after, a power
- *	of two, if it depends on @pc
+ * @period: if the value depends on @pc, raised to the number of addresses after which
+ *	it repeats, a power of two
  *
  * Return: false if it makes no sense, or is none of the values that there are.
  */

@@ -62,7 +62,7 @@ static void fill_from(const char *path, int fd)
 	if (ret) {
 		failed(path, unwind_convert_error(ret));
 	} else if (cached.error) {
-		/* The next file's has no room either */
+		/* Report this for every file: there is no room for other tables, either */
 		nr_failed++;
 		say(path, strerror(-cached.error));
 	} else if (cached.fd < 0) {
@@ -97,7 +97,7 @@ static int visit(const char *path, const struct stat *st, int type, struct FTW *
 		failed(path, strerror(errno));
 		return 0;
 	}
-	/* Nothing is said of a directory's other files */
+	/* Files in a directory that are no ELF files are skipped silently */
 	if (named || (pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
 		      !memcmp(magic, ELFMAG, sizeof(magic)))) {
 		nr++;

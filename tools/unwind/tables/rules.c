@@ -45,7 +45,7 @@ static int set_rule(struct rule *rule, __u8 base, __u8 reg, bool deref,
 	return rule->offset == offset ? -1 : UNWIND_NOTE_OFFSET;
 }
 
-/* A sum that is read from memory; without that, the index has no place in a rule */
+/* The CFA is in memory at a sum with an index: other rules have no place for an index */
 static int make_cfa_sum(const struct expr_value *val, struct row *row)
 {
 	if (!val->deref)
@@ -58,7 +58,7 @@ static int make_cfa_sum(const struct expr_value *val, struct row *row)
 	return set_rule(&row->cfa, RULE_REG, val->reg, true, val->offset);
 }
 
-/* Rare, and kept out of what each row goes through; so are the others that are noinline */
+/* Rare, so this is kept out of the code for each row, as are other noinline functions here */
 static __attribute__((noinline))
 int make_cfa_by_expr(const struct maker *m, const struct cfi_rule *from, struct row *row)
 {
@@ -227,7 +227,7 @@ int rules_row(const struct machine *machine, const struct cfi_cie *cie,
 	note = make_ra(&m, &row->ra);
 	if (note >= 0)
 		return note;
-	/* Whoever does without the frame pointer is found all the same */
+	/* If the frame pointer is lost, callers that do not use it can still be found */
 	if (make_rule(&m, &state->rules[CFI_FP], machine->fp, &row->fp, UNWIND_NOTE_FP) >= 0)
 		row->fp = (struct rule){ .base = RULE_REG, .reg = RULE_REG_NONE };
 	return make_sp(&m, row);

@@ -78,7 +78,7 @@ static int drop_privileges(void)
 	};
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
 
-	/* Where that is forbidden, as in some namespaces, it keeps its user without privileges */
+	/* Where root cannot change its user, as in some namespaces, it just loses capabilities */
 	if (!geteuid() && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 			   setresuid(NOBODY, NOBODY, NOBODY)) &&
 	    errno != EPERM && errno != EINVAL)

@@ -82,8 +82,8 @@ static void report_refused(const struct unwind_request *request, __u64 ms, const
 }
 
 /*
- * Has the file itself made the conversion fail?  Anything else may be better when the kernel
- * asks again, some seconds later.
+ * Did the conversion fail because of the file itself?  Any other reason may be gone when the
+ * kernel asks again, some seconds later.
  */
 static bool is_final(int error)
 {
@@ -138,7 +138,7 @@ static enum answer answer_with(struct unwind_request *request, const struct unwi
 	return ret;
 }
 
-/* The kernel has refused the table with @error, which means something else to people */
+/* Why the kernel has refused a table, where strerror() would mislead the user */
 static const char *refusal(int error)
 {
 	return error == E2BIG ? "too much code for so few entries" : strerror(error);
@@ -180,7 +180,7 @@ static void convert(struct unwind_request *request)
 		report_refused(request, ms, why, what == ANSWER_FAILED);
 		break;
 	}
-	/* Stacks are waiting for the table, and nobody for this */
+	/* Store it only after the answer: stacks are waiting for that, and nothing for this */
 	cache_store(&cache, request->fd, &table, &cached);
 	if (cached.fd >= 0)
 		close(cached.fd);
@@ -368,7 +368,7 @@ static int run(bool stored)
 	sigaddset(&signals, SIGINT);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 
-	/* A thread that gives what nobody has asked for keeps root's files waiting, too */
+	/* Count give_mapped()'s thread, too, so that one is always left for root's files */
 	nr_others = !stored;
 	for (i = 0; i < THREADS; i++) {
 		if (start_thread(i || stored ? serve : give_mapped))

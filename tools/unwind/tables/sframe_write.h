@@ -17,7 +17,7 @@
 
 /*
  * Readers search the rows of a function one after another, so a function with more rows
- * than this becomes several entries. An unwinder that must not fault gives up at 1,024.
+ * than this becomes several entries.
  */
 #define SFRAME_PIECE_ROWS	256
 

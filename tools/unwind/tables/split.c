@@ -25,7 +25,7 @@ struct jump {
 	size_t	size;
 };
 
-/* Instructions have no alignment: what looks like a jump, and is none, hardly leads to text */
+/* Any byte may begin a jump.  Bytes that only look like one hardly ever lead to text. */
 static struct jump jump_x86(struct reader r, __u64 addr)
 {
 	size_t size = 5;
@@ -80,9 +80,9 @@ static const struct cfi_fde *find_fde(const struct cfi_list *list, __u64 addr)
 }
 
 /**
- * struct vote - for what has more than half of all votes, if anything has
- * @fde: it
- * @lead: votes that it has more than all others since it leads
+ * struct vote - finds the entry that has more than half of all votes, if one has
+ * @fde: the entry that leads
+ * @lead: its votes less the votes for others, since it leads
  * @votes: votes for it
  * @all: all votes
  */
@@ -93,7 +93,7 @@ struct vote {
 	size_t			all;
 };
 
-/* Call it with all votes, and again to count those for what leads in the end */
+/* Call it with all votes, then again with @count, to count the votes for the one that leads */
 static void add_vote(struct vote *vote, const struct cfi_fde *fde, bool count)
 {
 	if (count) {

@@ -30,7 +30,7 @@
 #define IS_ENTRY(frame)	((frame)->owner == FRAME_OWNED_BY_CSTACK)
 #endif
 
-/* Names are ASCII but for a few, which are shown without */
+/* Nearly all names are ASCII; functions with other names are reported without a name */
 static struct unwind_self_text text_of(const struct _object *object)
 {
 	const PyASCIIObject *string = (const PyASCIIObject *)object;
@@ -55,7 +55,7 @@ static void walk(struct unwind_self_stack *stack, const ucontext_t *at, void *da
 	PyCodeObject *code;
 
 	(void)at;
-	/* The thread goes on without it when Python is done with the thread */
+	/* The thread may go on after Python is done with it */
 	if (PyGILState_GetThisThreadState() != thread)
 		return;
 	entry = next_entry(thread->current_frame);
