@@ -46,7 +46,7 @@ kmake()
 }
 
 # build MACHINE OBJECTS START FRAGMENTS TARGET... - START is a target of make or a file
-# in $BUILDS, fragments are named from qemu/ on, a string with = is one
+# in $BUILDS; FRAGMENTS are files below qemu/, or options with their values (OPTION=VALUE)
 build()
 {
 	local machine=$1 out=$2 start=$3 config=$BUILDS/$2/.config word list=()
@@ -98,7 +98,7 @@ passes()
 }
 KERNEL=". tools/"
 
-# The feature is on in the guest's configuration
+# guest_config MACHINE [FRAGMENT] - fragments of the guest's configuration; the feature is on
 guest_config() { echo "config/base.config config/guest.config config/${1/x86/x86_64}.config ${2:-} builds/quick.config"; }
 
 # perf, with no warnings that the base does not have
@@ -158,7 +158,7 @@ options_part()
 				continue ;;
 			# Frame pointers alone are a separate option
 			*-UNWIND_USER_SFRAME) off+=" CONFIG_UNWIND_USER_FP=y CONFIG_UNWIND_USER_KUNIT_TEST=n" ;;
-			# Selected by these
+			# These options select it
 			*-SYSCTL) off+=" CONFIG_PROC_SYSCTL=n" ;;
 			*-UPROBES) off+=" CONFIG_UPROBE_EVENTS=n" ;;
 			esac
@@ -194,7 +194,7 @@ size_part()
 			at $which
 			build $machine $machine-tiny tinyconfig "" vmlinux >"$log" 2>&1 || { result "$machine, tinyconfig, $which" "$log"; return; }
 			cp "$BUILDS/$machine-tiny/vmlinux" "$BUILDS/$which.vmlinux"
-			# They are padded; but all that takes room in memory has one
+			# Images are padded; but all that takes memory is in one of these sections
 			in_root size -A $IN/$which.vmlinux | awk '/^[._]/ && !/note|comment|debug/ { print $1, $2 }' >"$BUILDS/$which.sections"
 		done
 		{
@@ -206,7 +206,7 @@ size_part()
 	done
 }
 
-# complaints MACHINE COMMIT - of the compiler at W=1 and of sparse, without line numbers
+# complaints MACHINE COMMIT - warnings of the compiler (W=1) and sparse, without line numbers
 complaints()
 {
 	local out=$BUILDS/$1-warn log=$BUILDS/$1-warn-$2.log list
@@ -265,7 +265,7 @@ debian_image()
 	build "$@"
 }
 
-# warnings BRANCH - of the documents there, without line numbers, which differ
+# warnings BRANCH - collect its documents' warnings, without line numbers, which differ
 warnings()
 {
 	local at=$BUILDS/html log=$BUILDS/html-$1

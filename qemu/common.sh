@@ -91,7 +91,7 @@ esac
 # As the guest sees the kselftests.  They are the same for both bases, and are built with
 # 6.12's headers
 KSELFTEST=/mnt/cache/out/$ARCH-normal/kselftest/kselftest_install
-# Of flame graphs, where perf's script looks for it in the guest
+# The template of flame graphs, at the place where perf's script looks for it in the guest
 TEMPLATE=$GUEST_ROOT/usr/share/d3-flame-graph/d3-flamegraph-base.html
 
 # need_machine - stop with one sentence if this machine cannot do the work below

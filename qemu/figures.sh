@@ -99,8 +99,8 @@ bench_deferred()
 	counted off "idle /tmp null fault" 5
 }
 
-# The first run is for nothing: right after boot, the kernel has work of its own.  By
-# frame pointers alone is how it was before there were tables.
+# The first run does not count: right after boot, the kernel has work of its own.  "fp", by
+# frame pointers alone, shows the cost of stacks before there were tables.
 bench_sampling()
 {
 	counting "counting instructions of samples" "./sampling none 999 >/dev/null &&
@@ -221,7 +221,7 @@ accuracy_methods()
 	boot "recording ${programs[*]}" "sh $TESTS/record.sh methods /mnt/share '$METHODS' ${programs[*]}"
 }
 
-# make check says whether it passes; here it is figures
+# "make check" judges the result of this test; here only its figures are wanted
 accuracy_step()
 {
 	build selftests

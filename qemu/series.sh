@@ -35,12 +35,12 @@ figures()
 		return
 	fi
 	printf '\n%s\n%s\n' "$1" "$(printf '%s' "$1" | tr -c '\n' '=')"
-	# 3: not all of it holds, which the figures say
+	# 3: not everything holds, as the figures show
 	in_root python3 /mnt/repo/tools/unwind/tests/report.py "/mnt/repo/$dir" || rc=$?
 	[ $rc = 0 ] || [ $rc = 3 ] || die "$dir has no figures that can be read; 'make $2' makes them anew."
 }
 
-# Figures of nobody's machine, for which the cover letter has a place
+# Made-up figures, in the places where the cover letter has figures
 sample_figures()
 {
 	mkdir -p "$FIGURES"/{bench/sampling,accuracy/step}
@@ -101,7 +101,7 @@ apply()
 	}
 }
 
-# Applied as a reader of the mails would, each is its commit; and all are the working tree
+# Apply the mails as a reader would: each makes its commit, and all make the working tree
 prove()
 {
 	local named=
