@@ -478,21 +478,22 @@ struct unwind_file *unwind_entry_insert(struct unwind_file *file)
 struct unwind_file *unwind_file_claim(struct inode *inode, enum unwind_file_kind kind,
 				      const struct unwind_part *part)
 {
-	const bool settled = kind == UNWIND_FILE_SEALED || unwind_file_is_settled(inode);
-	struct unwind_file *file __free(kfree) = unwind_entry_alloc(inode, kind, part);
-	struct unwind_file *old;
+	const bool loads = kind == UNWIND_FILE_SEALED ||
+			   (kind == UNWIND_FILE_PLAIN && unwind_file_is_settled(inode));
+	struct unwind_file *file __free(kfree) = NULL, *old;
 
+	if (part && !loads)
+		return ERR_PTR(-EALREADY);
+	file = unwind_entry_alloc(inode, kind, part);
 	if (!file)
 		return ERR_PTR(-ENOMEM);
-	if (part && (!settled || kind == UNWIND_FILE_INELIGIBLE))
-		return ERR_PTR(-EALREADY);
 	guard(spinlock)(&unwind_files_lock);
 	old = unwind_entry_find(file->seq, part);
 	if (old && unwind_entry_is_valid(old, old->state, inode))
 		return ERR_PTR(-EALREADY);
 	if (old)
 		unwind_entry_remove(old);
-	if (settled && kind != UNWIND_FILE_INELIGIBLE)
+	if (loads)
 		return unwind_entry_insert(no_free_ptr(file));
 	if (kind == UNWIND_FILE_INELIGIBLE)
 		unwind_entry_set_state(file, UNWIND_FILE_NONE, RETRY_LATER);
