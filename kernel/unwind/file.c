@@ -2,27 +2,27 @@
 /*
  * The tables of files, for all processes that map them.
  *
- * A table is found by the number of the file's inode (get_object_id()), and by the part of
- * the file if it is one that a process registered (section.c).  It holds as long as the file
- * is what it was when the table was loaded: it has the same version and size, and nobody has
- * it open for writing.  Each lookup compares that.  So the table needs no
- * reference to the file, and nothing is done when the file is written, truncated, evicted
- * or unmounted: the table is not found any more, and goes when memory is wanted.
+ * An entry says what is known about the table of a file, or of a part: a section that a process
+ * registered (section.c).  It is found by the number of the file's inode, from get_object_id(),
+ * and by the part.  It holds as long as the file has the version and the size that it had when
+ * the table was loaded, and nobody has it open for writing.  Each lookup compares these.  So an
+ * entry needs no reference to the file, and nothing is done when the file is written, truncated,
+ * evicted or unmounted: its entry is not used any more, and goes when memory is wanted.
  *
  *   claim ──> LOADING ──> READY    with a table
  *                     ├─> NONE     there is no table
  *                     ├─> ASKED    the table service is asked for one ──> READY, NONE
  *                     └─> FAILED   to be tried again after a while
  *
- * A file is LOADING for one task or worker only, whatever number of tasks meet it.
- * Lookups take no lock and write nothing but "used".  Changes are made under unwind_files_lock.
- * An entry is freed after a grace period, its table with it.
+ * Only one task or worker loads a table, whatever number of tasks meet the file.  Lookups take
+ * no lock and write nothing but "used".  Changes are made under unwind_files_lock.  An entry and
+ * its table are freed after a grace period.
  *
- * The sysctl kernel.unwind_max_tables_kb limits all tables together, and MAX_FILES their
- * number.  An entry and its table are charged to the cgroup of the task that loads them.  If
- * that cgroup is short of memory, the shrinker frees its entries, and no others.  The least
- * recently used ones go first, in the way of a clock: an entry that was used since the hand
- * last passed it is spared once.
+ * The sysctl kernel.unwind_max_tables_kb limits all tables together, and MAX_FILES the number
+ * of entries.  Parts have a limit of their own, MAX_PARTS, so that they displace no files.  The
+ * least recently used entries go first, in the way of a clock: an entry that was used since the
+ * hand last passed it is spared once.  An entry and its table are charged to the cgroup of the
+ * task that loads them.  If that cgroup is short of memory, the shrinker frees no other entries.
  */
 
 #include <linux/cleanup.h>
