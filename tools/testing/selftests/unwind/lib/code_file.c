@@ -27,6 +27,15 @@ const struct code_file code_file_usual = {
 	.frame_table = CODE_FRAME,
 };
 
+/* The kernel's index has two bytes for each 128 of text */
+const struct code_file code_file_wide = {
+	.nr_texts = 2,
+	.text = { { 0x1000, 0x1000 }, { CODE_FILE_WIDE * 64UL, CODE_FILE_WIDE * 64UL } },
+	.table = { 0x2000, 0x2000 },
+	.frame = CODE_FRAME,
+	.frame_table = CODE_FRAME,
+};
+
 static uint64_t fn_vaddr(const struct code_file *file, unsigned int text,
 			 unsigned int i)
 {
@@ -114,11 +123,22 @@ int code_file_write(const struct code_file *file, int fd)
 	return write_table(file, fd) || write_headers(file, fd) ? -1 : 0;
 }
 
-int code_file_memfd(const struct code_file *file)
+int code_file_unsealed(const struct code_file *file)
 {
 	int fd = memfd_create("code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	if (fd >= 0 && (code_file_write(file, fd) || file_seal(fd))) {
+	if (fd >= 0 && code_file_write(file, fd)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int code_file_memfd(const struct code_file *file)
+{
+	int fd = code_file_unsealed(file);
+
+	if (fd >= 0 && file_seal(fd)) {
 		close(fd);
 		return -1;
 	}

@@ -41,11 +41,19 @@ struct code_file {
 /* One executable segment, then its table, which is right */
 extern const struct code_file code_file_usual;
 
+/* Two so far apart that the kernel's table, which indexes the text between, is larger than this */
+#define CODE_FILE_WIDE		8192
+
+extern const struct code_file code_file_wide;
+
 /* Bytes of the table */
 size_t code_file_table_size(const struct code_file *file);
 
 /* Write the whole file; 0, or -1 with errno */
 int code_file_write(const struct code_file *file, int fd);
+/* A new file in memory, which a test may change before file_seal(); or -1 with errno */
+int code_file_unsealed(const struct code_file *file);
+/* The same, sealed */
 int code_file_memfd(const struct code_file *file);
 
 struct code_image {

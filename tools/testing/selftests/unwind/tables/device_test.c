@@ -1129,15 +1129,6 @@ static int map_other(struct _test_data_device *self, const struct code_file *fil
 	       (ssize_t)size ? 0 : -1;
 }
 
-/* The index of the text between makes a table of more than 8 KiB */
-static const struct code_file wide = {
-	.nr_texts = 2,
-	.text = { { 0x1000, 0x1000 }, { 0x80000, 0x80000 } },
-	.table = { 0x2000, 0x2000 },
-	.frame = CODE_FRAME,
-	.frame_table = CODE_FRAME,
-};
-
 TEST_F(device, table_larger_than_all_may_be_is_refused)
 {
 	struct unwind_request request;
@@ -1145,7 +1136,7 @@ TEST_F(device, table_larger_than_all_may_be_is_refused)
 	char limit[32];
 	int ret;
 
-	ASSERT_EQ(0, map_other(self, &wide));
+	ASSERT_EQ(0, map_other(self, &code_file_wide));
 	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
 	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
 	answer = right_answer(&self->file, self->section, &request);
@@ -1164,7 +1155,7 @@ TEST_F(device, section_for_texts_far_apart_is_refused)
 {
 	struct unwind_request unasked = {};
 	struct unwind_answer answer;
-	struct code_file far = wide;
+	struct code_file far = code_file_wide;
 
 	far.text[1] = (struct code_segment){ 0x8000000, 0x8000000 };
 	ASSERT_EQ(0, map_other(self, &far));

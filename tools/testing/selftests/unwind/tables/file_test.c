@@ -546,9 +546,8 @@ FIXTURE_SETUP(memfd)
 
 	if (why)
 		SKIP(return, "%s", why);
-	self->env.fd = memfd_create("code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	self->env.fd = code_file_unsealed(&code_file_usual);
 	ASSERT_LE(0, self->env.fd);
-	ASSERT_EQ(0, code_file_write(&code_file_usual, self->env.fd));
 	ASSERT_EQ(0, code_image_map(&self->env.image, &code_file_usual,
 				    self->env.fd, NULL));
 }
@@ -595,9 +594,8 @@ TEST_F(memfd, with_too_few_seals_has_no_table)
 	for (i = 0; i < ARRAY_SIZE(seals); i++) {
 		code_image_unmap(&env->image);
 		close(env->fd);
-		env->fd = memfd_create("code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+		env->fd = code_file_unsealed(&code_file_usual);
 		ASSERT_LE(0, env->fd);
-		ASSERT_EQ(0, code_file_write(&code_file_usual, env->fd));
 		ASSERT_EQ(0, fcntl(env->fd, F_ADD_SEALS, seals[i]));
 		ASSERT_EQ(0, code_image_map(&env->image, &code_file_usual, env->fd,
 					    NULL));
@@ -877,9 +875,8 @@ TEST_F(shared, bad_file_is_looked_at_once)
 	pid_t pid;
 	int fd, i;
 
-	fd = memfd_create("code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	fd = code_file_unsealed(&bad);
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, code_file_write(&bad, fd));
 	ASSERT_EQ(sizeof(magic), pwrite(fd, &magic, sizeof(magic), bad.table.offset));
 	ASSERT_EQ(0, file_seal(fd));
 	for (i = 0; i < 5; i++) {

@@ -131,10 +131,9 @@ FIXTURE_SETUP(large_file)
 
 	if (why)
 		SKIP(return, "%s", why);
-	fd = memfd_create("code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	fd = code_file_unsealed(&layout);
 	self->env.fd = fd;
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, code_file_write(&layout, fd));
 	ASSERT_EQ(0, write_section(fd, variant->functions, &size));
 	ASSERT_EQ(0, write_text(fd, variant->functions));
 	ASSERT_EQ(0, grow_segments(fd, variant->functions * CODE_STRIDE, size));

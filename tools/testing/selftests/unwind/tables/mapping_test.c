@@ -240,10 +240,9 @@ FIXTURE_SETUP(shared_page)
 
 	if (why)
 		SKIP(return, "%s", why);
-	fd = memfd_create("code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	fd = code_file_unsealed(&shared_page);
 	self->env.fd = fd;
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, code_file_write(&shared_page, fd));
 	ASSERT_EQ(0, write_headers(fd));
 	ASSERT_EQ(0, write_section(fd));
 	ASSERT_EQ(0, file_seal(fd));

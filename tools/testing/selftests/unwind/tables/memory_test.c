@@ -20,17 +20,6 @@
 #include "../../kselftest.h"
 #include "../../kselftest_harness.h"
 
-/* The index of the text between makes a table of more than 8 KiB */
-static const struct code_file wide = {
-	.nr_texts = 2,
-	.text = { { 0x1000, 0x1000 }, { 0x80000, 0x80000 } },
-	.table = { 0x2000, 0x2000 },
-	.frame = CODE_FRAME,
-	.frame_table = CODE_FRAME,
-};
-
-#define WIDE_BYTES	8192
-
 static int write_to(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -123,9 +112,9 @@ TEST_F(memory, for_no_table_costs_one_load_per_stack)
 	unsigned int i;
 
 	ASSERT_EQ(0, write_to(LIMIT, "0"));
-	env->fd = code_file_memfd(&wide);
+	env->fd = code_file_memfd(&code_file_wide);
 	ASSERT_LE(0, env->fd);
-	ASSERT_EQ(0, code_image_map(&env->image, &wide, env->fd, NULL));
+	ASSERT_EQ(0, code_image_map(&env->image, &code_file_wide, env->fd, NULL));
 	for (i = 0; i < nr; i++)
 		EXPECT_NE(THROUGH_ERROR, through(env, &env->image));
 	EXPECT_GE(nr, loads(env, env->fd));
@@ -144,7 +133,7 @@ TEST_F(memory, for_no_table_costs_one_load_per_stack)
  * does not wait that reaches memory.max; so memory.high is the limit here.
  */
 #define GROUP_BYTES	(12 << 20)
-#define GROUP_FILES	(GROUP_BYTES / WIDE_BYTES + 100)
+#define GROUP_FILES	(GROUP_BYTES / CODE_FILE_WIDE + 100)
 #define GROUP_SPARE	(2 << 20)
 
 FIXTURE(group)
@@ -175,9 +164,9 @@ FIXTURE_SETUP(group)
 	ASSERT_EQ(0, mkdir(self->dir, 0700));
 	ASSERT_EQ(0, group_write(self, "memory.high", GROUP_BYTES));
 	/* The table that belongs to others */
-	self->env.fd = code_file_memfd(&wide);
+	self->env.fd = code_file_memfd(&code_file_wide);
 	ASSERT_LE(0, self->env.fd);
-	ASSERT_EQ(0, code_image_map(&self->env.image, &wide, self->env.fd, NULL));
+	ASSERT_EQ(0, code_image_map(&self->env.image, &code_file_wide, self->env.fd, NULL));
 	ASSERT_EQ(THROUGH, await_through(&self->env, &self->env.image));
 }
 
@@ -208,10 +197,10 @@ static long group_bytes(const struct _test_data_group *self)
 static enum through load_one(struct file_env *env)
 {
 	struct code_image image;
-	int fd = code_file_memfd(&wide);
+	int fd = code_file_memfd(&code_file_wide);
 	enum through ret;
 
-	if (fd < 0 || code_image_map(&image, &wide, fd, NULL))
+	if (fd < 0 || code_image_map(&image, &code_file_wide, fd, NULL))
 		return THROUGH_ERROR;
 	ret = through(env, &image);
 	code_image_unmap(&image);
