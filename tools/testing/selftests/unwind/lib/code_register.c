@@ -55,3 +55,26 @@ int code_register(const struct code *code, uint64_t key)
 	code_attr(&attr, code, key);
 	return unwind_table_add(&attr);
 }
+
+int code_image_register_range(const struct code_image *image, uint64_t start, uint64_t end,
+			      uint64_t key)
+{
+	const struct unwind_table_attr attr = {
+		.format = UNWIND_FORMAT_SFRAME,
+		.key = key,
+		.table_start = (uintptr_t)image->base + image->file->table.vaddr,
+		.table_size = code_file_table_size(image->file),
+		.text_start = (uintptr_t)image->base + start,
+		.text_size = end - start,
+	};
+
+	return unwind_table_add(&attr);
+}
+
+int code_image_register(const struct code_image *image, uint64_t key)
+{
+	const uint64_t start = image->file->text[0].vaddr;
+
+	return code_image_register_range(image, start, start + CODE_FILE_FUNCTIONS * CODE_STRIDE,
+					 key);
+}

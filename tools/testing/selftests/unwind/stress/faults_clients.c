@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <linux/unwind.h>
 
@@ -20,6 +19,7 @@
 #include "file_env.h"
 #include "ftrace.h"
 #include "faults_sites.h"
+#include "requests.h"
 #include "../../kselftest.h"
 
 #define HIST_TRIGGER	"events/ftrace/user_unwind_stack/trigger"
@@ -53,14 +53,6 @@ static bool prepare_device(void)
 	};
 	return pread(file, section, answer.table_size, hidden.table.offset) ==
 	       (ssize_t)answer.table_size;
-}
-
-static bool same_file(int a, int b)
-{
-	struct stat sa, sb;
-
-	return !fstat(a, &sa) && !fstat(b, &sb) && sa.st_dev == sb.st_dev &&
-	       sa.st_ino == sb.st_ino;
 }
 
 /* Read requests until there is one for the file: 0; 1 if there is none */

@@ -63,30 +63,29 @@ static int make_archive(const char *path)
 	return done ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
+#define KEY	1
+
+/* Map the image as a loader does that finds it in the archive; 0 or -1 */
+static int map_archived(struct file_env *env, struct code_file *inside, const char *path)
+{
+	*inside = code_file_usual;
+	inside->text[0].offset += ARCHIVED;
+	inside->table.offset += ARCHIVED;
+	env->fd = make_archive(path);
+	return env->fd < 0 ? -1 : code_image_map(&env->image, inside, env->fd, NULL);
+}
+
 /* Loaders of some systems map libraries out of archives, and can register them */
 TEST_F(archive, image_inside_an_archive_has_a_table_if_it_is_registered)
 {
-	struct code_file inside = code_file_usual;
 	struct file_env *env = &self->env;
-	struct unwind_table_attr attr = {
-		.format = UNWIND_FORMAT_SFRAME,
-		.key = 1,
-		.table_size = code_file_table_size(&inside),
-		.text_size = sysconf(_SC_PAGESIZE),
-	};
+	struct code_file inside;
 
-	inside.text[0].offset += ARCHIVED;
-	inside.table.offset += ARCHIVED;
-	env->fd = make_archive(self->path);
-	ASSERT_LE(0, env->fd);
-	ASSERT_EQ(0, code_image_map(&env->image, &inside, env->fd, NULL));
+	ASSERT_EQ(0, map_archived(env, &inside, self->path));
 	EXPECT_TRUE(never_through(env, &env->image));
-
-	attr.table_start = (uintptr_t)env->image.base + inside.table.vaddr;
-	attr.text_start = (uintptr_t)env->image.base + inside.text[0].vaddr;
-	ASSERT_EQ(0, unwind_table_add(&attr));
+	ASSERT_EQ(0, code_image_register(&env->image, KEY));
 	EXPECT_EQ(THROUGH, through(env, &env->image));
-	EXPECT_EQ(0, unwind_table_del(attr.key));
+	EXPECT_EQ(0, unwind_table_del(KEY));
 	EXPECT_TRUE(never_through(env, &env->image));
 }
 

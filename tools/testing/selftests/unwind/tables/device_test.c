@@ -32,6 +32,7 @@
 #include "file_env.h"
 #include "image.h"
 #include "put.h"
+#include "requests.h"
 #include "turns.h"
 #include "../../kselftest_harness.h"
 
@@ -77,56 +78,6 @@ FIXTURE_TEARDOWN(device)
 	free(self->section);
 	unlink(FILE_NAME);
 	unlink(OTHER_NAME);
-}
-
-/* Read a request, for some seconds at most */
-static int await_request(int device, struct unwind_request *request)
-{
-	struct pollfd poll_fd = { .fd = device, .events = POLLIN };
-
-	if (poll(&poll_fd, 1, 5000) != 1)
-		return -ETIMEDOUT;
-	if (read(device, request, sizeof(*request)) != sizeof(*request))
-		return -errno;
-	return 0;
-}
-
-static bool same_file(int a, int b)
-{
-	struct stat sa, sb;
-
-	return !fstat(a, &sa) && !fstat(b, &sb) && sa.st_dev == sb.st_dev &&
-	       sa.st_ino == sb.st_ino;
-}
-
-/* The request for @fd; others, of the system's own programs, get no table */
-static int await_request_for(int device, int fd, struct unwind_request *request)
-{
-	struct unwind_answer none = {};
-	int ret;
-
-	for (;;) {
-		ret = await_request(device, request);
-		if (ret || same_file(request->fd, fd))
-			return ret;
-		none.id = request->id;
-		none.fd = request->fd;
-		ioctl(device, UNWIND_IOC_NONE, &none);
-		close(request->fd);
-	}
-}
-
-/* Is there no request for @fd? */
-static bool no_request_for(int device, int fd)
-{
-	struct unwind_request request;
-	bool found = false;
-
-	while (read(device, &request, sizeof(request)) == sizeof(request)) {
-		found |= same_file(request.fd, fd);
-		close(request.fd);
-	}
-	return !found;
 }
 
 static struct unwind_answer right_answer(const struct code_file *file, const char *section,

@@ -57,29 +57,6 @@ FIXTURE_TEARDOWN(section)
 	unlink(self->path);
 }
 
-/* Register the image's section for its text from @start to @end */
-static int image_register_range(const struct code_image *image, uint64_t start, uint64_t end)
-{
-	const struct unwind_table_attr attr = {
-		.format = UNWIND_FORMAT_SFRAME,
-		.key = KEY,
-		.table_start = (uintptr_t)image->base + image->file->table.vaddr,
-		.table_size = code_file_table_size(image->file),
-		.text_start = (uintptr_t)image->base + start,
-		.text_size = end - start,
-	};
-
-	return unwind_table_add(&attr);
-}
-
-/* For its first segment of text */
-static int image_register(const struct code_image *image)
-{
-	const uint64_t start = image->file->text[0].vaddr;
-
-	return image_register_range(image, start, start + PAGE);
-}
-
 /* In a process that maps the file itself, and registers it or not */
 static void through_elsewhere(struct __test_metadata *_metadata,
 			      const struct code_file *file, int fd, bool registers)
@@ -95,7 +72,7 @@ static void through_elsewhere(struct __test_metadata *_metadata,
 		EXPECT_EQ(0, code_image_map(&image, file, fd, NULL));
 		EXPECT_EQ(0, sampler_open(&sampler, 0));
 		if (registers)
-			EXPECT_EQ(0, image_register(&image));
+			EXPECT_EQ(0, code_image_register(&image, KEY));
 		EXPECT_EQ(THROUGH, code_through(&sampler, code_image_fn(&image, 0, 0)));
 		CHILD_EXIT();
 	}
@@ -108,7 +85,7 @@ TEST_F(section, named_by_its_file_is_the_files_table)
 	struct file_env *env = &self->env;
 
 	ASSERT_EQ(0, map_file(env, &self->file, self->path));
-	ASSERT_EQ(0, image_register(&env->image));
+	ASSERT_EQ(0, code_image_register(&env->image, KEY));
 	EXPECT_EQ(THROUGH, through(env, &env->image));
 	EXPECT_ONE_LOAD(env, env->fd);
 	through_elsewhere(_metadata, &self->file, env->fd, true);
@@ -122,7 +99,7 @@ TEST_F(section, known_before_it_is_registered_is_loaded_once)
 
 	ASSERT_EQ(0, map_file(env, &self->file, self->path));
 	EXPECT_EQ(THROUGH, through(env, &env->image));
-	ASSERT_EQ(0, image_register(&env->image));
+	ASSERT_EQ(0, code_image_register(&env->image, KEY));
 	EXPECT_EQ(THROUGH, through(env, &env->image));
 	EXPECT_ONE_LOAD(env, env->fd);
 }
@@ -135,8 +112,8 @@ TEST_F(section, registered_for_some_functions_is_the_files_table)
 	int i;
 
 	ASSERT_EQ(0, map_file(env, &self->file, self->path));
-	ASSERT_EQ(0, image_register_range(&env->image, start + CODE_STRIDE,
-					  start + 3 * CODE_STRIDE));
+	ASSERT_EQ(0, code_image_register_range(&env->image, start + CODE_STRIDE,
+					       start + 3 * CODE_STRIDE, KEY));
 	for (i = 0; i < CODE_FILE_FUNCTIONS; i++)
 		EXPECT_EQ(THROUGH, code_through(&env->sampler, code_image_fn(&env->image, 0, i)));
 	EXPECT_ONE_LOAD(env, env->fd);
@@ -156,7 +133,7 @@ TEST_F(section, registered_for_several_segments_has_the_rules_of_each)
 	self->file.text[1] = (struct code_segment){ 0x2000, 0x3000 };
 	self->file.table = (struct code_segment){ 0x3000, 0x5000 };
 	ASSERT_EQ(0, map_file(env, &self->file, self->path));
-	ASSERT_EQ(0, image_register_range(&env->image, 0x1000, 0x4000));
+	ASSERT_EQ(0, code_image_register_range(&env->image, 0x1000, 0x4000, KEY));
 	for (text = 0; text < 2; text++)
 		for (i = 0; i < CODE_FILE_FUNCTIONS; i++)
 			EXPECT_EQ(THROUGH, code_through(&env->sampler,
@@ -171,7 +148,7 @@ TEST_F(section, not_named_by_its_file_is_loaded_once)
 	self->file.hidden = true;
 	ASSERT_EQ(0, map_file(env, &self->file, self->path));
 	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
-	ASSERT_EQ(0, image_register(&env->image));
+	ASSERT_EQ(0, code_image_register(&env->image, KEY));
 	EXPECT_EQ(THROUGH, through(env, &env->image));
 	EXPECT_ONE_LOAD(env, env->fd);
 	through_elsewhere(_metadata, &self->file, env->fd, true);
@@ -188,7 +165,7 @@ TEST_F(section, inherited_by_fork_is_loaded_once)
 
 	self->file.hidden = true;
 	ASSERT_EQ(0, map_file(env, &self->file, self->path));
-	ASSERT_EQ(0, image_register(&env->image));
+	ASSERT_EQ(0, code_image_register(&env->image, KEY));
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
@@ -335,7 +312,7 @@ TEST_F(section, written_by_its_process_is_its_own)
 	self->file.frame_table = CODE_FRAME_OTHER;
 	ASSERT_EQ(0, map_file(env, &self->file, self->path));
 	ASSERT_EQ(0, write_right_table(&env->image));
-	ASSERT_EQ(0, image_register(&env->image));
+	ASSERT_EQ(0, code_image_register(&env->image, KEY));
 	EXPECT_EQ(THROUGH, through(env, &env->image));
 	EXPECT_EQ(0, loads(env, env->fd));
 }
@@ -347,7 +324,7 @@ TEST_F(section, written_after_a_stack_is_its_own)
 
 	self->file.frame_table = CODE_FRAME_OTHER;
 	ASSERT_EQ(0, map_file(env, &self->file, self->path));
-	ASSERT_EQ(0, image_register(&env->image));
+	ASSERT_EQ(0, code_image_register(&env->image, KEY));
 	EXPECT_NE(THROUGH, through(env, &env->image));
 	EXPECT_ONE_LOAD(env, env->fd);
 	ASSERT_EQ(0, write_right_table(&env->image));
@@ -366,7 +343,7 @@ TEST_F(section, of_a_file_that_changed_is_loaded_anew)
 	self->file.frame_table = CODE_FRAME_OTHER;
 	right.hidden = true;
 	ASSERT_EQ(0, map_file(env, &self->file, self->path));
-	ASSERT_EQ(0, image_register(&env->image));
+	ASSERT_EQ(0, code_image_register(&env->image, KEY));
 	EXPECT_NE(THROUGH, through(env, &env->image));
 	EXPECT_ONE_LOAD(env, env->fd);
 
@@ -389,7 +366,7 @@ TEST_F(section, of_a_file_open_for_writing_is_copied)
 	ASSERT_EQ(0, map_file(env, &self->file, self->path));
 	fd = open(self->path, O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, image_register(&env->image));
+	ASSERT_EQ(0, code_image_register(&env->image, KEY));
 	EXPECT_EQ(THROUGH, through(env, &env->image));
 	EXPECT_EQ(0, loads(env, env->fd));
 	close(fd);
