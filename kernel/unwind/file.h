@@ -76,6 +76,7 @@ int unwind_file_list(struct unwind_table_info *infos, u32 room, u32 *bucket);
 u32 unwind_file_generation(void);
 
 int unwind_file_load(unsigned long addr);
+bool unwind_file_names(struct file *file, u64 offset);
 int unwind_file_load_part(struct file *file, const struct unwind_part *part);
 void unwind_file_trace_found(const struct file *file, const struct inode *inode, u32 entries,
 			     size_t bytes);

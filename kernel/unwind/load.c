@@ -587,6 +587,34 @@ enum unwind_file_kind unwind_file_kind(struct file *file, const struct inode *in
 }
 
 /**
+ * unwind_file_names - do the program headers of a file lead to this section?
+ * @file: the file
+ * @offset: of the section, in the file
+ *
+ * This is a question only: no entry is made for the file, and nothing is reported.
+ *
+ * Context: task; may sleep, but does not wait for the file.
+ * Return: whether they do.  False, too, if they are not in the page cache.
+ */
+bool unwind_file_names(struct file *file, u64 offset)
+{
+	struct inode *inode = file_inode(file);
+	struct elf_source src = {
+		.file = file,
+		.size = i_size_read(inode),
+	};
+	struct elf_text text;
+	bool names;
+
+	if (unwind_file_kind(file, inode) == UNWIND_FILE_INELIGIBLE)
+		return false;
+	names = !read_text(&src, &text) && text.sframe.p_type != PT_NULL &&
+		text.sframe.p_offset == offset;
+	kfree(text.segments);
+	return names;
+}
+
+/**
  * unwind_file_load_part - load the table of a file
  * @file: the file, with a reference that is given up
  * @part: the part of the file; NULL for the file

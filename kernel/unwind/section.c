@@ -7,7 +7,7 @@
  * memory, it has the file's contents.  So all processes share the table, and file.c keeps it
  * like other tables of files, without a reference to the file.
  *
- *   text and section of one file, mapped as it says: the file's own table
+ *   text and section of one file, as its program headers say: the file's own table
  *   any other: the table of that part of the section's file, for text at that distance
  *
  * The table is built from the file, not from memory, which the process may have changed or
@@ -170,7 +170,8 @@ bool unwind_section_load(const struct unwind_mapping *section,
 	mmap_read_unlock(mm);
 	if (!file)
 		return false;
-	if (as.origin && !is_found(file, &as, text))
+	/* An archive is no image, and the service need not make what the process has */
+	if (as.origin && !is_found(file, &as, text) && unwind_file_names(file, as.part.offset))
 		unwind_file_load_part(get_file(file), NULL);
 	if (!is_found(file, &as, text))
 		unwind_file_load_part(get_file(file), &as.part);

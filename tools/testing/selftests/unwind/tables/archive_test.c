@@ -89,4 +89,21 @@ TEST_F(archive, image_inside_an_archive_has_a_table_if_it_is_registered)
 	EXPECT_TRUE(never_through(env, &env->image));
 }
 
+/* The archive itself is no image, which is no fault of a file that is asked for its part */
+TEST_F(archive, that_is_registered_for_an_image_is_not_invalid)
+{
+	struct file_env *env = &self->env;
+	struct code_file inside;
+
+	ASSERT_EQ(0, trace_all(&env->trace));
+	ASSERT_EQ(0, map_archived(env, &inside, self->path));
+	ASSERT_EQ(0, code_image_register(&env->image, KEY));
+	EXPECT_EQ(THROUGH, through(env, &env->image));
+	EXPECT_ONE_LOAD(env, env->fd);
+	/* As text of its own, it is looked at, and reported once */
+	EXPECT_EQ(0, unwind_table_del(KEY));
+	EXPECT_TRUE(never_through(env, &env->image));
+	EXPECT_EQ(1, faults(env, env->fd));
+}
+
 TEST_HARNESS_MAIN

@@ -17,6 +17,7 @@
 #include "code_register.h"
 #include "file_env.h"
 #include "image.h"
+#include "requests.h"
 #include "turns.h"
 #include "../../kselftest_harness.h"
 
@@ -156,6 +157,30 @@ TEST_F(section, not_named_by_its_file_is_loaded_once)
 
 	ASSERT_EQ(0, unwind_table_del(KEY));
 	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
+}
+
+/* Nor does the service have to make one, until the file is met as others are */
+TEST_F(section, not_named_by_its_file_is_not_asked_for)
+{
+	struct unwind_request request = { .fd = -1 };
+	struct file_env *env = &self->env;
+	int device = open("/dev/unwind", O_RDWR | O_CLOEXEC | O_NONBLOCK);
+
+	if (device < 0 && errno == ENOENT)
+		SKIP(return, "no /dev/unwind");
+	ASSERT_LE(0, device);
+	self->file.hidden = true;
+	ASSERT_EQ(0, map_file(env, &self->file, self->path));
+	ASSERT_EQ(0, code_image_register(&env->image, KEY));
+	EXPECT_EQ(THROUGH, through(env, &env->image));
+	EXPECT_ONE_LOAD(env, env->fd);
+	EXPECT_TRUE(no_request_for(device, env->fd));
+
+	ASSERT_EQ(0, unwind_table_del(KEY));
+	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
+	EXPECT_EQ(0, await_request_for(device, env->fd, &request));
+	close(request.fd);
+	close(device);
 }
 
 TEST_F(section, inherited_by_fork_is_loaded_once)
