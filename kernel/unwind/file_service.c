@@ -43,6 +43,9 @@ static int check_answer(const struct unwind_file *old, const struct inode *inode
  * @id: of the request; or 0, and set to the entry's
  * @table: belongs to the entry on success; NULL if there is none
  *
+ * If the table is too large, the file is not asked for again until the limit is raised, or
+ * another service starts.
+ *
  * Context: task; may sleep.
  * Return: 0; -ESTALE this was not asked, or the file has changed since; -EEXIST it has a
  * table; -EBUSY that is being loaded; -ETXTBSY the file is open for writing, or was changed
@@ -51,13 +54,12 @@ static int check_answer(const struct unwind_file *old, const struct inode *inode
 int unwind_file_provide(struct inode *inode, enum unwind_file_kind kind, u64 *id,
 			struct sframe_table *table)
 {
+	enum unwind_file_state state = table ? UNWIND_FILE_READY : UNWIND_FILE_NONE;
 	struct unwind_file *file __free(kfree) = NULL, *old;
 	int ret;
 
 	if (kind != UNWIND_FILE_SEALED && !unwind_file_is_settled(inode))
 		return -ETXTBSY;
-	if (table && unwind_table_is_too_large(table))
-		return -ENOSPC;
 	file = unwind_entry_alloc(inode, kind, NULL);
 	if (!file)
 		return -ENOMEM;
@@ -71,12 +73,17 @@ int unwind_file_provide(struct inode *inode, enum unwind_file_kind kind, u64 *id
 		unwind_entry_remove(old);
 	file->id = *id;
 	file->provided = true;
-	file->table = table;
+	if (table && unwind_table_is_too_large(table)) {
+		state = UNWIND_FILE_FAILED;
+		file->too_large = table->bytes / 1024;
+	} else {
+		file->table = table;
+	}
 	old = unwind_entry_insert(no_free_ptr(file));
 	*id = old->id;
-	unwind_entry_set_state(old, table ? UNWIND_FILE_READY : UNWIND_FILE_NONE, 0);
+	unwind_entry_set_state(old, state, 0);
 	unwind_entries_keep_limit();
-	return 0;
+	return state == UNWIND_FILE_FAILED ? -ENOSPC : 0;
 }
 
 /* Remove entries, bucket by bucket; their number */

@@ -41,14 +41,29 @@
 #define OTHER_NAME	"/tmp/device_test_other"
 #define LIMIT_DIR	"/proc/sys/kernel"
 #define LIMIT		"unwind_max_tables_kb"
+/* Kilobytes: see CODE_FILE_WIDE */
+#define LESS_THAN_WIDE	"7"
 
 FIXTURE(device)
 {
 	struct file_env env;
 	struct code_file file;
 	char *section;
+	char limit[32];
 	int fd;
 };
+
+static bool read_word(const char *path, char *word, size_t size)
+{
+	FILE *file = fopen(path, "r");
+	bool ok = file && fgets(word, size, file);
+
+	if (file)
+		fclose(file);
+	if (ok)
+		word[strcspn(word, "\n")] = 0;
+	return ok;
+}
 
 FIXTURE_SETUP(device)
 {
@@ -60,6 +75,7 @@ FIXTURE_SETUP(device)
 	if (self->fd < 0 && errno == ENOENT)
 		SKIP(return, "no " DEVICE);
 	ASSERT_LE(0, self->fd);
+	ASSERT_TRUE(read_word(LIMIT_DIR "/" LIMIT, self->limit, sizeof(self->limit)));
 	self->file = code_file_usual;
 	self->file.hidden = true;
 	unlink(FILE_NAME);
@@ -73,6 +89,7 @@ FIXTURE_SETUP(device)
 
 FIXTURE_TEARDOWN(device)
 {
+	put_word(LIMIT_DIR, LIMIT, self->limit);
 	env_teardown(&self->env);
 	close(self->fd);
 	free(self->section);
@@ -270,18 +287,6 @@ static void drop_capability(unsigned int cap)
 	data[CAP_TO_INDEX(cap)].effective &= ~CAP_TO_MASK(cap);
 	if (syscall(SYS_capset, &header, data))
 		_exit(1);
-}
-
-static bool read_word(const char *path, char *word, size_t size)
-{
-	FILE *file = fopen(path, "r");
-	bool ok = file && fgets(word, size, file);
-
-	if (file)
-		fclose(file);
-	if (ok)
-		word[strcspn(word, "\n")] = 0;
-	return ok;
 }
 
 /* Processes with CAP_SYS_ADMIN may exceed this limit */
@@ -1080,25 +1085,52 @@ static int map_other(struct _test_data_device *self, const struct code_file *fil
 	       (ssize_t)size ? 0 : -1;
 }
 
+/* Answer a request by a table that is larger than all may be from now on; 0 or an error */
+static int answer_too_large(struct _test_data_device *self, struct unwind_answer *answer)
+{
+	struct unwind_request request;
+	int ret;
+
+	if (map_other(self, &code_file_wide) ||
+	    through(&self->env, &self->env.image) != THROUGH_NOT)
+		return -EINVAL;
+	ret = await_request_for(self->fd, self->env.fd, &request);
+	*answer = right_answer(&self->file, self->section, &request);
+	return ret ?: put_word(LIMIT_DIR, LIMIT, LESS_THAN_WIDE) ?: add(self->fd, answer);
+}
+
+/* The file is not asked for again while this is so, and at once when it is not */
 TEST_F(device, table_larger_than_all_may_be_is_refused)
 {
 	struct unwind_request request;
 	struct unwind_answer answer;
-	char limit[32];
-	int ret;
 
-	ASSERT_EQ(0, map_other(self, &code_file_wide));
-	ASSERT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(-ENOSPC, answer_too_large(self, &answer));
+	/* It was answered */
+	EXPECT_EQ(-ESTALE, add(self->fd, &answer));
+	EXPECT_TRUE(never_through(&self->env, &self->env.image));
+	EXPECT_TRUE(no_request_for(self->fd, self->env.fd));
+
+	ASSERT_EQ(0, put_word(LIMIT_DIR, LIMIT, self->limit));
+	EXPECT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
 	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
 	answer = right_answer(&self->file, self->section, &request);
-	ASSERT_TRUE(read_word(LIMIT_DIR "/" LIMIT, limit, sizeof(limit)));
-	ASSERT_EQ(0, put_word(LIMIT_DIR, LIMIT, "4"));
-	ret = add(self->fd, &answer);
-	ASSERT_EQ(0, put_word(LIMIT_DIR, LIMIT, limit));
-	EXPECT_EQ(-ENOSPC, ret);
-	EXPECT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
 	EXPECT_EQ(0, add(self->fd, &answer));
 	EXPECT_EQ(THROUGH, through(&self->env, &self->env.image));
+}
+
+/* Its table may be smaller */
+TEST_F(device, file_with_too_large_a_table_is_asked_for_by_the_next_service)
+{
+	struct unwind_request request;
+	struct unwind_answer answer;
+
+	ASSERT_EQ(-ENOSPC, answer_too_large(self, &answer));
+	close(self->fd);
+	self->fd = open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	EXPECT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	EXPECT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
 }
 
 /* Its index would be too large */
