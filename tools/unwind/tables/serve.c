@@ -141,7 +141,12 @@ static enum answer answer_with(struct unwind_request *request, const struct unwi
 /* Why the kernel has refused a table, where strerror() would mislead the user */
 static const char *refusal(int error)
 {
-	return error == E2BIG ? "too much code for so few entries" : strerror(error);
+	if (error == E2BIG)
+		return "too much code for so few entries";
+	/* The kernel asks again when that has been raised */
+	if (error == ENOSPC)
+		return "larger than the sysctl kernel.unwind_max_tables_kb";
+	return strerror(error);
 }
 
 /* Convert the file of a request, and answer it; @request->id is set to the table's */
@@ -165,7 +170,7 @@ static void convert(struct unwind_request *request)
 	else if (what == ANSWER_NONE)
 		why = errno ? refused : "no call frame information";
 	else
-		why = strerror(errno);
+		why = refusal(errno);
 	ms = now_ms() - start;
 	switch (what) {
 	case ANSWER_ADDED:

@@ -47,6 +47,7 @@ enum kind {
 	LARGE,		/* has a chain, and more text than the kernel takes */
 	FOREIGN,	/* has a table that the kernel cannot read */
 	UNLUCKY,	/* comes when the kernel has no memory */
+	HUGE,		/* has a larger table than all of the kernel's may be */
 	QUICK,		/* has a table at once */
 	SLOW,		/* takes as long as the test wants */
 	KINDS,
@@ -133,6 +134,7 @@ static int add_table(struct unwind_answer *answer)
 {
 	static const int errors[KINDS] = {
 		[LARGE] = E2BIG, [FOREIGN] = EOPNOTSUPP, [UNLUCKY] = ENOMEM,
+		[HUGE] = ENOSPC,
 	};
 	const enum kind kind = answer->table_size;
 
@@ -402,6 +404,9 @@ static void test_refusals(void)
 	       "a file whose table the kernel cannot read has none");
 	result(!is_none(UNLUCKY) && seen.noted[UNLUCKY] == 1 && seen.tried[UNLUCKY] == 1,
 	       "a file for which there is no memory is to be asked for again");
+	result(!is_none(HUGE) && seen.noted[HUGE] == 1 && seen.tried[HUGE] == 1 &&
+	       !strcmp(seen.why[HUGE], "larger than the sysctl kernel.unwind_max_tables_kb"),
+	       "so is a file whose table exceeds the kernel's limit");
 }
 
 static void set_hold(bool on)
