@@ -60,7 +60,8 @@ field()
 # One minute of each
 clients()
 {
-	perf record -q -a -F 199 --sample-identifier --call-graph sframe -o perf.data sleep 50 2>>errors &
+	perf record -q -a -F 199 --sample-identifier --call-graph sframe -o perf.data \
+		sleep 50 2>>errors &
 	running=$!
 	unwind-profile -a -F 99 -d 50 -o profile.folded 2>profile.says &
 	running="$running $!"
@@ -121,7 +122,8 @@ samples=0 lost=0 without=0 stacks=0 doubled=0
 for minute in $(seq "$MINUTES"); do
 	clients
 	memory "$minute"
-	echo "# $samples samples, $lost lost, $without without stacks, $doubled twice; $(tail -n 1 soak.log)"
+	echo "# $samples samples, $lost lost, $without without, $doubled twice;" \
+		"$(tail -n 1 soak.log)"
 done
 # shellcheck disable=SC2086 # several
 kill -- $loads
