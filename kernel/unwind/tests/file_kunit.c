@@ -40,10 +40,9 @@ static struct unwind_part part_of(unsigned int i)
 static bool is_known(const struct inode *inode, const struct unwind_part *part)
 {
 	const struct sframe_table *table;
-	enum unwind_file_state state;
 
 	guard(rcu)();
-	return !unwind_file_find(inode, part, &table, &state);
+	return unwind_file_find(inode, part, &table) >= 0;
 }
 
 /* Claim the file or a part, and find no table; 0 or an error */
