@@ -13,9 +13,11 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -55,6 +57,7 @@ static struct {
 	uint8_t	*stack;
 	uint8_t	*pages;
 	size_t	nr_pages;
+	uint8_t	*missing;
 	bool	failed;
 } worst;
 
@@ -223,6 +226,30 @@ static void pages_make(unsigned int nr)
 		memcpy((uint8_t *)in_pages(i) - 2, trampoline, 2);
 }
 
+static unsigned long in_missing(unsigned int i)
+{
+	(void)i;
+	return (uintptr_t)worst.missing + 16;
+}
+
+/*
+ * Text that is not there, and which the kernel brings in for nobody: to read an instruction
+ * takes an exception, and it may still be one after a call
+ */
+static void missing_make(void)
+{
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	const int fd = syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+	struct uffdio_api api = { .api = UFFD_API };
+
+	worst.missing = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (worst.missing == MAP_FAILED)
+		fail("mmap");
+	reg.range = (struct uffdio_range){ (uintptr_t)worst.missing, PAGE };
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &reg))
+		fail("userfaultfd");
+}
+
 /* Each frame has a table of its own, which is far from the table of the frame before */
 static void measure_tables(const char *name, const struct links *links)
 {
@@ -314,6 +341,8 @@ int main(int argc, char **argv)
 	measure_insns("prefixes", prefixes, sizeof(prefixes));
 	measure_insns("operands", longest, sizeof(longest));
 	measure_signals();
+	missing_make();
+	measure_records("unreadable", in_missing);
 	pages_make(FEW_PAGES);
 	measure_records("records", in_page);
 	measure_records("few-mappings", in_pages);
