@@ -80,6 +80,9 @@ struct unwind_arch_interrupted {
 	const struct unwind_code *code;
 };
 
+/* Cost of a read that fails, in ordinary frames: it takes an exception, and another lookup */
+#define UNWIND_UNREAD_COST	8
+
 /* get_user() at an address whose tag was removed: checks of tags (arm64's MTE) are off */
 #define unwind_get_user(val, ptr)					\
 ({									\

@@ -112,12 +112,15 @@ static bool is_text(struct unwind_walk_state *state, unsigned long ip)
  * instructions, which may be in the page cache without being mapped.  If its page can be
  * brought in, note that need, and do not take the step: without the word it could find another
  * stack, or none.  @beside is 0, or an address that must be in the same mapping.
+ *
+ * If it cannot, the step goes on without: each read that fails is charged.
  */
 static void note_unread(struct unwind_walk_state *state, enum unwind_need need,
 			unsigned long addr, unsigned long beside)
 {
 	int may;
 
+	state->budget -= min(state->budget, UNWIND_UNREAD_COST);
 	if (state->no_pages || state->need)
 		return;
 	may = unwind_may_fault_in(addr, beside, state->locked);

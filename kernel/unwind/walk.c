@@ -107,6 +107,7 @@ struct ordinary {
  * @rule: the last one's
  * @by_table: a table has described one before the last one
  * @guessed: as in &struct unwind_walk_state
+ * @unread: instructions of the last one cannot be read
  */
 struct passed {
 	unsigned long			*ips;
@@ -117,6 +118,7 @@ struct passed {
 	u64				rule;
 	bool				by_table;
 	bool				guessed;
+	bool				unread;
 };
 
 static __always_inline bool is_inside(const struct unwind_mapping *map, unsigned long addr)
@@ -168,15 +170,22 @@ static __always_inline u64 other_rule(struct passed *passed, const struct ordina
 	if (at->rule & RULE_EDGE) {
 		rule = at->rule ^ (SFRAME_RULE_ORDINARY | RULE_EDGE);
 	} else {
-		if (at->rule != SFRAME_RULE_NONE || at->interrupted || at->fp < at->sp ||
-		    !read_word(ip - sizeof(code), &code) || !unwind_arch_follows_call(code))
+		if (at->rule != SFRAME_RULE_NONE || at->interrupted || at->fp < at->sp)
+			return SFRAME_RULE_NONE;
+		if (!read_word(ip - sizeof(code), &code))
+			goto unread;
+		if (!unwind_arch_follows_call(code))
 			return SFRAME_RULE_NONE;
 		rule = RULE_RECORD;
 		passed->by_table |= !!(passed->rule & RULES_OF_TABLES);
 		passed->guessed |= passed->map->pending;
 	}
-	return read_half(ip, &insns) && !unwind_arch_maybe_trampoline(insns) ?
-	       rule : SFRAME_RULE_NONE;
+	if (!read_half(ip, &insns))
+		goto unread;
+	return unwind_arch_maybe_trampoline(insns) ? SFRAME_RULE_NONE : rule;
+unread:
+	passed->unread = true;
+	return SFRAME_RULE_NONE;
 }
 
 /*
@@ -348,6 +357,8 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 		/* Each of these frames may have cost a lookup */
 	} while (nr < room && state->budget >= nr + STEP_COST_MAX);
 
+	if (passed.unread)
+		state->budget -= min(state->budget, UNWIND_UNREAD_COST);
 	nr = passed.ips - ips;
 	if (!nr)
 		return 0;

@@ -145,16 +145,22 @@ static u32 replaced_insn(unsigned long ip)
 	return 0;
 }
 
+static void pay(struct unwind_arch_caller *to, unsigned int cost)
+{
+	to->left = to->left > cost ? to->left - cost : 0;
+}
+
 static u32 read_insn(struct unwind_arch_caller *to, unsigned long ip)
 {
 	__le32 insn;
 
 	to->looked++;
-	to->left = to->left > READ_COST ? to->left - READ_COST : 0;
+	pay(to, READ_COST);
 	if (!to->left)
 		return 0;
 	if (!unwind_read_code(insn, (const __le32 __user *)ip, to->code)) {
 		to->unread = ip;
+		pay(to, UNWIND_UNREAD_COST);
 		return 0;
 	}
 	return insn == cpu_to_le32(BRK64_OPCODE_UPROBES) ? replaced_insn(ip) : le32_to_cpu(insn);

@@ -89,6 +89,7 @@ static bool read_code(struct walk *walk, unsigned long ip, u64 *code)
 	if (unwind_read_code(*code, (u64 __user *)ip, walk->to->code))
 		return true;
 	walk->no_page = PAGE_ALIGN_DOWN(ip + sizeof(*code) - 1);
+	walk->to->left -= min(walk->to->left, UNWIND_UNREAD_COST);
 	return false;
 }
 
