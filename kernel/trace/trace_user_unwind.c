@@ -263,6 +263,7 @@ static void commit_stack(struct trace_array *tr, struct trace_buffer *buffer,
  * @ips: the address of each frame
  * @frames: the places of these, or NULL
  * @nr: number of frames
+ * @id: the number that is announced now
  */
 struct stack_to_write {
 	struct trace_user_unwind	*unwind;
@@ -272,13 +273,32 @@ struct stack_to_write {
 	const unsigned long		*ips;
 	const struct trace_user_frame	*frames;
 	unsigned int			nr;
+	u32				id;
 };
 
-static void write_event(const struct stack_to_write *write, unsigned int nr)
+static struct trace_buffer *buffer_of(const struct stack_to_write *write)
 {
+	return write->unwind->tr->array_buffer.buffer;
+}
+
+/* The number of frames that an event has room for */
+static unsigned int frames_to_write(const struct stack_to_write *write)
+{
+	const size_t size = min(ring_buffer_max_event_size(buffer_of(write)), USER_STACK_SIZE);
+	const size_t max = (size - sizeof(struct user_unwind_stack_entry)) / USER_FRAME_SIZE;
+
+	return min(max, write->nr);
+}
+
+/* With interrupts disabled, on the CPU of the buffer */
+static void write_event(void *info)
+{
+	struct stack_to_write *write = info;
+	const unsigned int nr = frames_to_write(write);
 	struct user_unwind_stack_entry *entry;
 	struct ring_buffer_event *event;
 
+	write->to.buffer = buffer_of(write);
 	event = trace_buffer_lock_reserve(write->to.buffer, TRACE_USER_UNWIND_STACK,
 					  sizeof(*entry) + nr * USER_FRAME_SIZE,
 					  write->to.trace_ctx);
@@ -294,32 +314,39 @@ static void write_event(const struct stack_to_write *write, unsigned int nr)
 	commit_stack(write->unwind->tr, write->to.buffer, event);
 }
 
-static void announce_files(const struct stack_to_write *write, unsigned int nr)
+/* Likewise */
+static void announce_file(void *info)
 {
+	struct stack_to_write *write = info;
+
+	write->to.buffer = buffer_of(write);
+	trace_user_file_announce(write->unwind, &write->to, write->id);
+}
+
+static void announce_files(struct stack_to_write *write, int cpu)
+{
+	const unsigned int nr = write->frames ? frames_to_write(write) : 0;
 	const struct trace_user_frame *frames = write->frames;
 	unsigned int i;
 
-	for (i = 0; frames && i < nr; i++) {
-		if (!i || frames[i].id != frames[i - 1].id)
-			trace_user_file_announce(write->unwind, &write->to, frames[i].id);
+	for (i = 0; i < nr; i++) {
+		if (i && frames[i].id == frames[i - 1].id)
+			continue;
+		write->id = frames[i].id;
+		smp_call_function_single(cpu, announce_file, write, true);
 	}
 }
 
-/* With interrupts disabled, on the CPU of the buffer */
-static void write_stack(void *info)
+/*
+ * The traced program decides how many files are announced, and how long their paths are.  So
+ * interrupts are disabled for one event at a time.
+ */
+static void write_stack(struct stack_to_write *write, int cpu)
 {
-	struct stack_to_write *write = info;
-	struct trace_buffer *buffer = write->unwind->tr->array_buffer.buffer;
-	unsigned int nr;
-
-	write->to.buffer = buffer;
-	nr = (min(ring_buffer_max_event_size(buffer), USER_STACK_SIZE) -
-	      sizeof(struct user_unwind_stack_entry)) / USER_FRAME_SIZE;
-	nr = min(nr, write->nr);
-	announce_files(write, nr);
-	write_event(write, nr);
+	announce_files(write, cpu);
+	smp_call_function_single(cpu, write_event, write, true);
 	/* Again, for the case that the stack went to another sub-buffer */
-	announce_files(write, nr);
+	announce_files(write, cpu);
 }
 
 /*
@@ -334,7 +361,7 @@ static void write_stack_somewhere(struct stack_to_write *write)
 	if (!cpumask_test_cpu(cpu, tr->tracing_cpumask))
 		cpu = cpumask_any_and(tr->tracing_cpumask, cpu_online_mask);
 	if (cpu < nr_cpu_ids)
-		smp_call_function_single(cpu, write_stack, write, true);
+		write_stack(write, cpu);
 	put_cpu();
 }
 
