@@ -17,7 +17,7 @@ USERS := tools tools-all perf demo
 
 CHECK_x86_64 := perf debug demo tools $(GUEST) $(HOST)
 CHECK_arm64 := kunit stacks step
-ALL_x86_64 := $(CHECK_x86_64) proof stock tools-all same debug-all stress-long one-insn builds configs soak
+ALL_x86_64 := $(CHECK_x86_64) proof stock tools-all same debug-all stress-long one-insn worst builds configs soak
 ALL_arm64 := $(USERS) $(GUEST) configs same link unsigned tags big-endian debug debug-all stress-long
 
 ARCHES := x86_64 arm64
@@ -45,10 +45,9 @@ kernel-debug@$1 kernel-off@$1 kernel-be@$1: | kernel-normal@$1
 perf-tool@$1: | kernel-normal@$1
 host@$1 proof@$1 link@$1: root tree
 style@$1 series@$1 builds@$1: tree
-kunit@$1: kernel-normal@$1 guest-root@$1
+kunit@$1 worst@$1 fixes@$1: kernel-normal@$1 guest-root@$1
 $(addsuffix @$1,$(FOLDERS) unsigned tags stress-long one-insn configs): kernel-normal@$1 selftests@$1
 stock@$1: kernel-normal@$1 programs@$1
-fixes@$1: kernel-normal@$1
 $(addsuffix @$1,$(USERS) soak same): kernel-normal@$1 perf-tool@$1 programs@$1 selftests@$1
 debug@$1 debug-all@$1: kernel-debug@$1 selftests@$1
 big-endian@$1: kernel-be@$1 guest-root@$1

@@ -203,6 +203,9 @@ test_soak()
 	done
 }
 
+# A part of "make bench": what the worst program costs, in instructions
+test_worst() { nested worst "$Q/figures.sh" bench worst; }
+
 # Kernels that are configured otherwise; each is built for this
 test_configs()
 {
