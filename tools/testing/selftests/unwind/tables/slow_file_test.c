@@ -12,10 +12,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/compiler.h>
-#include <linux/fuse.h>
 #include <linux/unwind.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -27,207 +24,24 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "asleep.h"
 #include "call.h"
 #include "file_env.h"
+#include "file_server.h"
 #include "ftrace.h"
 #include "immediate_counts.h"
 #include "turns.h"
 #include "../../kselftest.h"
 #include "../../kselftest_harness.h"
 
-/*
- * The server
- */
-
 #define DIR		"/tmp/slow"
 
-/* Numbers of its files, after the root's */
-#define FIRST		(FUSE_ROOT_ID + 1)
-#define FILES		2
-
-static const char * const names[FILES] = { "code.so", "other.so" };
-
-#define REQUEST_MAX	131072
-#define HELD_MAX	16
-#define FOR_EVER	1000000
-
-/*
- * Shared with the test: whether to hold reads back, and how many were; and whether files that
- * are opened have no pages in memory
- */
-struct control {
-	atomic_bool	hold;
-	atomic_uint	nr_held;
-	atomic_bool	direct;
-};
-
-struct held {
-	uint64_t		unique;
-	struct fuse_read_in	read;
-};
-
-struct server {
-	int		fd;
-	struct control	*control;
-	char		*bytes;
-	size_t		size;
-	struct held	held[HELD_MAX];
-	unsigned int	nr_held;
-};
-
-static void reply(const struct server *server, uint64_t unique, int error,
-		  const void *data, size_t size)
-{
-	struct fuse_out_header header = {
-		.len = sizeof(header) + size, .error = error, .unique = unique,
-	};
-	struct iovec iov[2] = {
-		{ &header, sizeof(header) }, { (void *)data, size },
-	};
-
-	/* The request may have been given up */
-	if (writev(server->fd, iov, 2) < 0 && errno != ENOENT)
-		_exit(1);
-}
-
-static struct fuse_attr attr_of(const struct server *server, uint64_t node)
-{
-	struct fuse_attr attr = {
-		.ino = node, .mode = S_IFREG | 0755, .nlink = 1, .size = server->size,
-		.blksize = 4096,
-	};
-
-	if (node == FUSE_ROOT_ID)
-		attr.mode = S_IFDIR | 0755;
-	return attr;
-}
-
-static void reply_lookup(const struct server *server, uint64_t unique, const char *name)
-{
-	struct fuse_entry_out out = {
-		.entry_valid = FOR_EVER, .attr_valid = FOR_EVER,
-	};
-	unsigned int i;
-
-	for (i = 0; i < FILES && strcmp(name, names[i]); i++)
-		;
-	if (i == FILES) {
-		reply(server, unique, -ENOENT, NULL, 0);
-		return;
-	}
-	out.nodeid = FIRST + i;
-	out.attr = attr_of(server, out.nodeid);
-	reply(server, unique, 0, &out, sizeof(out));
-}
-
-static void reply_read(const struct server *server, uint64_t unique,
-		       const struct fuse_read_in *read)
-{
-	size_t size = read->offset < server->size ? server->size - read->offset : 0;
-
-	if (size > read->size)
-		size = read->size;
-	reply(server, unique, 0, server->bytes + read->offset, size);
-}
-
-/* The text, or after some time: all of the file */
-static bool is_held(const struct server *server, const struct fuse_read_in *read)
-{
-	return read->offset != code_file_usual.text[0].offset &&
-	       atomic_load(&server->control->hold);
-}
-
-static void handle_read(struct server *server, uint64_t unique,
-			const struct fuse_read_in *read)
-{
-	if (!is_held(server, read)) {
-		reply_read(server, unique, read);
-		return;
-	}
-	if (server->nr_held == HELD_MAX)
-		_exit(1);
-	server->held[server->nr_held++] = (struct held){ unique, *read };
-	atomic_store(&server->control->nr_held, server->nr_held);
-}
-
-static void release_held(struct server *server)
-{
-	while (server->nr_held && !atomic_load(&server->control->hold)) {
-		const struct held *held = &server->held[--server->nr_held];
-
-		reply_read(server, held->unique, &held->read);
-	}
-}
-
-static void handle(struct server *server, const struct fuse_in_header *in)
-{
-	/* One page per read, no reading ahead */
-	const struct fuse_init_out init = {
-		.major = FUSE_KERNEL_VERSION, .minor = 31, .max_write = 4096,
-		/* The kernel keeps the time of change */
-		.flags = FUSE_WRITEBACK_CACHE,
-		.max_background = 16, .congestion_threshold = 16,
-	};
-	struct fuse_open_out open = { .fh = 1, .open_flags = FOPEN_KEEP_CACHE };
-	struct fuse_attr_out attr = { .attr_valid = FOR_EVER };
-
-	switch (in->opcode) {
-	case FUSE_INIT:
-		reply(server, in->unique, 0, &init, sizeof(init));
-		break;
-	case FUSE_LOOKUP:
-		reply_lookup(server, in->unique, (const char *)(in + 1));
-		break;
-	case FUSE_GETATTR:
-		attr.attr = attr_of(server, in->nodeid);
-		reply(server, in->unique, 0, &attr, sizeof(attr));
-		break;
-	case FUSE_OPEN:
-		if (atomic_load(&server->control->direct))
-			open.open_flags |= FOPEN_DIRECT_IO;
-		fallthrough;
-	case FUSE_OPENDIR:
-		reply(server, in->unique, 0, &open, sizeof(open));
-		break;
-	case FUSE_READ:
-		handle_read(server, in->unique, (const struct fuse_read_in *)(in + 1));
-		break;
-	case FUSE_FLUSH:
-	case FUSE_RELEASE:
-		reply(server, in->unique, 0, NULL, 0);
-		break;
-	/* These have no reply */
-	case FUSE_FORGET:
-	case FUSE_BATCH_FORGET:
-	case FUSE_INTERRUPT:
-		break;
-	default:
-		reply(server, in->unique, -EOPNOTSUPP, NULL, 0);
-	}
-}
-
-/* Until it is killed, or the file system is unmounted */
-static void serve(struct server *server)
-{
-	static char request[REQUEST_MAX];
-	struct pollfd poll_fd = { .fd = server->fd, .events = POLLIN };
-
-	while (1) {
-		release_held(server);
-		if (poll(&poll_fd, 1, 10) <= 0)
-			continue;
-		if (read(server->fd, request, sizeof(request)) > 0)
-			handle(server, (const struct fuse_in_header *)request);
-		else if (errno == ENODEV)
-			_exit(0);
-	}
-}
+/* Names of files, here and on a device */
+#define FILES		FILE_SERVER_FILES
+static const char * const *const names = file_server_names;
 
 /*
  * The tests
@@ -236,30 +50,21 @@ static void serve(struct server *server)
 FIXTURE(slow)
 {
 	struct file_env env;
-	struct control *control;
+	struct file_server_control *control;
 	pid_t server;
 };
 
 /* Mount the file system, and start its server; return NULL, or why not */
 static const char *start_server(struct _test_data_slow *self)
 {
-	struct server server = { .control = self->control };
-	char options[64];
+	int fd = file_server_mount(DIR);
 
-	server.bytes = file_bytes(&code_file_usual, &server.size);
-	server.fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	if (!server.bytes || server.fd < 0)
-		return "no /dev/fuse";
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0",
-		 server.fd);
-	if ((mkdir(DIR, 0700) && errno != EEXIST) ||
-	    mount("slow", DIR, "fuse", MS_NOSUID | MS_NODEV, options))
+	if (fd < 0)
 		return "no FUSE, or not root";
 	self->server = fork();
 	if (!self->server)
-		serve(&server);
-	close(server.fd);
-	free(server.bytes);
+		_exit(file_server_run(fd, self->control));
+	close(fd);
 	return self->server < 0 ? "no process" : NULL;
 }
 
