@@ -50,6 +50,8 @@ struct surface_shared {
 	atomic_ulong		done[SURFACE_OPERATIONS];
 	atomic_ulong		answers;
 	atomic_ulong		restarts;
+	/* File servers that run */
+	atomic_int		servers;
 };
 
 extern struct surface_shared *surface;
@@ -80,6 +82,7 @@ struct surface_operation {
 extern const struct surface_operation surface_memory[];
 extern const struct surface_operation surface_tasks[];
 extern const struct surface_operation surface_clients[];
+extern const struct surface_operation surface_files[];
 
 /* Draw some operations that a child may do */
 void surface_draw_in_child(unsigned int nr);
@@ -93,6 +96,17 @@ void clients_end(void);
 void clients_in_child(void);
 /* Call some code that the drawer has mapped */
 int memory_call(void);
+
+/*
+ * A file of code (code_file_usual) on a file system of the drawer, which is mounted if it is
+ * not; or -1.  @whole: all of it is read
+ */
+int files_open_served(bool whole);
+int files_open_overlaid(void);
+/* Unmount all, and count the file servers that still run */
+int files_unmount(void);
+/* This program is such a server */
+int files_serve(int fd);
 
 /* Trace instances outlive processes.  Remove them all; true if there is none */
 void clients_change_instances(unsigned int number);

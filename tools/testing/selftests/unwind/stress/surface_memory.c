@@ -4,8 +4,8 @@
  * unmapped, and frames of a language.
  *
  * A drawer has slots, each at addresses of its own.  In a slot there is nothing, code in
- * anonymous memory with a table beside it, or a file of code.  Code is called only while it
- * is there.
+ * anonymous memory with a table beside it, or a file of code, on one of several file systems
+ * (surface_files.c).  Code is called only while it is there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@
 #define FUNCTIONS	4
 #define FRAMES		8
 
-enum kind { NOTHING, ANONYMOUS, SEALED, FILE_IN_TMPFS, KINDS };
+enum kind { NOTHING, ANONYMOUS, SEALED, FILE_IN_TMPFS, FILE_SERVED, FILE_OVERLAID, KINDS };
 
 /*
  * @whole: nothing of it was unmapped
@@ -93,7 +93,7 @@ static void call_code(chain_fn fn)
 
 static void forget(struct slot *slot)
 {
-	if (slot->kind == SEALED || slot->kind == FILE_IN_TMPFS)
+	if (slot->kind > ANONYMOUS)
 		close(slot->fd);
 	*slot = (struct slot){ .fd = -1 };
 }
@@ -142,6 +142,20 @@ static const struct code_file *some_file(void)
 	return &file;
 }
 
+static int open_file(enum kind kind)
+{
+	switch (kind) {
+	case SEALED:
+		return code_file_memfd(some_file());
+	case FILE_SERVED:
+		return files_open_served(one_in(2));
+	case FILE_OVERLAID:
+		return files_open_overlaid();
+	default:
+		return make_tmpfs_file(some_file());
+	}
+}
+
 static int map_slot(void)
 {
 	const unsigned int i = draw(SLOTS);
@@ -153,8 +167,10 @@ static int map_slot(void)
 	if (kind == ANONYMOUS) {
 		ret = map_anonymous(i);
 	} else {
-		slot->fd = kind == SEALED ? code_file_memfd(some_file()) :
-					    make_tmpfs_file(some_file());
+		slot->fd = open_file(kind);
+		/* The kernel may not have such file systems */
+		if (slot->fd < 0 && kind >= FILE_SERVED)
+			return 1;
 		ret = slot->fd < 0 ? -1 : code_image_map(&slot->image, &code_file_usual,
 							 slot->fd, (void *)SLOT_AT(i));
 	}

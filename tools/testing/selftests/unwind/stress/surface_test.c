@@ -10,19 +10,21 @@
  *
  * Nothing may be wrong: no report in the kernel's log, no result that differs from what a
  * drawer knows, no process that does not end.  Afterwards nothing is left of instances,
- * programs and tables.  For a failure, the last operations of each drawer are printed, in
- * the words of the program; the same seed draws them again.
+ * programs, file systems and tables.  For a failure, the last operations of each drawer are
+ * printed, in the words of the program; the same seed draws them again.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -106,7 +108,7 @@ bool spoil(void *what, size_t size)
  */
 
 static const struct surface_operation * const lists[] = {
-	surface_memory, surface_tasks, surface_clients,
+	surface_memory, surface_tasks, surface_clients, surface_files,
 };
 
 static struct surface_operation operations[SURFACE_OPERATIONS];
@@ -486,10 +488,15 @@ int main(int argc, char **argv)
 	collect();
 	if (argc == 3 && !strcmp(argv[1], "again"))
 		return !share(true) || run_process(atoi(argv[2]));
+	if (argc == 3 && !strcmp(argv[1], "serve"))
+		return !share(true) || files_serve(atoi(argv[2]));
 
 	ksft_print_header();
-	ksft_set_plan(5);
+	ksft_set_plan(6);
 	setsid();
+	/* The mounts of this test go with it */
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		ksft_exit_skip("no mount namespaces, or not root\n");
 	if (access("/dev/unwind", R_OK) || !share(false))
 		ksft_exit_skip("no /dev/unwind, or not root\n");
 	clients_clean();
@@ -524,6 +531,7 @@ int main(int argc, char **argv)
 	ftrace_close(&held);
 	ksft_test_result(clients_clean() && comes_to(count_programs, programs),
 			 "no client is left\n");
+	ksft_test_result(comes_to(files_unmount, 0), "no file system is left\n");
 	ksft_test_result(comes_to(count_tables, tables), "no table is left\n");
 	ksft_test_result(klog_silent(klog), "the kernel's log is silent\n");
 	ksft_finished();
