@@ -440,6 +440,39 @@ static void correct_cfa(struct unwind_frame_rule *rule)
 		rule->fp.offset -= pushed;
 }
 
+/**
+ * unwind_walk_dropped_word - is a rule wrong that counts one word on the stack?
+ * @state: the current frame, which was interrupted
+ *
+ * gcc's return thunk (-mfunction-return=thunk) calls its own end, which drops the return
+ * address of that call, and returns.  The unwind information of its last instruction still
+ * counts what was dropped.  It would lead past the return address to a word of the caller.
+ *
+ * Context: as unwind_walk_frames().
+ * Return: whether the word was dropped.
+ */
+bool unwind_walk_dropped_word(struct unwind_walk_state *state)
+{
+	const unsigned long from = state->ip + 1 - sizeof(u64);
+	u64 code;
+
+	if (unwind_read_code(code, (const u64 __user *)from, state->code))
+		return unwind_arch_dropped_word(code);
+	state->budget -= min(state->budget, UNWIND_UNREAD_COST);
+	return false;
+}
+
+static void correct_dropped(struct unwind_walk_state *state, struct unwind_frame_rule *rule)
+{
+	const s32 word = sizeof(u64);
+
+	if (rule->outermost || rule->signal || rule->cfa.base != UNWIND_RULE_SP ||
+	    rule->cfa.deref || rule->cfa.offset != 2 * word)
+		return;
+	if (rule->fp.base == UNWIND_RULE_SAME && unwind_walk_dropped_word(state))
+		rule->cfa.offset = word;
+}
+
 /*
  * The rule from the table of the address; @rule->at_end is set if it may end there.  -ENXIO:
  * the table has none; -ENOENT: there is no table.
@@ -496,6 +529,8 @@ static enum unwind_stop_reason find_rule(struct unwind_walk_state *state,
 	case 0:
 		if (UNWIND_ARCH_LINK_REG >= 0)
 			correct_cfa(rule);
+		else if (state->interrupted)
+			correct_dropped(state, rule);
 		return UNWIND_STOP_NONE;
 	case -ENOENT:
 		return UNWIND_STOP_NO_FRAME;

@@ -307,6 +307,16 @@ static __always_inline enum step steps(struct passed *passed, struct ordinary *a
 	}
 }
 
+/* The rule of a function with one word on the stack, besides its return address */
+#define RULE_ONE_WORD	(SFRAME_RULE_ORDINARY | 2 << 16)
+
+/* Does the code say otherwise?  Then frame.c corrects the rule. */
+static bool is_wrong(struct unwind_walk_state *state, const struct ordinary *at)
+{
+	return UNWIND_ARCH_LINK_REG < 0 && at->interrupted && (u32)at->rule == RULE_ONE_WORD &&
+	       unwind_walk_dropped_word(state);
+}
+
 /*
  * Move through frames as long as they are ordinary.  A step is taken only if the caller's
  * mapping is known: that shows that its address is text.  If @sps is not NULL, it gets the
@@ -340,6 +350,8 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 	if (IS_ERR(passed.map))
 		return 0;
 	find_rule(&at, state->ip, passed.map);
+	if (is_wrong(state, &at))
+		return 0;
 	do {
 		if (!words_begin())
 			break;

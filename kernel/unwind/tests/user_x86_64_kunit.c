@@ -238,6 +238,29 @@ static void x86_not_called(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_NO_RULE, t->text + FUNC);
 }
 
+/* A rule counts a word that was dropped, as for gcc's return thunk; the other thunk keeps it */
+static void x86_dropped_word(struct kunit *test)
+{
+	static const u8 returns[] = { 0x48, 0x8d, 0x64, 0x24, 8, 0xc3 };
+	static const u8 jumps[] = { 0x48, 0x89, 4, 0x24, 0xc3 };
+	const size_t cfa = offsetof(struct test_sframe, fres) +
+			   sizeof(struct sframe_fde_attr_v3) + 5;
+	struct user_test *t = test->priv;
+	const unsigned long ip = t->text + TEST_SP_FUNC + 7;
+
+	/* The CFA of sp_func, from +4 on */
+	KUNIT_ASSERT_EQ(test, put_user(16, (u8 __user *)(t->section + cfa)), 0);
+	put_code(test, TEST_SP_FUNC + 8 - sizeof(returns), returns, sizeof(returns));
+	put_words(test, 10, t->text + TEST_END_FUNC + 1, t->text + TEST_END_FUNC + 2);
+	start_at(test, ip, word_addr(t, 10), 0);
+	use_table(test);
+	EXPECT_STACK(test, UNWIND_STOP_END, ip, t->text + TEST_END_FUNC + 1);
+
+	put_code(test, TEST_SP_FUNC + 8 - sizeof(jumps), jumps, sizeof(jumps));
+	start(test);
+	EXPECT_STACK(test, UNWIND_STOP_END, ip, t->text + TEST_END_FUNC + 2);
+}
+
 /* Nothing shows where the caller is: the stack ends, but not if no function has a rule */
 static void x86_unknown(struct kunit *test)
 {
@@ -257,6 +280,7 @@ static struct kunit_case user_x86_64_cases[] = {
 	KUNIT_CASE(x86_insns_cost),
 	KUNIT_CASE(x86_leaf),
 	KUNIT_CASE(x86_not_called),
+	KUNIT_CASE(x86_dropped_word),
 	KUNIT_CASE(x86_unknown),
 	{}
 };

@@ -251,6 +251,12 @@ static inline bool unwind_arch_uretprobe_pushed(unsigned long offset,
 	return !offset;
 }
 
+/* No compiler's code is known that is described like this */
+static inline bool unwind_arch_dropped_word(u64 code)
+{
+	return false;
+}
+
 bool unwind_arch_signal_frame(unsigned long ip, unsigned long sp,
 			      const struct pt_regs *topmost,
 			      unsigned long saved, unsigned int word_size,

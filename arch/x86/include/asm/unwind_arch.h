@@ -268,4 +268,15 @@ static __always_inline bool unwind_arch_follows_call(u64 code)
 	       (code >> 8 & mask) == call;
 }
 
+/**
+ * unwind_arch_dropped_word - has the instruction before a return dropped a word of the stack?
+ * @code: the eight bytes up to the interrupted instruction's first one
+ *
+ * Return: whether it is a ret after lea 8(%rsp), %rsp.
+ */
+static __always_inline bool unwind_arch_dropped_word(u64 code)
+{
+	return code >> 16 == 0xc30824648d48ULL;
+}
+
 #endif /* _ASM_X86_UNWIND_ARCH_H */
