@@ -15,6 +15,7 @@ HOW_both := -fno-omit-frame-pointer -fasynchronous-unwind-tables -Wa,--gsframe
 HOW_other := -DFRAME=96
 HOW_signed := -mbranch-protection=standard
 HOW_b := -mbranch-protection=pac-ret+leaf+b-key+bti
+HOW_thunk := -mfunction-return=thunk -mindirect-branch=thunk
 HOW_32 := -m32
 HOW_little := $(HOW_table)
 HOW_big := $(HOW_table) -mbig-endian

@@ -120,9 +120,11 @@ FIXTURE(insns)
 	struct elf elf;
 };
 
+/* @nr_thunks: instructions of the compiler's own that are executed */
 FIXTURE_VARIANT(insns)
 {
 	const char *file;
+	unsigned int nr_thunks;
 };
 
 FIXTURE_VARIANT_ADD(insns, table) {
@@ -131,6 +133,12 @@ FIXTURE_VARIANT_ADD(insns, table) {
 
 FIXTURE_VARIANT_ADD(insns, both) {
 	.file = "chain_both.so",
+};
+
+/* A call and two more, to return, and as many to call what a pointer points to */
+FIXTURE_VARIANT_ADD(insns, thunks) {
+	.file = "chain_table_thunk.so",
+	.nr_thunks = 6,
 };
 
 FIXTURE_SETUP(insns)
@@ -153,11 +161,22 @@ FIXTURE_TEARDOWN(insns)
 
 /*
  * notes.ra[i] is the return address of the i'th function of the chain. It lies in the
- * function before it, and notes.ra[0] in run_chain().
+ * function before it, and notes.ra[0] in run_chain().  Is this the stack of an instruction
+ * that returns there?
  */
+static bool is_stack(const struct stack *stack, unsigned long ip, unsigned int i)
+{
+	struct stack expected = { .ip = { ip }, .nr = 1 };
+
+	do {
+		expected.ip[expected.nr++] = notes.ra[i];
+	} while (i--);
+	return stack_begins_with(stack, &expected);
+}
+
 TEST_F_TIMEOUT(insns, have_right_stacks, 60)
 {
-	unsigned int level, i, seen = 0;
+	unsigned int level, i, seen = 0, thunks = 0;
 	unsigned long start, end;
 	struct stack stack;
 
@@ -166,21 +185,27 @@ TEST_F_TIMEOUT(insns, have_right_stacks, 60)
 		ASSERT_TRUE(function_at(&self->elf, notes.ra[level] - 1, &start,
 					&end));
 		for (i = 0; i < steps.nr; i++) {
-			struct stack expected = { .ip = { steps.ip[i] }, .nr = 1 };
-			unsigned int l;
-
 			if (steps.ip[i] < start || steps.ip[i] >= end)
 				continue;
-			for (l = level; l; l--)
-				expected.ip[expected.nr++] = notes.ra[l - 1];
 			ASSERT_EQ(0, sample_at(steps.ip[i], run_chain, &stack));
-			EXPECT_TRUE(stack_begins_with(&stack, &expected))
+			EXPECT_TRUE(is_stack(&stack, steps.ip[i], level - 1))
 				TH_LOG("function %u, offset %#lx", level,
 				       steps.ip[i] - start);
+			/* Seen */
+			steps.ip[i] = 0;
 			seen++;
 		}
 	}
-	EXPECT_EQ(steps.nr, seen);
+	EXPECT_EQ(steps.nr, seen + variant->nr_thunks);
+	/* The innermost function first calls by one thunk, then returns by the other */
+	for (i = 0; i < steps.nr; i++) {
+		if (!steps.ip[i])
+			continue;
+		level = thunks++ < variant->nr_thunks / 2 ? CHAIN_FRAMES : CHAIN_FRAMES - 1;
+		ASSERT_EQ(0, sample_at(steps.ip[i], run_chain, &stack));
+		EXPECT_TRUE(is_stack(&stack, steps.ip[i], level))
+			TH_LOG("thunks, instruction %u", thunks);
+	}
 }
 
 /*
