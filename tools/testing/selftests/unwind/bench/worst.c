@@ -52,6 +52,7 @@
 /* The shortest period of the clock's event, in nanoseconds: instructions */
 #define PERIOD		10000
 #define TIMES_OFF	300
+#define PERCENT		"/proc/sys/kernel/perf_cpu_time_max_percent"
 #define RATE		"/proc/sys/kernel/perf_event_max_sample_rate"
 
 /* Offsets in the text; instructions follow OFF_CODE */
@@ -391,14 +392,24 @@ static void measure_off(const char *name)
 	close(fd);
 }
 
+static void set_number(const char *name, const char *number)
+{
+	const ssize_t len = strlen(number);
+	int fd = open(name, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, number, len) != len)
+		fail(name);
+	close(fd);
+}
+
 static void measure_interrupts(void)
 {
-	int fd = open(RATE, O_WRONLY | O_CLOEXEC);
 	struct ftrace trace;
 
-	if (fd < 0 || write(fd, "1000000", 7) != 7)
-		fail(RATE);
-	close(fd);
+	/* The rate cannot be set while the kernel does not adjust it: after 100 percent */
+	set_number(PERCENT, "99");
+	set_number(RATE, "1000000");
+	set_number(PERCENT, "100");
 	files_make();
 	measure_off("nothing");
 	if (ftrace_open(&trace, "worst") || ftrace_set(&trace, FTRACE_OPTION, "1") ||
