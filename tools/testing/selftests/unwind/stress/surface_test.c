@@ -220,12 +220,16 @@ static int run_process(unsigned int number)
 {
 	pthread_t threads[SURFACE_THREADS];
 	unsigned int i;
+	int ret;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (i = 0; i < SURFACE_THREADS; i++) {
-		if (pthread_create(&threads[i], NULL, draw_all,
-				   (void *)(uintptr_t)(number * SURFACE_THREADS + i)))
+		ret = pthread_create(&threads[i], NULL, draw_all,
+				     (void *)(uintptr_t)(number * SURFACE_THREADS + i));
+		if (ret) {
+			printf("# process %u has no thread %u: %s\n", number, i, strerror(ret));
 			return 1;
+		}
 	}
 	for (i = 0; i < SURFACE_THREADS; i++)
 		pthread_join(threads[i], NULL);
@@ -442,6 +446,7 @@ static unsigned long setting(const char *name, unsigned long usual)
 	return value && *value ? strtoul(value, NULL, 0) : usual;
 }
 
+/* Of the main process first, and @again of a program that a process executes */
 static bool share(bool again)
 {
 	int fd = SHARED_FD;
@@ -453,6 +458,8 @@ static bool share(bool again)
 		close(fd);
 	}
 	surface = mmap(NULL, sizeof(*surface), PROT_READ | PROT_WRITE, MAP_SHARED, SHARED_FD, 0);
+	if (surface == MAP_FAILED)
+		perror("# what the processes share");
 	return surface != MAP_FAILED;
 }
 
