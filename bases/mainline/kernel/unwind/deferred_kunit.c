@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit test of deferred unwinding.
+ *
+ * A test is a kernel thread, which has no user stack and never goes to user space.  So it
+ * poses as a task in a system call while it makes a request, and takes the work back.
+ */
+#include <kunit/test.h>
+#include <linux/cleanup.h>
+#include <linux/irqflags.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/task_work.h>
+#include <linux/unwind_deferred.h>
+
+#if defined(CONFIG_X86_64)
+static const struct pt_regs user_regs = { .cs = __USER_CS, .ss = __USER_DS };
+#elif defined(CONFIG_ARM64)
+static const struct pt_regs user_regs = { .pstate = PSR_MODE_EL0t };
+#endif
+
+static int request(struct unwind_work *work, u64 *cookie)
+{
+	struct pt_regs *regs = task_pt_regs(current);
+	const struct pt_regs saved = *regs;
+	int ret;
+
+	/* Nobody else may take it for a user task */
+	guard(irqsave)();
+	*regs = user_regs;
+	current->flags &= ~PF_KTHREAD;
+	ret = unwind_deferred_request(work, cookie);
+	current->flags |= PF_KTHREAD;
+	*regs = saved;
+	return ret;
+}
+
+static void take_back(void)
+{
+	struct unwind_task_info *info = &current->unwind_info;
+
+	task_work_cancel(current, &info->work);
+	atomic_long_andnot(UNWIND_PENDING, &info->unwind_mask);
+	unwind_reset_info();
+}
+
+static void callback(struct unwind_work *work, struct unwind_stacktrace *trace, u64 cookie)
+{
+}
+
+static void cancelled_client_is_refused(struct kunit *test)
+{
+	struct unwind_task_info *info = &current->unwind_info;
+	struct unwind_work work;
+	u64 cookie;
+	int ret;
+
+	KUNIT_ASSERT_EQ(test, unwind_deferred_init(&work, callback), 0);
+	ret = request(&work, &cookie);
+	take_back();
+	unwind_deferred_cancel(&work);
+	/* Else it would be refused for another reason */
+	KUNIT_ASSERT_EQ(test, ret, 0);
+
+	KUNIT_EXPECT_EQ(test, request(&work, &cookie), -EINVAL);
+	KUNIT_EXPECT_EQ(test, cookie, 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&info->unwind_mask), 0);
+	take_back();
+}
+
+static struct kunit_case deferred_cases[] = {
+	KUNIT_CASE(cancelled_client_is_refused),
+	{}
+};
+
+static struct kunit_suite deferred_suite = {
+	.name = "unwind_deferred",
+	.test_cases = deferred_cases,
+};
+
+kunit_test_suite(deferred_suite);
