@@ -530,8 +530,8 @@ test_fixes()
 
 	try "perf builds" in_root make -s -C "/mnt/cache/tree$OF_BASE/tools" perf O="$out" -j"$JOBS" \
 		"${TOOLCHAIN[@]}" WERROR=0 NO_LIBPYTHON=1 NO_LIBPERL=1 NO_JEVENTS=1 BUILD_BPF_SKEL=0
-	try "compressed records hold all data" in_root sh -c \
-		"$out/tools/perf/perf test 'hold all data' 2>&1 | grep ': Ok'"
+	try "perf adds the vDSO under its lock, and compresses all data" in_root sh -c \
+		"[ \$($out/tools/perf/perf test 'vDSO is added' 'hold all data' 2>&1 | grep -c ': Ok') = 2 ]"
 	try "perf_events builds" in_root make -s -C "$selftests" TARGETS=perf_events \
 		FORCE_TARGETS=1 O="$out" INSTALL_PATH="$out/kselftest/fixes" "${TOOLCHAIN[@]}" install
 	KSELFTEST=$out/kselftest/fixes nested fixes selftests fixes normal perf_events:defer_callchain
