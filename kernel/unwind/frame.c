@@ -183,16 +183,16 @@ static enum unwind_stop_reason check_frame(struct unwind_walk_state *state,
 static enum unwind_stop_reason check_interrupted(struct unwind_walk_state *state,
 						 struct unwind_walk_frame *frame)
 {
+	unsigned long unread;
+
 	/* The address may be the rest of a signed one that failed authentication */
 	frame->ip = unwind_arch_strip_ra(frame->ip);
-	/* A uretprobe's trampoline can be interrupted anywhere */
-	if (IS_ENABLED(CONFIG_UPROBES) && state->probed) {
-		unsigned long unread = unwind_uretprobe_leave(&frame->ip, &frame->sp,
-							      frame->word_size);
-
-		if (unread)
-			note_unread(state, UNWIND_NEED_PAGE, unread, 0);
-	}
+	/* The code of uprobes and uretprobes can be interrupted anywhere */
+	unread = unwind_uprobe_leave(&frame->ip, &frame->sp, frame->word_size);
+	if (IS_ENABLED(CONFIG_UPROBES) && state->probed && !unread)
+		unread = unwind_uretprobe_leave(&frame->ip, &frame->sp, frame->word_size);
+	if (unread)
+		note_unread(state, UNWIND_NEED_PAGE, unread, 0);
 	return frame->ip < TASK_SIZE_MAX ? UNWIND_STOP_NONE :
 					   UNWIND_STOP_BAD_FRAME;
 }

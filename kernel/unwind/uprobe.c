@@ -14,6 +14,9 @@
  * A probed instruction runs in a copy outside of the program's text.  A program that
  * enters the kernel from the copy counts as being at the instruction.
  *
+ * Some architectures replace a probed nop by a call of code that calls the kernel.  A
+ * program in this code counts as being after the nop: unwind_uprobe_leave().
+ *
  * Only the task itself changes the list and the copy's address.  It does so without
  * protection against interrupts, so they are read in task context only.
  *

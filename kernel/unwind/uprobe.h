@@ -5,6 +5,7 @@
 
 #include <linux/sched.h>
 #include <linux/types.h>
+#include <linux/unwind_base.h>
 #include <linux/uprobes.h>
 
 #ifdef CONFIG_UPROBES
@@ -18,6 +19,21 @@
 static inline bool unwind_uprobed(void)
 {
 	return current->utask;
+}
+
+/**
+ * unwind_uprobe_leave - go from the code of an optimized uprobe to the probed function
+ * @ip: an interrupted frame's instruction pointer; changed if it is in such code
+ * @sp: its stack pointer; changed in the same case
+ * @word_size: bytes in a stack word
+ *
+ * Context: any, with page faults disabled.
+ * Return: 0, or the address of a word of the stack that could not be read.
+ */
+static inline unsigned long unwind_uprobe_leave(unsigned long *ip, unsigned long *sp,
+						unsigned int word_size)
+{
+	return word_size == sizeof(u64) ? unwind_arch_uprobe_leave(ip, sp) : 0;
 }
 
 /**
@@ -41,6 +57,12 @@ static inline bool unwind_uretprobes_hidden(void)
 static inline bool unwind_uprobed(void)
 {
 	return false;
+}
+
+static inline unsigned long unwind_uprobe_leave(unsigned long *ip, unsigned long *sp,
+						unsigned int word_size)
+{
+	return 0;
 }
 
 static inline bool unwind_uretprobes_hidden(void)

@@ -445,6 +445,7 @@ int unwind_walk_start(struct unwind_walk_state *state, struct pt_regs *regs)
 	state->sp = unwind_arch_untag(user_stack_pointer(regs));
 	state->fp = unwind_arch_untag(frame_pointer(regs));
 	state->lowest = state->sp;
+	unwind_uprobe_leave(&state->ip, &state->sp, word_size);
 	if (probed && word_size)
 		undo_uprobes(state);
 	state->probed = probed;

@@ -12,6 +12,13 @@ static inline struct file *dentry_open_nonotify(const struct path *path, int fla
 }
 
 #define arch_uretprobe_trampoline	arch_uprobe_trampoline
+
+/* A uprobe is a breakpoint, whatever the probed instruction is */
+static inline unsigned long unwind_arch_uprobe_leave(unsigned long *ip, unsigned long *sp)
+{
+	return 0;
+}
+
 #define vdso64_image			vdso_image_64
 
 /* The flag of shmem_file_setup() */

@@ -3,6 +3,16 @@
 #ifndef _LINUX_UNWIND_BASE_H
 #define _LINUX_UNWIND_BASE_H
 
+#if defined(CONFIG_X86_64) && defined(CONFIG_UPROBES)
+unsigned long unwind_arch_uprobe_leave(unsigned long *ip, unsigned long *sp);
+#else
+/* A uprobe is a breakpoint, whatever the probed instruction is */
+static inline unsigned long unwind_arch_uprobe_leave(unsigned long *ip, unsigned long *sp)
+{
+	return 0;
+}
+#endif
+
 /* The flag of shmem_file_setup() */
 #define UNWIND_NORESERVE	mk_vma_flags(VMA_NORESERVE_BIT)
 
