@@ -14,8 +14,9 @@
  *	sample		by perf, from the system call to the complete sample; of "fp" only
  *
  * Pages are resident, and the kernel has made its own form of the table. A module
- * (kernel/unwind/tests/deferred_bench.c) measures faultable and inplace. With "-" instead
- * of MODULE, only samples are measured: that is for a kernel without this feature.
+ * (kernel/unwind/tests/deferred_bench.c) measures faultable and inplace. With "=" instead
+ * of MODULE, these two are left out: that is for a kernel without the module. With "-", only
+ * samples are measured: that is for a kernel without deferred stacks.
  *
  * "warm" is taken again and again. "cold" is the first stack through these functions, each in
  * a process of its own.
@@ -70,6 +71,7 @@ static struct {
 	int		event;
 	int		sample_event;
 	bool		by_table;
+	bool		deferred;
 	int		module;
 	unsigned int	depth;
 	enum how	cold;
@@ -154,6 +156,8 @@ static bool is_measured(enum how how, unsigned int depth)
 {
 	if (how == SAMPLE)
 		return !bench.by_table && depth < DEPTH_MAX;
+	if (how == DEFERRED)
+		return bench.deferred;
 	if (bench.module < 0)
 		return false;
 	return how != INPLACE || (bench.by_table && depth < DEPTH_MAX);
@@ -223,7 +227,7 @@ static void prepare(const char *kind)
 		table_register(&bench.links);
 	}
 	bench.sample_event = links_sampler(&bench.sampled, RING_PAGES, false);
-	if (bench.module < 0)
+	if (!bench.deferred)
 		return;
 	bench.event = links_sampler(&bench.ring, RING_PAGES, true);
 	/* Of two files, one of each */
@@ -274,7 +278,8 @@ static void load(const char *module)
 	int fd;
 
 	bench.module = -1;
-	if (!strcmp(module, "-"))
+	bench.deferred = strcmp(module, "-");
+	if (!bench.deferred || !strcmp(module, "="))
 		return;
 	fd = open(module, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
@@ -309,7 +314,8 @@ static void bench_kind(const char *kind)
 		for (i = 0; i < ARRAY_SIZE(cold); i++) {
 			for (which = 0; which < NR_DEPTHS; which++) {
 				/* As is_measured() */
-				if (cold[i] == INPLACE && depths[which] == DEPTH_MAX)
+				if (cold[i] == INPLACE &&
+				    (bench.module < 0 || depths[which] == DEPTH_MAX))
 					continue;
 				pid = fork();
 				if (!pid)
