@@ -304,11 +304,7 @@ test_host()
 }
 
 # Nothing that a section may contain leads the decoder out of it
-test_proof()
-{
-	"$Q/stable.sh" cbmc
-	nested proof in_root make -s -C /mnt/repo/tools/testing/unwind proof
-}
+test_proof() { "$Q/stable.sh" cbmc && nested proof in_root make -s -C /mnt/repo/tools/testing/unwind proof; }
 
 # Debian's libraries: the caller that instructions show, beside the one of .eh_frame
 test_link()
@@ -501,11 +497,7 @@ test_tools() { QUICK=1 test_tools-all; }
 
 # ... for longer, and by bcc.  That brings a compiler, which an emulator is slow to run:
 # on one architecture.  With STRICT=1 also shares and rates
-test_tools-all()
-{
-	[ "$ARCH" = x86_64 ] || BCC=no
-	tracers tools
-}
+test_tools-all() { [ "$ARCH" = x86_64 ] || BCC=no; tracers tools; }
 
 # Debian's perf on a kernel whose perf events are its own: mainline's
 test_stock() { DEFERRED=1 tracers stock; }
