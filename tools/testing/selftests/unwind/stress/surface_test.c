@@ -459,7 +459,7 @@ static bool share(bool again)
 	}
 	surface = mmap(NULL, sizeof(*surface), PROT_READ | PROT_WRITE, MAP_SHARED, SHARED_FD, 0);
 	if (surface == MAP_FAILED)
-		perror("# what the processes share");
+		printf("# no memory is shared: %s\n", strerror(errno));
 	return surface != MAP_FAILED;
 }
 
