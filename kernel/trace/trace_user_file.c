@@ -382,8 +382,9 @@ static void renew_announced(struct trace_user_announced *announced,
  * is off.
  *
  * Context: interrupts disabled.
+ * Return: whether it was written now.
  */
-void trace_user_file_announce(struct trace_user_unwind *unwind,
+bool trace_user_file_announce(struct trace_user_unwind *unwind,
 			      const struct trace_user_event *to, u32 id)
 {
 	struct trace_user_announced *announced = this_cpu_ptr(unwind->announced);
@@ -393,12 +394,14 @@ void trace_user_file_announce(struct trace_user_unwind *unwind,
 	/* As the sub-buffer may end here, an announcement counts for the one that was current */
 	renew_announced(announced, to->buffer, atomic_read(&unwind->resets));
 	if (*slot == id)
-		return;
+		return false;
 
 	guard(rcu)();
 	file = xa_load(&unwind->files.by_id, id);
-	if (file && write_file(to, file))
-		*slot = id;
+	if (!file || !write_file(to, file))
+		return false;
+	*slot = id;
+	return true;
 }
 
 /**

@@ -263,7 +263,7 @@ static void commit_stack(struct trace_array *tr, struct trace_buffer *buffer,
  * @ips: the address of each frame
  * @frames: the places of these, or NULL
  * @nr: number of frames
- * @id: the number that is announced now
+ * @next: the frame whose number is to be announced next
  */
 struct stack_to_write {
 	struct trace_user_unwind	*unwind;
@@ -273,7 +273,7 @@ struct stack_to_write {
 	const unsigned long		*ips;
 	const struct trace_user_frame	*frames;
 	unsigned int			nr;
-	u32				id;
+	unsigned int			next;
 };
 
 static struct trace_buffer *buffer_of(const struct stack_to_write *write)
@@ -314,26 +314,29 @@ static void write_event(void *info)
 	commit_stack(write->unwind->tr, write->to.buffer, event);
 }
 
-/* Likewise */
-static void announce_file(void *info)
+/* Likewise: announce the next number that the sub-buffer lacks */
+static void announce_next(void *info)
 {
 	struct stack_to_write *write = info;
+	const struct trace_user_frame *frames = write->frames;
+	const unsigned int nr = frames_to_write(write);
+	unsigned int i = write->next;
+	bool wrote = false;
 
 	write->to.buffer = buffer_of(write);
-	trace_user_file_announce(write->unwind, &write->to, write->id);
+	for (; i < nr && !wrote; i++) {
+		if (!i || frames[i].id != frames[i - 1].id)
+			wrote = trace_user_file_announce(write->unwind, &write->to, frames[i].id);
+	}
+	write->next = wrote ? i : write->nr;
 }
 
 static void announce_files(struct stack_to_write *write, int cpu)
 {
-	const unsigned int nr = write->frames ? frames_to_write(write) : 0;
-	const struct trace_user_frame *frames = write->frames;
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		if (i && frames[i].id == frames[i - 1].id)
-			continue;
-		write->id = frames[i].id;
-		smp_call_function_single(cpu, announce_file, write, true);
+	write->next = write->frames ? 0 : write->nr;
+	while (write->next < write->nr) {
+		if (smp_call_function_single(cpu, announce_next, write, true))
+			break;
 	}
 }
 

@@ -188,7 +188,7 @@ void trace_user_files_destroy(struct trace_user_files *files);
 u32 trace_user_file_id(struct trace_user_files *files, struct vm_area_struct *vma);
 u32 trace_user_function_id(struct trace_user_files *files, struct unwind_chain_stack *stack,
 			   const struct unwind_chain_frame *frame, unsigned int *names);
-void trace_user_file_announce(struct trace_user_unwind *unwind,
+bool trace_user_file_announce(struct trace_user_unwind *unwind,
 			      const struct trace_user_event *to, u32 id);
 void trace_user_file_print(struct seq_buf *s, struct trace_array *tr, u32 id,
 			   u64 offset, bool build);
