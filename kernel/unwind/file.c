@@ -116,7 +116,10 @@ bool unwind_entry_is_same(const struct unwind_file *file, const struct inode *in
 
 static unsigned long key_of(u64 seq, const struct unwind_part *part)
 {
-	return factor * (part ? seq ^ jhash(part, sizeof(*part), factor) : seq);
+	unsigned long key = factor * (part ? seq ^ jhash(part, sizeof(*part), factor) : seq);
+
+	/* The hash multiplies again: in between, equal steps of numbers become unequal ones */
+	return key ^ key >> BITS_PER_LONG / 2;
 }
 
 /* A list of the hash */
@@ -437,7 +440,7 @@ void unwind_entry_set_state(struct unwind_file *file, enum unwind_file_state sta
 	/* Pairs with unwind_file_find() */
 	smp_store_release(&file->state, state);
 	/* A process that registered something is never without tables */
-	if (state != UNWIND_FILE_FAILED && !file->part.size)
+	if ((state != UNWIND_FILE_FAILED || file->too_large) && !file->part.size)
 		unwind_entries_changed();
 }
 
