@@ -183,8 +183,10 @@ static enum unwind_stop_reason check_frame(struct unwind_walk_state *state,
 static enum unwind_stop_reason check_interrupted(struct unwind_walk_state *state,
 						 struct unwind_walk_frame *frame)
 {
+	const u32 cost = UNWIND_UPROBE_LEAVE_READS * UNWIND_UNREAD_COST;
 	unsigned long unread;
 
+	state->budget -= min(state->budget, cost);
 	/* The address may be the rest of a signed one that failed authentication */
 	frame->ip = unwind_arch_strip_ra(frame->ip);
 	/* The code of uprobes and uretprobes can be interrupted anywhere */
@@ -449,27 +451,37 @@ static void correct_cfa(struct unwind_frame_rule *rule)
  * counts what was dropped.  It would lead past the return address to a word of the caller.
  *
  * Context: as unwind_walk_frames().
- * Return: whether the word was dropped.
+ * Return: 1 or 0; -EFAULT the instructions cannot be read.
  */
-bool unwind_walk_dropped_word(struct unwind_walk_state *state)
+int unwind_walk_dropped_word(struct unwind_walk_state *state)
 {
 	const unsigned long from = state->ip + 1 - sizeof(u64);
 	u64 code;
 
 	if (unwind_read_code(code, (const u64 __user *)from, state->code))
 		return unwind_arch_dropped_word(code);
-	state->budget -= min(state->budget, UNWIND_UNREAD_COST);
-	return false;
+	return -EFAULT;
 }
 
+/*
+ * gcc's thunk of indirect branches has the same instructions and a right rule: there, the first
+ * word is where the branch goes.  That need not follow a call; a return address does.
+ */
 static void correct_dropped(struct unwind_walk_state *state, struct unwind_frame_rule *rule)
 {
 	const s32 word = sizeof(u64);
+	unsigned long ra;
+	int dropped;
 
 	if (rule->outermost || rule->signal || rule->cfa.base != UNWIND_RULE_SP ||
 	    rule->cfa.deref || rule->cfa.offset != 2 * word)
 		return;
-	if (rule->fp.base == UNWIND_RULE_SAME && unwind_walk_dropped_word(state))
+	if (rule->fp.base != UNWIND_RULE_SAME)
+		return;
+	dropped = unwind_walk_dropped_word(state);
+	if (dropped < 0)
+		note_unread(state, UNWIND_NEED_CODE, state->ip + 1 - sizeof(u64), 0);
+	if (dropped > 0 && !read_memory(state, state->sp, 0, &ra) && call_before(state, ra) > 0)
 		rule->cfa.offset = word;
 }
 

@@ -310,11 +310,11 @@ static __always_inline enum step steps(struct passed *passed, struct ordinary *a
 /* The rule of a function with one word on the stack, besides its return address */
 #define RULE_ONE_WORD	(SFRAME_RULE_ORDINARY | 2 << 16)
 
-/* Does the code say otherwise?  Then frame.c corrects the rule. */
+/* May the code say otherwise?  Then frame.c corrects the rule. */
 static bool is_wrong(struct unwind_walk_state *state, const struct ordinary *at)
 {
 	return UNWIND_ARCH_LINK_REG < 0 && at->interrupted && (u32)at->rule == RULE_ONE_WORD &&
-	       unwind_walk_dropped_word(state);
+	       unwind_walk_dropped_word(state) != 0;
 }
 
 /*

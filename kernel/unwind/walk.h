@@ -174,7 +174,7 @@ const struct unwind_mapping *unwind_walk_map(struct unwind_walk_state *state,
 const struct unwind_mapping *unwind_walk_add_map(struct unwind_walk_state *state,
 						 unsigned long addr);
 void unwind_walk_forget(struct unwind_walk_state *state);
-bool unwind_walk_dropped_word(struct unwind_walk_state *state);
+int unwind_walk_dropped_word(struct unwind_walk_state *state);
 int unwind_walk_next(struct unwind_walk_state *state);
 void unwind_walk_frames(struct unwind_walk_state *state,
 			struct unwind_stacktrace *trace, unsigned int max);

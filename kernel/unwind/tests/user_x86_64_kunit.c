@@ -243,6 +243,7 @@ static void x86_dropped_word(struct kunit *test)
 {
 	static const u8 returns[] = { 0x48, 0x8d, 0x64, 0x24, 8, 0xc3 };
 	static const u8 jumps[] = { 0x48, 0x89, 4, 0x24, 0xc3 };
+	static const u8 call[] = { 0xe8, 0, 0, 0, 0 };
 	const size_t cfa = offsetof(struct test_sframe, fres) +
 			   sizeof(struct sframe_fde_attr_v3) + 5;
 	struct user_test *t = test->priv;
@@ -254,6 +255,11 @@ static void x86_dropped_word(struct kunit *test)
 	put_words(test, 10, t->text + TEST_END_FUNC + 1, t->text + TEST_END_FUNC + 2);
 	start_at(test, ip, word_addr(t, 10), 0);
 	use_table(test);
+	/* As in the thunk of indirect branches: the first word is no return address */
+	EXPECT_STACK(test, UNWIND_STOP_END, ip, t->text + TEST_END_FUNC + 2);
+
+	put_code(test, TEST_END_FUNC + 1 - sizeof(call), call, sizeof(call));
+	start(test);
 	EXPECT_STACK(test, UNWIND_STOP_END, ip, t->text + TEST_END_FUNC + 1);
 
 	put_code(test, TEST_SP_FUNC + 8 - sizeof(jumps), jumps, sizeof(jumps));

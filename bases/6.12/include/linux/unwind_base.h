@@ -14,6 +14,7 @@ static inline struct file *dentry_open_nonotify(const struct path *path, int fla
 #define arch_uretprobe_trampoline	arch_uprobe_trampoline
 
 /* A uprobe is a breakpoint, whatever the probed instruction is */
+#define UNWIND_UPROBE_LEAVE_READS	0
 static inline unsigned long unwind_arch_uprobe_leave(unsigned long *ip, unsigned long *sp)
 {
 	return 0;

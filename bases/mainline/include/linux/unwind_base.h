@@ -4,9 +4,12 @@
 #define _LINUX_UNWIND_BASE_H
 
 #if defined(CONFIG_X86_64) && defined(CONFIG_UPROBES)
+/* So many may fail, at addresses that the program chooses */
+#define UNWIND_UPROBE_LEAVE_READS	2
 unsigned long unwind_arch_uprobe_leave(unsigned long *ip, unsigned long *sp);
 #else
 /* A uprobe is a breakpoint, whatever the probed instruction is */
+#define UNWIND_UPROBE_LEAVE_READS	0
 static inline unsigned long unwind_arch_uprobe_leave(unsigned long *ip, unsigned long *sp)
 {
 	return 0;
