@@ -243,6 +243,7 @@ static void x86_dropped_word(struct kunit *test)
 {
 	static const u8 returns[] = { 0x48, 0x8d, 0x64, 0x24, 8, 0xc3 };
 	static const u8 jumps[] = { 0x48, 0x89, 4, 0x24, 0xc3 };
+	static const u8 nops[] = { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90 };
 	static const u8 call[] = { 0xe8, 0, 0, 0, 0 };
 	const size_t cfa = offsetof(struct test_sframe, fres) +
 			   sizeof(struct sframe_fde_attr_v3) + 5;
@@ -252,6 +253,7 @@ static void x86_dropped_word(struct kunit *test)
 	/* The CFA of sp_func, from +4 on */
 	KUNIT_ASSERT_EQ(test, put_user(16, (u8 __user *)(t->section + cfa)), 0);
 	put_code(test, TEST_SP_FUNC + 8 - sizeof(returns), returns, sizeof(returns));
+	put_code(test, TEST_END_FUNC + 1 - sizeof(nops), nops, sizeof(nops));
 	put_words(test, 10, t->text + TEST_END_FUNC + 1, t->text + TEST_END_FUNC + 2);
 	start_at(test, ip, word_addr(t, 10), 0);
 	use_table(test);
