@@ -30,11 +30,12 @@ result()
 	[ "$1" = 0 ] || failed=1
 }
 
-# The load, until it is stopped
+# The load, until it is stopped: in a group of its own, to be stopped as a whole
 load()
 {
-	while "$@" >/dev/null 2>command.says; do :; done
-	echo "the command: status $?: $(tail -n 3 command.says)" >>errors
+	# shellcheck disable=SC2016 # for the other shell
+	exec setsid sh -c 'while "$@" >/dev/null 2>command.says || ! status=$?; do :; done
+		echo "the command: status $status: $(tail -n 3 command.says)" >>errors' load "$@"
 }
 
 trace_by_ftrace()
@@ -110,14 +111,11 @@ unwind-tables serve 2>served &
 service=$!
 mkdir -p $INSTANCE
 echo 1 >$INSTANCE/options/userstacktrace_deferred
-# A process group each, to be stopped as a whole
-set -m
 loads=
 for _ in $(seq "$(nproc)"); do
 	load "$@" &
 	loads="$loads -$!"
 done
-set +m
 samples=0 lost=0 without=0 stacks=0 doubled=0
 for minute in $(seq "$MINUTES"); do
 	clients
