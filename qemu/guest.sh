@@ -52,7 +52,7 @@ kind=${KERNEL:-normal}
 # While x86 detects the processor's features, it briefly forgets that addresses have five
 # levels. KASAN then reports the addresses of an interrupt at that moment as wild
 [ "$ARCH-$kind" != x86_64-debug ] || params+=" no5lvl"
-# faults_test sees what is left over by who allocated it
+# With the allocator of each object, faults_test sees what is left over
 [ "$kind" != debug ] || params+=" slab_debug=U,kmalloc-*"
 image=$CACHE/out/$ARCH-$kind$OF_BASE/$IMAGE
 [ -s "$image" ] || die "the $kind kernel is not built: run 'make kernel KERNEL=$kind'."
