@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Count the stacks in a perf.data file, and those that are there twice:  doubled.py FILE
+"""Count the stacks in a perf.data file, and the doubled ones:  doubled.py FILE
 
 A stack is written once to the buffer of each event that waits for it.  So the file may have
 a cookie several times, but not twice from the same event.  Each record has to end with
