@@ -60,6 +60,12 @@ struct counts {
 	unsigned long	wrong;
 };
 
+/* The text is in memory as a whole: no page is kept for it */
+bool unwind_code_read(const struct unwind_code *code, unsigned long addr, void *val, size_t size)
+{
+	return false;
+}
+
 /* Like the kernel's, in arch/arm64/lib/insn.c: the immediate of a branch, in bytes */
 s32 aarch64_get_branch_offset(u32 insn)
 {
