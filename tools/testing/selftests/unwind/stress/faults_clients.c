@@ -201,9 +201,15 @@ static int list_many(void)
 
 static struct ftrace ft;
 
-static bool prepare_instance(void)
+/* All attempts have one instance: to make one takes seconds with all checkers */
+static bool begin_instance(void)
 {
 	return !ftrace_open(&ft, "faults");
+}
+
+static bool end_instance(void)
+{
+	return !ftrace_close(&ft);
 }
 
 static int set_option(void)
@@ -211,14 +217,14 @@ static int set_option(void)
 	return ftrace_set(&ft, FTRACE_OPTION, "1");
 }
 
-static bool finish_instance(void)
+static bool finish_option(void)
 {
-	return !ftrace_set(&ft, FTRACE_OPTION, "0") && !ftrace_close(&ft);
+	return !ftrace_set(&ft, FTRACE_OPTION, "0");
 }
 
 static bool prepare_trace(void)
 {
-	return prepare_instance() && !set_option() && !add_chain() &&
+	return !set_option() && !add_chain() &&
 	       !ftrace_set(&ft, HIST_TRIGGER, HIST_COMMAND) &&
 	       !ftrace_event(&ft, FTRACE_ENTER, getpid());
 }
@@ -271,7 +277,7 @@ static int judge_trace(int ret)
 static bool finish_trace(void)
 {
 	return !ftrace_set(&ft, FTRACE_ENTER "/enable", "0") &&
-	       !ftrace_set(&ft, HIST_TRIGGER, "!" HIST_COMMAND) && finish_instance();
+	       !ftrace_set(&ft, HIST_TRIGGER, "!" HIST_COMMAND) && finish_option();
 }
 
 static bool prepare_hist(void)
@@ -332,6 +338,8 @@ static bool end_clients(void)
 #define PROVIDE	.prepare = prepare_answer, .operate = provide, .judge = judge_answered,	\
 		.finish = finish_answer
 
+#define INSTANCE	.begin = begin_instance, .end = end_instance
+
 const struct site sites_clients[] = {
 	MEMORY("request", "unwind_request_alloc", 1, LESS,
 	       .prepare = prepare_device, .operate = ask, .judge = judge_request),
@@ -343,15 +351,16 @@ const struct site sites_clients[] = {
 	       .prepare = prepare_device, .operate = list),
 	MEMORY("device list, long", "device_ioctl", 1, -ENOMEM,
 	       .prepare = prepare_device, .operate = list_many),
-	MEMORY("trace option", "trace_user_unwind_get", 3, -ENOMEM,
-	       .prepare = prepare_instance, .operate = set_option, .finish = finish_instance),
+	MEMORY("trace option", "trace_user_unwind_get", 3, -ENOMEM, INSTANCE,
+	       .operate = set_option, .finish = finish_option),
 	/* Twice the number of attempts as long as there is a number that none has had */
-	MEMORY("client", "unwind_deferred_init", 0, -ENOMEM, .begin = begin_clients,
-	       .end = end_clients, .prepare = prepare_client, .operate = set_option),
-	MEMORY("trace of a stack", "user_stack_callback", 5, LESS,
+	MEMORY("client", "unwind_deferred_init", 0, -ENOMEM, .stays = true,
+	       .begin = begin_clients, .end = end_clients, .prepare = prepare_client,
+	       .operate = set_option),
+	MEMORY("trace of a stack", "user_stack_callback", 5, LESS, INSTANCE,
 	       .prepare = prepare_trace, .operate = call_sampled, .judge = judge_trace,
 	       .finish = finish_trace),
-	MEMORY("counts of stacks", "trace_user_stack_show", 1, LESS,
+	MEMORY("counts of stacks", "trace_user_stack_show", 1, LESS, INSTANCE,
 	       .prepare = prepare_hist, .operate = read_hist, .judge = judge_hist_text,
 	       .finish = finish_trace),
 	COPIES("device read", "device_read", 1, -EFAULT, READ),

@@ -24,6 +24,7 @@
  * @least: number of faults that there are at least
  * @result: of the operation if there is a fault: an error, or LESS
  * @other: another error that it may have; or 0
+ * @stays: what it allocates is never freed
  * @begin, @end: once for all attempts; true if it worked.  Or NULL
  * @prepare: makes what the operation needs; true if it is there
  * @operate: 0, or -errno; with @arms it arms the fault itself, by attempt_arm()
@@ -39,6 +40,7 @@ struct site {
 	int		result;
 	int		other;
 	bool		arms;
+	bool		stays;
 	bool		(*begin)(void);
 	bool		(*end)(void);
 	bool		(*prepare)(void);

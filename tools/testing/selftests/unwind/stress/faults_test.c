@@ -136,16 +136,12 @@ static bool attempt(const struct site *site, unsigned int number)
 }
 
 /* Each fault of a site, then all at once; returns the number of faults, or -1 */
-static int attempt_all(const struct site *site)
+static int attempt_each(const struct site *site)
 {
 	unsigned int number, shown = 0;
 
 	if (faults_below(site->what, site->function)) {
 		printf("# %s: no function %s\n", site->name, site->function);
-		return -1;
-	}
-	if (site->begin && !site->begin()) {
-		printf("# %s: it could not begin\n", site->name);
 		return -1;
 	}
 	for (number = 1; number < EVERY; number++) {
@@ -159,7 +155,7 @@ static int attempt_all(const struct site *site)
 	printf("# %s, %s: %u faults, %u of them show\n", site->name, site->function, number,
 	       shown);
 	/* A single failure need not show: some allocations are tried again, in another way */
-	if (site->what == FAULTS_MEMORY && !site->end) {
+	if (site->what == FAULTS_MEMORY && !site->stays) {
 		if (!attempt(site, EVERY) || !shared->failures ||
 		    !is_right(site, shared->ret)) {
 			printf("# %s: with every fault, %d failures and result %d\n", site->name,
@@ -167,14 +163,36 @@ static int attempt_all(const struct site *site)
 			return -1;
 		}
 	}
-	if (site->end && !site->end()) {
-		printf("# %s: it could not end\n", site->name);
-		return -1;
-	}
 	/* A copy that fails is not tried again, so each failure has to show */
 	if (site->what == FAULTS_COPIES && shown != number)
 		return -1;
 	return number < site->least ? -1 : number;
+}
+
+static int attempt_none(const struct site *site)
+{
+	return attempt(site, 0) ? 0 : -1;
+}
+
+/* attempts() for each site that is, or is not, of a kind whose memory stays */
+static void for_sites(struct __test_metadata *_metadata, bool stays,
+		      int (*attempts)(const struct site *site))
+{
+	const struct site *site;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lists); i++) {
+		for (site = lists[i]; site->name; site++) {
+			if (site->stays != stays)
+				continue;
+			EXPECT_TRUE(!site->begin || site->begin())
+				TH_LOG("%s could not begin", site->name);
+			EXPECT_LE(0, attempts(site))
+				TH_LOG("%s, %s", site->name, site->function);
+			EXPECT_TRUE(!site->end || site->end())
+				TH_LOG("%s could not end", site->name);
+		}
+	}
 }
 
 /* Have the kernel free the tables of files (2), without a message in its log (4) */
@@ -188,85 +206,6 @@ static int give_back(void)
 		ret |= fd < 0 || pwrite(fd, value, 1, 0) != 1;
 	close(fd);
 	return ret;
-}
-
-FIXTURE(faults)
-{
-	int klog;
-};
-
-FIXTURE_SETUP(faults)
-{
-	const char *why = faults_init();
-
-	if (why)
-		SKIP(return, "%s", why);
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, shared);
-	/* The kernel reports the first time */
-	ASSERT_EQ(0, give_back());
-	self->klog = klog_open();
-	ASSERT_LE(0, self->klog);
-}
-
-FIXTURE_TEARDOWN(faults)
-{
-	if (!shared)
-		return;
-	EXPECT_TRUE(klog_silent(self->klog));
-	close(self->klog);
-	faults_end();
-}
-
-TEST_F_TIMEOUT(faults, operation_fails_with_its_error_or_succeeds_with_less, 300)
-{
-	const struct site *site;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(lists); i++) {
-		for (site = lists[i]; site->name; site++) {
-			EXPECT_LE(0, attempt_all(site))
-				TH_LOG("%s, %s", site->name, site->function);
-		}
-	}
-}
-
-/*
- * Workers
- */
-
-/* Faults of a worker that loads a table: the file has it when there is memory */
-static void let_worker_fail(struct __test_metadata *_metadata, const char *function,
-			    unsigned int times)
-{
-	int status, i;
-	pid_t pid;
-
-	ASSERT_EQ(0, faults_below(FAULTS_MEMORY, function));
-	pid = fork();
-	if (!pid) {
-		if (!prepare_large() || faults_all(true, times) || file_stack() != LESS)
-			_exit(1);
-		for (i = 0; i < 10000 && !faults_so_far(); i++)
-			usleep(1000);
-		if (faults_so_far() <= 0 || faults_none() || !await_large())
-			_exit(2);
-		_exit(0);
-	}
-	ASSERT_LT(0, pid);
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	EXPECT_EQ(0, status)
-		TH_LOG("%s, %u", function, times);
-	faults_none();
-}
-
-TEST_F_TIMEOUT(faults, worker_without_memory_loads_the_table_later, 120)
-{
-	let_worker_fail(_metadata, "load_work", 1);
-	let_worker_fail(_metadata, "load_work", 1000);
-	let_worker_fail(_metadata, "sframe_table_build", 1);
-	let_worker_fail(_metadata, "sframe_table_build", 1000);
 }
 
 /*
@@ -348,31 +287,51 @@ static long count_objects(bool print)
 	return nr;
 }
 
-/* Every fault once more, but for clients: their memory stays */
-TEST_F_TIMEOUT(faults, nothing_is_lost, 300)
+FIXTURE(faults)
 {
-	const struct site *site;
-	long before, after;
+	int klog;
+};
+
+FIXTURE_SETUP(faults)
+{
+	const char *why = faults_init();
+
+	if (why)
+		SKIP(return, "%s", why);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, shared);
+	/* The kernel reports the first time */
+	ASSERT_EQ(0, give_back());
+	self->klog = klog_open();
+	ASSERT_LE(0, self->klog);
+}
+
+FIXTURE_TEARDOWN(faults)
+{
+	if (!shared)
+		return;
+	EXPECT_TRUE(klog_silent(self->klog));
+	close(self->klog);
+	faults_end();
+}
+
+TEST_F_TIMEOUT(faults, operation_fails_with_its_error_or_succeeds_with_less, 300)
+{
+	const bool records = count_objects(false) > 0;
+	long before = 0, after = 0;
 	unsigned int i;
 
-	if (count_objects(false) <= 0)
-		SKIP(return, "no records of who allocates: slab_debug=U,kmalloc-*");
-	/* Without a fault: buffers that stay are there then */
-	for (i = 0; i < ARRAY_SIZE(lists); i++) {
-		for (site = lists[i]; site->name; site++) {
-			if (!site->end)
-				EXPECT_TRUE(attempt(site, 0));
-		}
+	if (records) {
+		/* Buffers that stay are there then */
+		for_sites(_metadata, false, attempt_none);
+		before = count_objects(false);
+	} else {
+		TH_LOG("no records of who allocates: slab_debug=U,kmalloc-*");
 	}
-	before = count_objects(false);
-	for (i = 0; i < ARRAY_SIZE(lists); i++) {
-		for (site = lists[i]; site->name; site++) {
-			if (!site->end)
-				EXPECT_LE(0, attempt_all(site));
-		}
-	}
+	for_sites(_metadata, false, attempt_each);
 	/* Some is freed a little later */
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < 20 && records; i++) {
 		after = count_objects(false);
 		if (after <= before)
 			break;
@@ -380,6 +339,44 @@ TEST_F_TIMEOUT(faults, nothing_is_lost, 300)
 	EXPECT_GE(before, after);
 	if (after > before)
 		count_objects(true);
+	for_sites(_metadata, true, attempt_each);
+}
+
+/*
+ * Workers
+ */
+
+/* Faults of a worker that loads a table: the file has it when there is memory */
+static void let_worker_fail(struct __test_metadata *_metadata, const char *function,
+			    unsigned int times)
+{
+	int status, i;
+	pid_t pid;
+
+	ASSERT_EQ(0, faults_below(FAULTS_MEMORY, function));
+	pid = fork();
+	if (!pid) {
+		if (!prepare_large() || faults_all(true, times) || file_stack() != LESS)
+			_exit(1);
+		for (i = 0; i < 10000 && !faults_so_far(); i++)
+			usleep(1000);
+		if (faults_so_far() <= 0 || faults_none() || !await_large())
+			_exit(2);
+		_exit(0);
+	}
+	ASSERT_LT(0, pid);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status)
+		TH_LOG("%s, %u", function, times);
+	faults_none();
+}
+
+TEST_F_TIMEOUT(faults, worker_without_memory_loads_the_table_later, 120)
+{
+	let_worker_fail(_metadata, "load_work", 1);
+	let_worker_fail(_metadata, "load_work", 1000);
+	let_worker_fail(_metadata, "sframe_table_build", 1);
+	let_worker_fail(_metadata, "sframe_table_build", 1000);
 }
 
 TEST_HARNESS_MAIN
