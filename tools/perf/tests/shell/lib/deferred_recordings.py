@@ -250,7 +250,7 @@ def busy(count, lose=0, sleeper=False, every=2000):
 
 def case_sleeper(perf, others):
     """a thread that sleeps throughout holds nothing up"""
-    count = 100000
+    count = 50000
     alone = best(perf, write("d.rec", busy(count)))
     read = best(perf, write("d.rec", busy(count, sleeper=True)))
     expect("samples, whole", (len(read.samples), read.whole()), (count + 1, count + 1))
@@ -262,7 +262,7 @@ def case_sleeper(perf, others):
 
 def case_compressed_sleeper(perf, others):
     """nor in a compressed file, and perf inject puts all in order"""
-    count, every = 100000, MS // 5
+    count, every = 50000, MS // 5
     alone = best(perf, write("d.rec", busy(count, every=every), pack=True))
     read = best(perf, write("d.rec", busy(count, sleeper=True, every=every), pack=True))
     expect("samples, whole", (len(read.samples), read.whole()), (count + 1, count + 1))
@@ -277,7 +277,7 @@ def case_compressed_sleeper(perf, others):
 
 def case_lost(perf, others):
     """half of the records are lost: it takes no longer"""
-    count = 100000
+    count = 50000
     none = best(perf, write("d.rec", busy(count)))
     read = best(perf, write("d.rec", busy(count, lose=50)))
     expect("samples, whole, missing", (len(read.samples), read.whole(), read.missing()),
@@ -325,7 +325,7 @@ def off_cpu(count):
 
 def case_off_cpu(perf, others):
     """200 threads that sleep throughout among 500: linear time, bounded memory"""
-    count = 50000
+    count = 25000
     part = best(perf, write("d.rec", off_cpu(count)))
     size = os.path.getsize("d.rec")
     read = best(perf, write("d.rec", off_cpu(4 * count)))
