@@ -16,7 +16,7 @@ GUEST := $(FOLDERS) kunit
 USERS := tools tools-all perf demo
 
 CHECK_x86_64 := perf debug demo tools $(GUEST) $(HOST)
-CHECK_arm64 := kunit stacks step
+CHECK_arm64 := kunit stacks step link
 ALL_x86_64 := $(CHECK_x86_64) proof stock tools-all same debug-all stress-long one-insn worst builds configs soak
 ALL_arm64 := $(USERS) $(GUEST) configs same link unsigned tags big-endian debug debug-all stress-long
 
@@ -43,7 +43,8 @@ selftests@$1: kernel-normal@$1 libc@$1
 # The compiler runs for one kernel at a time
 kernel-debug@$1 kernel-off@$1 kernel-be@$1: | kernel-normal@$1
 perf-tool@$1: | kernel-normal@$1
-host@$1 proof@$1 link@$1: root tree
+host@$1 proof@$1: root tree
+link@$1: tree guest-root@$1
 style@$1 series@$1 builds@$1: tree
 kunit@$1 worst@$1 fixes@$1: kernel-normal@$1 guest-root@$1
 $(addsuffix @$1,$(FOLDERS) unsigned tags stress-long one-insn configs): kernel-normal@$1 selftests@$1

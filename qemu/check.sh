@@ -10,7 +10,7 @@
 #
 # Documentation/core-api/unwind-testing.rst lists the tests; check.mk says which of
 # them belong to "check" and what each needs built.  make builds and runs them side by
-# side: a guest keeps one processor busy, and builds take what is left.
+# side, one more than there are processors: a guest keeps one busy, but some tests wait.
 #
 # Each test is a function below, test_NAME, and prints KTAP on standard output, which
 # goes to build/check/NAME@ARCH/tap.  The kernel's kunit.py parses it.  After each boot
@@ -640,7 +640,7 @@ several()
 	dirs=("${names[@]/#/$RESULTS/}")
 	rm -rf "${RESULTS:?}"
 	mkdir -p "${dirs[@]}"
-	by_make -k -j"$(nproc)" "$1" >&2 || true
+	by_make -k -j"$(($(nproc) + 1))" "$1" >&2 || true
 	count "${dirs[@]}" >"$RESULTS/count"
 	failures "${dirs[@]}"
 	say "$((SECONDS - begin)) s in all"
