@@ -275,6 +275,12 @@ static bool prepare_short(void)
 	return prepare_handler_of(1);
 }
 
+/* Without a buffer of its own, it has the CPU's, in which no stack can wait for an answer */
+static bool prepare_own_buffer(void)
+{
+	return stay() && prepare_short();
+}
+
 static bool prepare_long(void)
 {
 	return prepare_handler_of(UNWIND_SELF_FRAMES);
@@ -329,6 +335,9 @@ const struct site sites_registering[] = {
 	MEMORY("self answer", "unwind_self_prctl", 2, -ENOMEM, .prepare = prepare_short, ANSWER),
 	MEMORY("self answer, long", "unwind_self_prctl", 2, -ENOMEM, .prepare = prepare_long,
 	       ANSWER),
+	MEMORY("stack, buffer of a thread that answers", "deliver unwind_deferred_work", 1, LESS,
+	       .prepare = prepare_own_buffer, .operate = call_handled, .judge = judge_asked,
+	       .finish = finish_self),
 	/* The header of the table is read in another way */
 	COPIES("table add", "unwind_table_prctl", 1, -EFAULT, ADD),
 	COPIES("table del", "unwind_table_prctl", 1, -EFAULT,

@@ -89,6 +89,9 @@ bool finish_both(void);
 int add_chain(void);
 bool finish_chain(void);
 
+/* Go on with one CPU: the buffer in which stacks are taken is a CPU's */
+bool stay(void);
+
 /* Sample one system call; @runtime: with frames of languages */
 bool open_sampler(bool runtime);
 int call_sampled(void);

@@ -102,8 +102,7 @@ static bool change_size(void)
 	return ret == len;
 }
 
-/* The buffer is a CPU's */
-static bool stay(void)
+bool stay(void)
 {
 	cpu_set_t cpu;
 
