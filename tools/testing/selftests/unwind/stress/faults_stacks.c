@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -163,6 +165,17 @@ static bool prepare_usual(void)
 	return prepare_file(&code_file_usual, code_file_memfd(&code_file_usual));
 }
 
+/* The program headers do not lead to the section, but the process has registered it */
+static bool prepare_part(void)
+{
+	static struct code_file hidden;
+
+	hidden = code_file_usual;
+	hidden.hidden = true;
+	return prepare_file(&hidden, code_file_memfd(&hidden)) &&
+	       !code_image_register(&image, KEY);
+}
+
 int file_stack(void)
 {
 	return stack_of(code_image_fn(&image, 0, 0));
@@ -208,6 +221,42 @@ static bool finish_del_only(void)
 	return !unwind_table_del(KEY);
 }
 
+/*
+ * Files of overlays: the kernel opens another file behind each, which stacks look at
+ */
+
+#define OVERLAY		"/tmp/faults"
+
+static bool prepare_overlay(void)
+{
+	int fd;
+
+	if (mkdir(OVERLAY, 0700) || mount("tmpfs", OVERLAY, "tmpfs", 0, NULL) ||
+	    mkdir(OVERLAY "/lower", 0700) || mkdir(OVERLAY "/lowest", 0700) ||
+	    mkdir(OVERLAY "/all", 0700))
+		return false;
+	fd = open(OVERLAY "/lower/file", O_RDWR | O_CREAT | O_CLOEXEC, 0700);
+	close(fd);
+	return fd >= 0 && !mount("overlay", OVERLAY "/all", "overlay", 0,
+				 "lowerdir=" OVERLAY "/lower:" OVERLAY "/lowest");
+}
+
+static int open_overlaid(void)
+{
+	int fd = open(OVERLAY "/all/file", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+static bool finish_overlay(void)
+{
+	return !umount2(OVERLAY "/all", MNT_DETACH) && !umount2(OVERLAY, MNT_DETACH) &&
+	       !rmdir(OVERLAY);
+}
+
 #define RANGE	.prepare = prepare_range, .operate = code_stack, .finish = finish_del_only
 
 const struct site sites_stacks[] = {
@@ -224,6 +273,12 @@ const struct site sites_stacks[] = {
 	/* The job of a worker is the fourth.  It has the table later, in any case */
 	MEMORY("stack, table of a large file", "unwind_file_load", 2, 0,
 	       .prepare = prepare_large, .operate = patient_file_stack, .judge = judge_large),
+	/* Without it, the section is copied from memory; or a worker loads the table later */
+	MEMORY("stack, table of a part of a file", "unwind_section_load", 8, 0,
+	       .prepare = prepare_part, .operate = patient_file_stack,
+	       .finish = finish_del_only, .other = LESS),
+	MEMORY("open, file of an overlay", "alloc_empty_backing_file", 1, -ENOMEM,
+	       .prepare = prepare_overlay, .operate = open_overlaid, .finish = finish_overlay),
 	COPIES("stack, table of a range", "unwind_tables_build", 1, LESS, RANGE),
 	{}
 };
