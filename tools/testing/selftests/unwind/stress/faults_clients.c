@@ -225,22 +225,53 @@ static bool finish_option(void)
 static bool prepare_trace(void)
 {
 	return !set_option() && !add_chain() &&
-	       !ftrace_set(&ft, HIST_TRIGGER, HIST_COMMAND) &&
 	       !ftrace_event(&ft, FTRACE_ENTER, getpid());
 }
 
-/* Has each frame a file, or is it one of the two frames of a language? */
+static bool is_function(const char *place)
+{
+	return !strncmp(place, NAME_INNER, strlen(NAME_INNER)) ||
+	       !strncmp(place, NAME_OUTER, strlen(NAME_OUTER));
+}
+
+/* Has each frame a file, or is it one of the two frames of a language, with its name? */
 static bool is_placed(const struct ftrace_record *rec)
 {
 	unsigned int i, functions = 0;
 
 	for (i = 0; i < rec->nr; i++) {
-		if (!strncmp(rec->frame[i].path, "[function]", strlen("[function]")))
+		if (is_function(rec->frame[i].path))
 			functions++;
 		else if (rec->frame[i].path[0] != '/')
 			return false;
 	}
 	return functions == 2;
+}
+
+/* There is one stack; without memory, or a copy, it has no files or names */
+static int judge_trace(int ret)
+{
+	struct ftrace_log log = {};
+	size_t i;
+
+	if (ret || ftrace_read(&ft, "trace", &log) || !ftrace_pairs(&log, NULL) ||
+	    ftrace_count(&log, FTRACE_STACK) != 1)
+		return WRONG;
+	for (i = 0; log.rec[i].type != FTRACE_STACK; i++)
+		;
+	ret = is_placed(&log.rec[i]) ? 0 : LESS;
+	ftrace_free(&log);
+	return ftrace_set(&ft, "trace", "") ? WRONG : ret;
+}
+
+static bool finish_trace(void)
+{
+	return !ftrace_set(&ft, FTRACE_ENTER "/enable", "0") && finish_option();
+}
+
+static bool prepare_counted(void)
+{
+	return prepare_trace() && !ftrace_set(&ft, HIST_TRIGGER, HIST_COMMAND);
 }
 
 /* Is the stack counted under its own name? */
@@ -254,35 +285,22 @@ static int judge_hist(int ret)
 	return ret;
 }
 
-/* There is one stack; without memory, it is not counted, or has no files */
-static int judge_trace(int ret)
+/* The stack is there in any case */
+static int judge_counted(int ret)
 {
-	struct ftrace_log log = {};
-	size_t i;
-
-	if (ret || ftrace_read(&ft, "trace", &log) || !ftrace_pairs(&log, NULL) ||
-	    ftrace_count(&log, FTRACE_STACK) != 1)
-		return WRONG;
-	for (i = 0; log.rec[i].type != FTRACE_STACK; i++)
-		;
-	ret = judge_hist(WRONG);
-	if (!is_placed(&log.rec[i]) && ret == 0)
-		ret = LESS;
-	ftrace_free(&log);
+	ret = judge_trace(ret) ? WRONG : judge_hist(WRONG);
 	/* The file is opened so that it loses its triggers: the counts begin anew */
-	return ftrace_set(&ft, "trace", "") || ftrace_set(&ft, HIST_TRIGGER, HIST_COMMAND) ?
-	       WRONG : ret;
+	return ftrace_set(&ft, HIST_TRIGGER, HIST_COMMAND) ? WRONG : ret;
 }
 
-static bool finish_trace(void)
+static bool finish_counted(void)
 {
-	return !ftrace_set(&ft, FTRACE_ENTER "/enable", "0") &&
-	       !ftrace_set(&ft, HIST_TRIGGER, "!" HIST_COMMAND) && finish_option();
+	return !ftrace_set(&ft, HIST_TRIGGER, "!" HIST_COMMAND) && finish_trace();
 }
 
 static bool prepare_hist(void)
 {
-	return prepare_trace() && !call_sampled();
+	return prepare_counted() && !call_sampled();
 }
 
 static char *hist_text;
@@ -335,6 +353,9 @@ static bool end_clients(void)
 }
 
 #define READ	.prepare = prepare_asked, .operate = read_asked
+#define INSTANCES	"/sys/kernel/tracing/instances"
+#define TRACE	INSTANCE, .prepare = prepare_trace, .operate = call_sampled,	\
+		.judge = judge_trace, .finish = finish_trace
 #define PROVIDE	.prepare = prepare_answer, .operate = provide, .judge = judge_answered,	\
 		.finish = finish_answer
 
@@ -357,12 +378,14 @@ const struct site sites_clients[] = {
 	MEMORY("client", "unwind_deferred_init", 0, -ENOMEM, .stays = true,
 	       .begin = begin_clients, .end = end_clients, .prepare = prepare_client,
 	       .operate = set_option),
-	MEMORY("trace of a stack", "user_stack_callback", 5, LESS, INSTANCE,
-	       .prepare = prepare_trace, .operate = call_sampled, .judge = judge_trace,
-	       .finish = finish_trace),
+	/* Three arrays of frames, a file with its path, and two functions */
+	MEMORY("trace of a stack", "user_stack_callback", 8, LESS, TRACE),
+	MEMORY("stack that is counted", "trace_user_stack_id", 1, LESS, INSTANCE,
+	       .prepare = prepare_counted, .operate = call_sampled, .judge = judge_counted,
+	       .finish = finish_counted),
 	MEMORY("counts of stacks", "trace_user_stack_show", 1, LESS, INSTANCE,
 	       .prepare = prepare_hist, .operate = read_hist, .judge = judge_hist_text,
-	       .finish = finish_trace),
+	       .finish = finish_counted),
 	COPIES("device read", "device_read", 1, -EFAULT, READ),
 	/* The structure, the section, and the chain */
 	COPIES("device add", "device_ioctl", 3, -EFAULT, PROVIDE),
@@ -370,5 +393,7 @@ const struct site sites_clients[] = {
 	       .prepare = prepare_none, .operate = answer_none, .finish = finish_none),
 	COPIES("device list", "device_ioctl", 2, -EFAULT,
 	       .prepare = prepare_device, .operate = list),
+	/* Of each function: the address of its name, the size of that, and the text */
+	COPIES("trace of a stack, names", "unwind_chain_name", 6, LESS, TRACE),
 	{}
 };

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -158,20 +159,34 @@ static bool finish_fork(void)
 	return !unwind_table_del(KEY_OTHER);
 }
 
-struct frame {
-	const struct frame	*next;
-	const uint64_t		*function;
+struct string {
+	uint64_t	size;
+	char		text[8];
 };
 
-static const uint64_t functions[2] = { 1, 2 };
+struct function {
+	const struct string	*name;
+};
+
+struct frame {
+	const struct frame	*next;
+	const struct function	*function;
+};
+
+static struct string names[2];
+static const struct function functions[2] = { { &names[0] }, { &names[1] } };
 static const struct frame outer = { NULL, &functions[1] }, inner = { &outer, &functions[0] };
 static const struct frame *innermost = &inner;
 
 static int chain_call(unsigned long op)
 {
 	const struct unwind_chain_attr attr = {
+		.flags = UNWIND_CHAIN_NAME,
 		.key = KEY, .head = (uintptr_t)&innermost,
 		.function = offsetof(struct frame, function), .function_mask = ~0ULL,
+		.name = offsetof(struct function, name),
+		.string.length = offsetof(struct string, size),
+		.string.data = offsetof(struct string, text),
 	};
 
 	return syscall(SYS_prctl, PR_UNWIND_CHAIN, op, &attr, sizeof(attr), 0) ? -errno : 0;
@@ -179,6 +194,9 @@ static int chain_call(unsigned long op)
 
 int add_chain(void)
 {
+	/* Written here, so that they are resident: a trace waits for no page */
+	names[0] = (struct string){ strlen(NAME_INNER), NAME_INNER };
+	names[1] = (struct string){ strlen(NAME_OUTER), NAME_OUTER };
 	return chain_call(PR_UNWIND_CHAIN_ADD);
 }
 

@@ -85,7 +85,9 @@ bool prepare_code(void);
 bool prepare_shared(void);
 bool finish_both(void);
 
-/* Two frames of a language */
+/* Two frames of a language, of functions with these names */
+#define NAME_INNER	"inner"
+#define NAME_OUTER	"outer"
 int add_chain(void);
 bool finish_chain(void);
 
