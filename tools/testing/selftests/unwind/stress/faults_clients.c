@@ -353,26 +353,26 @@ static bool end_clients(void)
 }
 
 #define READ	.prepare = prepare_asked, .operate = read_asked
-#define INSTANCES	"/sys/kernel/tracing/instances"
+#define INSTANCE	.begin = begin_instance, .end = end_instance
 #define TRACE	INSTANCE, .prepare = prepare_trace, .operate = call_sampled,	\
 		.judge = judge_trace, .finish = finish_trace
 #define PROVIDE	.prepare = prepare_answer, .operate = provide, .judge = judge_answered,	\
 		.finish = finish_answer
 
-#define INSTANCE	.begin = begin_instance, .end = end_instance
-
 const struct site sites_clients[] = {
 	MEMORY("request", "unwind_request_alloc", 1, LESS,
 	       .prepare = prepare_device, .operate = ask, .judge = judge_request),
 	MEMORY("device read", "device_read", 1, -ENOMEM, READ),
-	MEMORY("device add", "device_ioctl", 5, -ENOMEM, PROVIDE, .other = -EAGAIN),
+	/* The section, two of headers, five of a table, the chain, and the entry */
+	MEMORY("device add", "device_ioctl", 10, -ENOMEM, PROVIDE, .other = -EAGAIN),
 	MEMORY("device none", "device_ioctl", 1, -ENOMEM,
 	       .prepare = prepare_none, .operate = answer_none, .finish = finish_none),
 	MEMORY("device list", "device_ioctl", 1, -ENOMEM,
 	       .prepare = prepare_device, .operate = list),
 	MEMORY("device list, long", "device_ioctl", 1, -ENOMEM,
 	       .prepare = prepare_device, .operate = list_many),
-	MEMORY("trace option", "trace_user_unwind_get", 3, -ENOMEM, INSTANCE,
+	/* With six kinds of text, and a node */
+	MEMORY("trace option", "trace_user_unwind_get", 8, -ENOMEM, INSTANCE,
 	       .operate = set_option, .finish = finish_option),
 	/* Twice the number of attempts as long as there is a number that none has had */
 	MEMORY("client", "unwind_deferred_init", 0, -ENOMEM, .stays = true,
@@ -391,7 +391,8 @@ const struct site sites_clients[] = {
 	COPIES("device add", "device_ioctl", 3, -EFAULT, PROVIDE),
 	COPIES("device none", "device_ioctl", 1, -EFAULT,
 	       .prepare = prepare_none, .operate = answer_none, .finish = finish_none),
-	COPIES("device list", "device_ioctl", 2, -EFAULT,
+	/* The structure, the tables, and the structure again */
+	COPIES("device list", "device_ioctl", 3, -EFAULT,
 	       .prepare = prepare_device, .operate = list),
 	/* Of each function: the address of its name, the size of that, and the text */
 	COPIES("trace of a stack, names", "unwind_chain_name", 6, LESS, TRACE),

@@ -332,11 +332,11 @@ static int judge_asked(int ret)
 
 const struct site sites_registering[] = {
 	/* The process's tables, its set of ranges, the range, a node of the set's tree */
-	MEMORY("table add", "unwind_table_prctl", 3, -ENOMEM, ADD),
-	/* The set is copied, with the two ranges that are in it */
-	MEMORY("table add, shared", "unwind_table_prctl", 3, -ENOMEM,
+	MEMORY("table add", "unwind_table_prctl", 4, -ENOMEM, ADD),
+	/* The set is copied, with the two ranges that are in it, and a node */
+	MEMORY("table add, shared", "unwind_table_prctl", 5, -ENOMEM,
 	       .prepare = prepare_shared, .operate = add_new, .finish = finish_all),
-	MEMORY("table del, shared", "unwind_tables_unregister", 3, -ENOMEM,
+	MEMORY("table del, shared", "unwind_tables_unregister", 4, -ENOMEM,
 	       .prepare = prepare_shared, .operate = del, .finish = finish_del),
 	/* Marks: the process loses all its tables, but never keeps one too many */
 	MEMORY("munmap, shared", "__unwind_tables_drop", 1, LESS,
@@ -345,7 +345,7 @@ const struct site sites_registering[] = {
 	MEMORY("fork", "__unwind_tables_fork", 1, LESS,
 	       .prepare = prepare_shared, .operate = forks, .judge = judge_fork,
 	       .finish = finish_fork),
-	MEMORY("fork, with marks", "__unwind_tables_fork", 1, LESS,
+	MEMORY("fork, with marks", "__unwind_tables_fork", 2, LESS,
 	       .prepare = prepare_marks, .operate = forks, .judge = judge_fork,
 	       .finish = finish_fork),
 	MEMORY("chain add", "unwind_chain_prctl", 2, -ENOMEM, CHAIN),
@@ -356,8 +356,8 @@ const struct site sites_registering[] = {
 	MEMORY("stack, buffer of a thread that answers", "deliver unwind_deferred_work", 1, LESS,
 	       .prepare = prepare_own_buffer, .operate = call_handled, .judge = judge_asked,
 	       .finish = finish_self),
-	/* The header of the table is read in another way */
-	COPIES("table add", "unwind_table_prctl", 1, -EFAULT, ADD),
+	/* The structure, and the header of the table in two pieces */
+	COPIES("table add", "unwind_table_prctl", 3, -EFAULT, ADD),
 	COPIES("table del", "unwind_table_prctl", 1, -EFAULT,
 	       .prepare = prepare_shared, .operate = del, .finish = finish_del),
 	COPIES("chain add", "unwind_chain_prctl", 1, -EFAULT, CHAIN),

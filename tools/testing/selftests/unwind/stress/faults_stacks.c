@@ -262,19 +262,22 @@ static bool finish_overlay(void)
 const struct site sites_stacks[] = {
 	MEMORY("stack, its buffer", "deliver unwind_deferred_work", 1, LESS,
 	       .prepare = prepare_buffer, .operate = code_stack, .finish = finish_del_only),
-	MEMORY("stack, table of a range", "unwind_tables_build", 4, LESS, RANGE),
-	MEMORY("stack, table of a shared range", "unwind_tables_build", 5, LESS,
+	/* Two of the range, and five of a table */
+	MEMORY("stack, table of a range", "unwind_tables_build", 7, LESS, RANGE),
+	/* The set is copied, too */
+	MEMORY("stack, table of a shared range", "unwind_tables_build", 11, LESS,
 	       .prepare = prepare_shared_range, .operate = code_stack, .finish = finish_both),
 	MEMORY("stack, frames of a language", "unwind_chain_take", 1, LESS,
 	       .prepare = prepare_frames, .operate = call_sampled, .judge = judge_frames,
 	       .finish = finish_chain),
-	MEMORY("stack, table of a file", "unwind_file_load", 5, LESS,
+	/* The entry, two of headers, the section, and five of a table */
+	MEMORY("stack, table of a file", "unwind_file_load", 9, LESS,
 	       .prepare = prepare_usual, .operate = patient_file_stack),
 	/* The job of a worker is the fourth.  It has the table later, in any case */
-	MEMORY("stack, table of a large file", "unwind_file_load", 2, 0,
+	MEMORY("stack, table of a large file", "unwind_file_load", 4, 0,
 	       .prepare = prepare_large, .operate = patient_file_stack, .judge = judge_large),
 	/* Without it, the section is copied from memory; or a worker loads the table later */
-	MEMORY("stack, table of a part of a file", "unwind_section_load", 8, 0,
+	MEMORY("stack, table of a part of a file", "unwind_section_load", 10, 0,
 	       .prepare = prepare_part, .operate = patient_file_stack,
 	       .finish = finish_del_only, .other = LESS),
 	MEMORY("open, file of an overlay", "alloc_empty_backing_file", 1, -ENOMEM,
