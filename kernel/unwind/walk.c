@@ -270,6 +270,13 @@ static __always_inline bool add_frame(struct passed *passed, const struct ordina
 	return ++passed->ips != passed->end;
 }
 
+/* Lookups cost frames, so the budget may allow fewer of them than there is room for */
+static bool has_budget(struct passed *passed, unsigned int nr, unsigned int budget)
+{
+	passed->end = min(passed->end, passed->ips - nr + budget);
+	return passed->ips < passed->end && (!nr || budget >= nr + STEP_COST_MAX);
+}
+
 /* The result of a step: to a caller, to the last one that there is room for, or to none */
 enum step {
 	STEP_DONE,
@@ -340,7 +347,7 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 		.maps = state->maps,
 	};
 	unsigned long addr = state->ip - !state->interrupted;
-	unsigned int nr;
+	unsigned int nr = 0;
 	enum step ret;
 
 	if (!IS_ALIGNED(at.sp, sizeof(at.sp)) || at.sp >= TASK_SIZE_MAX)
@@ -352,7 +359,7 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 	find_rule(&at, state->ip, passed.map);
 	if (is_wrong(state, &at))
 		return 0;
-	do {
+	while (has_budget(&passed, nr, state->budget)) {
 		if (!words_begin())
 			break;
 		ret = steps(&passed, &at, &next);
@@ -366,8 +373,7 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 		add_frame(&passed, &at, &next);
 		at = next;
 		nr = passed.ips - ips;
-		/* Each of these frames may have cost a lookup */
-	} while (nr < room && state->budget >= nr + STEP_COST_MAX);
+	}
 
 	if (passed.unread)
 		state->budget -= min(state->budget, UNWIND_UNREAD_COST);
