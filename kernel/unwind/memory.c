@@ -12,11 +12,13 @@
 #include <linux/fs.h>
 #include <linux/hugetlb.h>
 #include <linux/maple_tree.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
 #include <linux/pagemap.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/shmem_fs.h>
 #include <linux/sprintf.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -236,6 +238,18 @@ bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside)
 /* Limit of the mappings that a table may span: each frame makes this check */
 #define MAX_STRETCH	64
 
+/* Can all of this be read without waiting for a disk or a server?  Swap may be waited for. */
+static bool are_cached(struct vm_area_struct *vma, unsigned long start, unsigned long end)
+{
+	if (!vma->vm_file || shmem_mapping(vma->vm_file->f_mapping))
+		return true;
+	for (start &= PAGE_MASK; start < end; start += PAGE_SIZE) {
+		if (!is_cached(vma, start))
+			return false;
+	}
+	return true;
+}
+
 /**
  * unwind_may_read - may a stretch of memory of the current task be read with faults?
  * @start: its address
@@ -243,7 +257,7 @@ bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside)
  *
  * Context: task; may sleep; without the mmap lock.
  * Return: whether all of it is memory as for unwind_may_fault_in(), in MAX_STRETCH mappings
- * at most.
+ * at most, and no page has to be read from a file.
  */
 bool unwind_may_read(unsigned long start, unsigned long size)
 {
@@ -257,7 +271,8 @@ bool unwind_may_read(unsigned long start, unsigned long size)
 		return false;
 	while (may && start < end) {
 		vma = vma_lookup(mm, start);
-		may = vma && left-- && may_fault(vma);
+		may = vma && left-- && may_fault(vma) &&
+		      are_cached(vma, start, min(end, vma->vm_end));
 		if (may)
 			start = vma->vm_end;
 	}

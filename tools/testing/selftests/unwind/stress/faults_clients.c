@@ -201,13 +201,13 @@ static int list_many(void)
 
 static struct ftrace ft;
 
-/* All attempts have one instance: to make one takes seconds with all checkers */
-static bool begin_instance(void)
+/* It keeps what it has allocated: names of files and functions, and what the option needs */
+static bool make_instance(void)
 {
 	return !ftrace_open(&ft, "faults");
 }
 
-static bool end_instance(void)
+static bool remove_instance(void)
 {
 	return !ftrace_close(&ft);
 }
@@ -219,13 +219,17 @@ static int set_option(void)
 
 static bool finish_option(void)
 {
-	return !ftrace_set(&ft, FTRACE_OPTION, "0");
+	return !ftrace_set(&ft, FTRACE_OPTION, "0") && remove_instance();
+}
+
+static bool start_trace(void)
+{
+	return !set_option() && !add_chain() && !ftrace_event(&ft, FTRACE_ENTER, getpid());
 }
 
 static bool prepare_trace(void)
 {
-	return !set_option() && !add_chain() &&
-	       !ftrace_event(&ft, FTRACE_ENTER, getpid());
+	return make_instance() && start_trace();
 }
 
 static bool is_function(const char *place)
@@ -248,7 +252,7 @@ static bool is_placed(const struct ftrace_record *rec)
 	return functions == 2;
 }
 
-/* There is one stack; without memory, or a copy, it has no files or names */
+/* There is one stack; without memory it has no files, or no names */
 static int judge_trace(int ret)
 {
 	struct ftrace_log log = {};
@@ -271,7 +275,7 @@ static bool finish_trace(void)
 
 static bool prepare_counted(void)
 {
-	return prepare_trace() && !ftrace_set(&ft, HIST_TRIGGER, HIST_COMMAND);
+	return start_trace() && !ftrace_set(&ft, HIST_TRIGGER, HIST_COMMAND);
 }
 
 /* Is the stack counted under its own name? */
@@ -295,7 +299,8 @@ static int judge_counted(int ret)
 
 static bool finish_counted(void)
 {
-	return !ftrace_set(&ft, HIST_TRIGGER, "!" HIST_COMMAND) && finish_trace();
+	return !ftrace_set(&ft, FTRACE_ENTER "/enable", "0") &&
+	       !ftrace_set(&ft, HIST_TRIGGER, "!" HIST_COMMAND);
 }
 
 static bool prepare_hist(void)
@@ -353,9 +358,8 @@ static bool end_clients(void)
 }
 
 #define READ	.prepare = prepare_asked, .operate = read_asked
-#define INSTANCE	.begin = begin_instance, .end = end_instance
-#define TRACE	INSTANCE, .prepare = prepare_trace, .operate = call_sampled,	\
-		.judge = judge_trace, .finish = finish_trace
+/* To make an instance takes seconds with all checkers, so here the attempts have one */
+#define COUNTS	.begin = make_instance, .end = remove_instance, .finish = finish_counted
 #define PROVIDE	.prepare = prepare_answer, .operate = provide, .judge = judge_answered,	\
 		.finish = finish_answer
 
@@ -372,20 +376,20 @@ const struct site sites_clients[] = {
 	MEMORY("device list, long", "device_ioctl", 1, -ENOMEM,
 	       .prepare = prepare_device, .operate = list_many),
 	/* With six kinds of text, and a node */
-	MEMORY("trace option", "trace_user_unwind_get", 8, -ENOMEM, INSTANCE,
-	       .operate = set_option, .finish = finish_option),
+	MEMORY("trace option", "trace_user_unwind_get", 8, -ENOMEM,
+	       .prepare = make_instance, .operate = set_option, .finish = finish_option),
 	/* Twice the number of attempts as long as there is a number that none has had */
 	MEMORY("client", "unwind_deferred_init", 0, -ENOMEM, .stays = true,
 	       .begin = begin_clients, .end = end_clients, .prepare = prepare_client,
 	       .operate = set_option),
 	/* Three arrays of frames, a file with its path, and two functions */
-	MEMORY("trace of a stack", "user_stack_callback", 8, LESS, TRACE),
-	MEMORY("stack that is counted", "trace_user_stack_id", 1, LESS, INSTANCE,
-	       .prepare = prepare_counted, .operate = call_sampled, .judge = judge_counted,
-	       .finish = finish_counted),
-	MEMORY("counts of stacks", "trace_user_stack_show", 1, LESS, INSTANCE,
-	       .prepare = prepare_hist, .operate = read_hist, .judge = judge_hist_text,
-	       .finish = finish_counted),
+	MEMORY("trace of a stack", "user_stack_callback", 8, LESS,
+	       .prepare = prepare_trace, .operate = call_sampled, .judge = judge_trace,
+	       .finish = finish_trace),
+	MEMORY("stack that is counted", "trace_user_stack_id", 1, LESS, COUNTS,
+	       .prepare = prepare_counted, .operate = call_sampled, .judge = judge_counted),
+	MEMORY("counts of stacks", "trace_user_stack_show", 1, LESS, COUNTS,
+	       .prepare = prepare_hist, .operate = read_hist, .judge = judge_hist_text),
 	COPIES("device read", "device_read", 1, -EFAULT, READ),
 	/* The structure, the section, and the chain */
 	COPIES("device add", "device_ioctl", 3, -EFAULT, PROVIDE),
@@ -394,7 +398,5 @@ const struct site sites_clients[] = {
 	/* The structure, the tables, and the structure again */
 	COPIES("device list", "device_ioctl", 3, -EFAULT,
 	       .prepare = prepare_device, .operate = list),
-	/* Of each function: the address of its name, the size of that, and the text */
-	COPIES("trace of a stack, names", "unwind_chain_name", 6, LESS, TRACE),
 	{}
 };

@@ -29,6 +29,7 @@
 
 #include "asleep.h"
 #include "call.h"
+#include "code_register.h"
 #include "file_env.h"
 #include "file_server.h"
 #include "ftrace.h"
@@ -203,6 +204,46 @@ TEST_F(slow, server_is_not_asked_for_a_table)
 		;
 	EXPECT_EQ(THROUGH, await_through_fn(env, fn));
 	EXPECT_EQ(1, loads(env, env->fd));
+}
+
+/* Map two pages, the first one with the start of a table, the second one of the server's file */
+static char *map_table(const struct code *code, int fd)
+{
+	const size_t page = page_size(), start = 32;
+	char *to = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
+
+	if (to == MAP_FAILED ||
+	    mmap(to + page, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) != to + page)
+		return NULL;
+	return memcpy(to + page - start, code->table, start);
+}
+
+/* Not for one that was copied, nor for one that is read for each frame */
+TEST_F_TIMEOUT(slow, server_is_not_asked_for_a_registered_table, 30)
+{
+	const unsigned int flags[] = { 0, UNWIND_TABLE_JIT };
+	struct file_env *env = &self->env;
+	struct unwind_table_attr attr;
+	struct code code;
+	unsigned int i;
+	char *table;
+
+	ASSERT_NE(0, code_file_usual.text[0].offset);
+	env->fd = open(DIR "/code.so", O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, env->fd);
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		ASSERT_EQ(0, code_map(&code, 2));
+		table = map_table(&code, env->fd);
+		ASSERT_NE(NULL, table);
+		code_attr(&attr, &code, i + 1);
+		attr.table_start = (uintptr_t)table;
+		attr.flags = flags[i];
+		ASSERT_EQ(0, unwind_table_add(&attr));
+		EXPECT_TRUE(never_through_fn(env, code_fn(&code, 0)));
+		EXPECT_TRUE(can_be_killed(code_fn(&code, 0)));
+		EXPECT_EQ(0, nr_held(self));
+	}
 }
 
 TEST_F(slow, file_of_a_dead_server_can_be_unmounted)
