@@ -15,7 +15,7 @@ FOLDERS := tables tracers stress stacks step
 GUEST := $(FOLDERS) kunit
 USERS := tools tools-all perf demo
 
-CHECK_x86_64 := perf debug demo tools $(GUEST) $(HOST)
+CHECK_x86_64 := perf debug tables tracers demo tools stress stacks step kunit $(HOST)
 CHECK_arm64 := kunit stacks step link
 ALL_x86_64 := $(CHECK_x86_64) proof stock tools-all same debug-all stress-long one-insn worst builds configs soak
 ALL_arm64 := $(USERS) $(GUEST) configs same link unsigned tags big-endian debug debug-all stress-long
