@@ -15,6 +15,7 @@ int stress_log_start(u32 requests);
 void stress_log_free(void);
 struct unwind_stress_event *stress_log_event(u8 type);
 struct unwind_stress_event *stress_log_request(void);
+u32 stress_log_used(void);
 bool stress_log_complete(void);
 void stress_log_stop(void);
 int stress_log_wait(void);

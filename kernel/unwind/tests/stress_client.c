@@ -80,6 +80,7 @@ static void request(struct stress_client *client, u8 context, u64 addr)
 	if (!event)
 		return;
 	ret = unwind_deferred_request(&client->work, &cookie);
+	event->end = stress_log_used();
 	event->cookie = cookie;
 	event->addr = addr;
 	event->ret = ret;

@@ -111,6 +111,12 @@ struct unwind_stress_event *stress_log_request(void)
 	return stress_log_event(UNWIND_STRESS_REQUEST);
 }
 
+/* The number of events so far */
+u32 stress_log_used(void)
+{
+	return atomic_read(&used);
+}
+
 /* Are all requests made, so that only their callbacks are left to wait for? */
 bool stress_log_complete(void)
 {

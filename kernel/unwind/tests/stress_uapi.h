@@ -5,7 +5,8 @@
  *
  * An event takes its place in the log before its action begins, except
  * UNWIND_STRESS_CANCELLED and UNWIND_STRESS_AWAKE, which are logged when the action is
- * over. So the action of a later event in the log has begun after it.
+ * over. So the action of a later event in the log has begun after it; but a request may have
+ * been interrupted by others, before it got its cookie.
  */
 #ifndef _KERNEL_UNWIND_TESTS_STRESS_UAPI_H
 #define _KERNEL_UNWIND_TESTS_STRESS_UAPI_H
@@ -62,6 +63,7 @@ enum unwind_stress_task {
  *	the callback that makes the request; CALLBACK: the first frame's address
  * @pid: the current task, by its thread's number in the initial namespace
  * @ret: returned value
+ * @end: REQUEST: number of events in the log when it returned
  * @nr: CALLBACK: number of frames
  * @gen: number of the client's registration
  * @cpu: the CPU
@@ -74,6 +76,7 @@ struct unwind_stress_event {
 	__u64	cookie;
 	__u64	addr;
 	__u32	pid;
+	__u32	end;
 	__s16	ret;
 	__u16	nr;
 	__u16	gen;
@@ -82,6 +85,7 @@ struct unwind_stress_event {
 	__u8	client;
 	__u8	context;
 	__u8	task;
+	__u32	unused;
 };
 
 #endif /* _KERNEL_UNWIND_TESTS_STRESS_UAPI_H */

@@ -389,9 +389,11 @@ static void deferred_all_covered(struct kunit *test)
 	KUNIT_EXPECT_GT(test, all.points, 0);
 }
 
+/* A minute or two where every access is checked, or emulated */
 static struct kunit_case points_cases[] = {
-	KUNIT_CASE_PARAM(deferred_every_point, scenario_gen_params),
-	KUNIT_CASE(deferred_all_covered),
+	KUNIT_CASE_PARAM_ATTR(deferred_every_point, scenario_gen_params,
+			      { .speed = KUNIT_SPEED_SLOW }),
+	KUNIT_CASE_SLOW(deferred_all_covered),
 	{}
 };
 

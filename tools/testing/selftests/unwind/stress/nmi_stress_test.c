@@ -180,6 +180,15 @@ TEST_F(checker, cookie_of_an_earlier_entry)
 	EXPECT_TRUE(finds(&self->check, self->log, OLD_NAME, 1));
 }
 
+TEST_F(checker, cookie_of_an_earlier_entry_passes_before_the_newer_was_returned)
+{
+	self->log[5] = self->log[4];
+	self->log[5].cookie++;
+	self->log[5].end = GOOD;
+	self->check.may_drop = 2;
+	EXPECT_TRUE(finds(&self->check, self->log, OLD_NAME, 0));
+}
+
 TEST_F(checker, cookie_is_0)
 {
 	self->log[2].cookie = 0;

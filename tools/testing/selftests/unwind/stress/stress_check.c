@@ -3,8 +3,8 @@
  * Check the deferred core's guarantees, on a log of all events.
  *
  * The checker has two tables. For each cookie, which stands for an entry into the kernel:
- * its task and its stack, and whether the entry is over, because the task has a newer
- * cookie. And for each cookie and client (in one of its registrations): how often a
+ * its task and its stack, and the place of the event from which on the entry is over, because
+ * the task has a newer cookie. And for each cookie and client (in one of its registrations): how often a
  * request returned 0 or 1, and how often the callback was called.
  *
  * Events are sorted by the time when they began. So a request precedes its callback. But
@@ -39,7 +39,7 @@ struct check_entry {
 	uint16_t	nr;
 	uint8_t		clients;
 	bool		called;
-	bool		over;
+	size_t		over;
 };
 
 const char * const check_fault_names[CHECK_FAULTS] = {
@@ -168,21 +168,28 @@ static struct check_entry *find_entry(struct check *check,
 	return entry;
 }
 
-/* A task has a cookie: is it the task's own, and its latest? */
+/*
+ * A task has a cookie: is it the task's own, and its latest?  One that has interrupted a
+ * request may have had an older cookie than that got in the end.
+ */
 static void check_name(struct check *check,
 		       const struct unwind_stress_event *event)
 {
 	uint64_t *latest = &check->latest[event->pid & (MAX_PID - 1)];
 	struct check_entry *entry = find_entry(check, event);
+	const size_t place = check->nr_events - 1;
 
 	if (entry->pid != event->pid)
 		fault(check, SHARED_NAME, event);
 	if (*latest == event->cookie)
 		return;
+	if (entry->over > place)
+		return;
 	if (entry->over)
 		fault(check, OLD_NAME, event);
 	if (*latest)
-		entry_slot(check->entry, check->max_entries, *latest)->over = true;
+		entry_slot(check->entry, check->max_entries, *latest)->over =
+			event->end > place ? event->end : place + 1;
 	*latest = event->cookie;
 }
 
