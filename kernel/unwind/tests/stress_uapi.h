@@ -71,6 +71,7 @@ enum unwind_stress_task {
  * @client: the client's number
  * @context: REQUEST: of &enum unwind_stress_context
  * @task: of &enum unwind_stress_task
+ * @unused: 0
  */
 struct unwind_stress_event {
 	__u64	cookie;

@@ -4,8 +4,8 @@
  *
  * The checker has two tables. For each cookie, which stands for an entry into the kernel:
  * its task and its stack, and the place of the event from which on the entry is over, because
- * the task has a newer cookie. And for each cookie and client (in one of its registrations): how often a
- * request returned 0 or 1, and how often the callback was called.
+ * the task has a newer cookie. And for each cookie and client (in one of its registrations):
+ * how often a request returned 0 or 1, and how often the callback was called.
  *
  * Events are sorted by the time when they began. So a request precedes its callback. But
  * a request that returned 1 may precede the one that returned 0, if that one interrupted
