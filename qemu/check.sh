@@ -24,7 +24,7 @@
 
 # make takes no path with a space
 cd "$REPO" || exit
-by_make() { make -f qemu/check.mk "$@"; }
+by_make() { make --no-print-directory -f qemu/check.mk "$@"; }
 Q=$REPO/qemu
 RESULTS=${UNWIND_RESULTS:-$REPO/build/check$OF_BASE}
 UNWIND=$REPO/tools/testing/selftests/unwind

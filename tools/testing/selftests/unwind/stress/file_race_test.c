@@ -337,7 +337,7 @@ TEST_F_TIMEOUT(loaded, file_stored_to_meanwhile_never_uses_its_old_table, 300)
  * own, to which nobody else has a reference: it is freed with the mapping, while the kernel
  * may be reading it for a stack.
  */
-#define REMAPS		4000
+#define REMAPS		2500
 #define READERS		3
 
 FIXTURE(remapped)
