@@ -171,6 +171,12 @@ int unwind_other_stack(unsigned long addr, unsigned long sp, unsigned long *end,
 	return memory.may_be_stack && !lies_in(sp, &memory);
 }
 
+/* Are its pages from memory or swap?  /dev/zero may have given them. */
+static bool is_anonymous(const struct vm_area_struct *vma)
+{
+	return !vma->vm_file || vma_is_anonymous(vma);
+}
+
 /* Is the page in the page cache?  If so, a fault does not wait for a disk or a server. */
 static bool is_cached(struct vm_area_struct *vma, unsigned long addr)
 {
@@ -208,7 +214,7 @@ bool unwind_may_wait_for(unsigned long addr, unsigned long beside)
 		return false;
 	vma = vma_lookup(mm, addr);
 	may = vma && may_fault(vma) && (!beside || vma == vma_lookup(mm, beside)) &&
-	      (!vma->vm_file || is_cached(vma, addr));
+	      (is_anonymous(vma) || is_cached(vma, addr));
 	mmap_read_unlock(mm);
 	return may;
 }
@@ -235,17 +241,35 @@ bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside)
 	return !left;
 }
 
-/* Limit of the mappings that a table may span: each frame makes this check */
+/* Limits of the mappings and pages of files that a table may span: each frame may check them */
 #define MAX_STRETCH	64
+#define MAX_PAGES	4096
 
-/* Can all of this be read without waiting for a disk or a server?  Swap may be waited for. */
-static bool are_cached(struct vm_area_struct *vma, unsigned long start, unsigned long end)
+static bool is_resident(unsigned long addr)
 {
-	if (!vma->vm_file || shmem_mapping(vma->vm_file->f_mapping))
+	char byte;
+	int ret;
+
+	unwind_arch_tags_off();
+	ret = copy_from_user_nofault(&byte, (const void __user *)addr, sizeof(byte));
+	unwind_arch_tags_on();
+	return !ret;
+}
+
+/*
+ * Can all of this be read without waiting for a disk or a server?  Swap may be waited for,
+ * and huge pages have neither.
+ */
+static bool are_there(struct vm_area_struct *vma, unsigned long start, unsigned long end,
+		      unsigned int *pages)
+{
+	if (is_anonymous(vma) || is_vm_hugetlb_page(vma) ||
+	    shmem_mapping(vma->vm_file->f_mapping))
 		return true;
 	for (start &= PAGE_MASK; start < end; start += PAGE_SIZE) {
-		if (!is_cached(vma, start))
+		if (!*pages || (!is_resident(start) && !is_cached(vma, start)))
 			return false;
+		--*pages;
 	}
 	return true;
 }
@@ -257,13 +281,13 @@ static bool are_cached(struct vm_area_struct *vma, unsigned long start, unsigned
  *
  * Context: task; may sleep; without the mmap lock.
  * Return: whether all of it is memory as for unwind_may_fault_in(), in MAX_STRETCH mappings
- * at most, and no page has to be read from a file.
+ * and MAX_PAGES pages of files at most, and none of these has to be read.
  */
 bool unwind_may_read(unsigned long start, unsigned long size)
 {
 	const unsigned long end = start + size;
 	struct mm_struct *mm = current->mm;
-	unsigned int left = MAX_STRETCH;
+	unsigned int left = MAX_STRETCH, pages = MAX_PAGES;
 	struct vm_area_struct *vma;
 	bool may = true;
 
@@ -272,7 +296,7 @@ bool unwind_may_read(unsigned long start, unsigned long size)
 	while (may && start < end) {
 		vma = vma_lookup(mm, start);
 		may = vma && left-- && may_fault(vma) &&
-		      are_cached(vma, start, min(end, vma->vm_end));
+		      are_there(vma, start, min(end, vma->vm_end), &pages);
 		if (may)
 			start = vma->vm_end;
 	}

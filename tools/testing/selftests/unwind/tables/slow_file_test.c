@@ -206,6 +206,20 @@ TEST_F(slow, server_is_not_asked_for_a_table)
 	EXPECT_EQ(1, loads(env, env->fd));
 }
 
+/* A table that is registered for some code */
+static int register_table(const struct code *code, const char *table, unsigned int flags,
+			  uint64_t key)
+{
+	struct unwind_table_attr attr;
+
+	code_attr(&attr, code, key);
+	attr.table_start = (uintptr_t)table;
+	attr.flags = flags;
+	return unwind_table_add(&attr);
+}
+
+static const unsigned int table_flags[] = { 0, UNWIND_TABLE_JIT };
+
 /* Map two pages, the first one with the start of a table, the second one of the server's file */
 static char *map_table(const struct code *code, int fd)
 {
@@ -222,9 +236,7 @@ static char *map_table(const struct code *code, int fd)
 /* Not for one that was copied, nor for one that is read for each frame */
 TEST_F_TIMEOUT(slow, server_is_not_asked_for_a_registered_table, 30)
 {
-	const unsigned int flags[] = { 0, UNWIND_TABLE_JIT };
 	struct file_env *env = &self->env;
-	struct unwind_table_attr attr;
 	struct code code;
 	unsigned int i;
 	char *table;
@@ -232,16 +244,40 @@ TEST_F_TIMEOUT(slow, server_is_not_asked_for_a_registered_table, 30)
 	ASSERT_NE(0, code_file_usual.text[0].offset);
 	env->fd = open(DIR "/code.so", O_RDONLY | O_CLOEXEC);
 	ASSERT_LE(0, env->fd);
-	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+	for (i = 0; i < ARRAY_SIZE(table_flags); i++) {
 		ASSERT_EQ(0, code_map(&code, 2));
 		table = map_table(&code, env->fd);
 		ASSERT_NE(NULL, table);
-		code_attr(&attr, &code, i + 1);
-		attr.table_start = (uintptr_t)table;
-		attr.flags = flags[i];
-		ASSERT_EQ(0, unwind_table_add(&attr));
+		ASSERT_EQ(0, register_table(&code, table, table_flags[i], i + 1));
 		EXPECT_TRUE(never_through_fn(env, code_fn(&code, 0)));
 		EXPECT_TRUE(can_be_killed(code_fn(&code, 0)));
+		EXPECT_EQ(0, nr_held(self));
+	}
+}
+
+/* The process has written to its pages, and the page cache has none of them any more */
+TEST_F(slow, registered_table_in_private_pages_is_used)
+{
+	struct file_env *env = &self->env;
+	struct code code;
+	unsigned int i;
+	uint64_t fn;
+	char *table;
+
+	env->fd = open(DIR "/code.so", O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, env->fd);
+	for (i = 0; i < ARRAY_SIZE(table_flags); i++) {
+		ASSERT_EQ(0, code_map(&code, 1));
+		fn = (uintptr_t)code_fn(&code, 0);
+		atomic_store(&self->control->hold, false);
+		table = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE, env->fd, 0);
+		ASSERT_NE(MAP_FAILED, table);
+		ASSERT_GE(page_size(), code.table_size);
+		code_table_write(table, (uintptr_t)table, &fn, 1, CODE_FRAME);
+		atomic_store(&self->control->hold, true);
+		ASSERT_EQ(0, posix_fadvise(env->fd, 0, 0, POSIX_FADV_DONTNEED));
+		ASSERT_EQ(0, register_table(&code, table, table_flags[i], i + 1));
+		EXPECT_EQ(THROUGH, code_through(&env->sampler, code_fn(&code, 0)));
 		EXPECT_EQ(0, nr_held(self));
 	}
 }
