@@ -128,7 +128,7 @@ functions()
 {
 	program=$1 runtime=$2 least=$3
 	shift 3
-	for seconds in 1 ${STRICT:+1} $((${STRICT:+2 +} 2)); do
+	for seconds in 1 1 $((${STRICT:+2 +} 2)); do
 		"$PERF" record --no-bpf-event -F 499 -e cpu-clock -o d.data --call-graph sframe \
 			"$@" $program $FUNCTIONS/functions.$runtime $seconds || break
 	done

@@ -326,8 +326,6 @@ TEST_F_TIMEOUT(faults, operation_fails_with_its_error_or_succeeds_with_less, 300
 		/* Buffers that stay are there then */
 		for_sites(_metadata, false, attempt_none);
 		before = count_objects(false);
-	} else {
-		TH_LOG("no records of who allocates: slab_debug=U,kmalloc-*");
 	}
 	for_sites(_metadata, false, attempt_each);
 	/* Some is freed a little later */
@@ -340,6 +338,8 @@ TEST_F_TIMEOUT(faults, operation_fails_with_its_error_or_succeeds_with_less, 300
 	if (after > before)
 		count_objects(true);
 	for_sites(_metadata, true, attempt_each);
+	if (!records && __test_passed(_metadata))
+		SKIP(return, "but for leaks: no records of who allocates (slab_debug=U,kmalloc-*)");
 }
 
 /*

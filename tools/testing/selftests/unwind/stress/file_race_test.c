@@ -425,6 +425,9 @@ TEST_F_TIMEOUT(remapped, file_of_overlay_is_read_until_it_is_freed, 300)
 	sampler_close(&sampler);
 	for (i = 0; i < READERS; i++)
 		ASSERT_EQ(0, pthread_create(&reader[i], NULL, read_stacks, self));
+	/* To begin to trace may take long */
+	while (self->right + self->wrong < READERS)
+		wait_ms(1);
 	for (i = 0; i < REMAPS && mapped; i++)
 		mapped = remap(self, text);
 	self->done = true;

@@ -22,6 +22,11 @@
 #define SAY_AT_MOST	5
 #define MAX_PID		0x400000
 
+struct check_latest {
+	uint64_t	cookie;
+	uint64_t	before;
+};
+
 struct check_pair {
 	uint64_t	cookie;
 	uint32_t	zeros;
@@ -175,22 +180,28 @@ static struct check_entry *find_entry(struct check *check,
 static void check_name(struct check *check,
 		       const struct unwind_stress_event *event)
 {
-	uint64_t *latest = &check->latest[event->pid & (MAX_PID - 1)];
+	struct check_latest *latest = &check->latest[event->pid & (MAX_PID - 1)];
 	struct check_entry *entry = find_entry(check, event);
 	const size_t place = check->nr_events - 1;
+	const size_t end = event->end > place ? event->end : place + 1;
+	struct check_entry *before;
 
 	if (entry->pid != event->pid)
 		fault(check, SHARED_NAME, event);
-	if (*latest == event->cookie)
+	if (latest->cookie != event->cookie) {
+		if (entry->over > place)
+			return;
+		if (entry->over)
+			fault(check, OLD_NAME, event);
+		latest->before = latest->cookie;
+		latest->cookie = event->cookie;
+	}
+	if (!latest->before)
 		return;
-	if (entry->over > place)
-		return;
-	if (entry->over)
-		fault(check, OLD_NAME, event);
-	if (*latest)
-		entry_slot(check->entry, check->max_entries, *latest)->over =
-			event->end > place ? event->end : place + 1;
-	*latest = event->cookie;
+	/* From the first return of the newer one */
+	before = entry_slot(check->entry, check->max_entries, latest->before);
+	if (!before->over || end < before->over)
+		before->over = end;
 }
 
 static struct check_pair *find_pair(struct check *check,

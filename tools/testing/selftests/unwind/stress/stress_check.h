@@ -36,6 +36,7 @@ extern const char * const check_fault_names[CHECK_FAULTS];
 /* A request's return value */
 enum check_ret { RET_0, RET_1, RET_EINVAL, RET_ESRCH, RET_OTHER, CHECK_RETS };
 
+struct check_latest;
 struct check_pair;
 struct check_entry;
 
@@ -55,8 +56,8 @@ struct check {
 	size_t			nr_pairs, max_pairs;
 	struct check_entry	*entry;
 	size_t			nr_entries, max_entries;
-	/* The latest cookie of each task, by its number */
-	uint64_t		*latest;
+	/* The latest cookie of each task, by its number, and the one before it */
+	struct check_latest	*latest;
 	struct {
 		uint16_t	gen;
 		enum { GONE, LIVE, GOING } state;
