@@ -222,7 +222,7 @@ static bool finish_del_only(void)
 }
 
 /*
- * Files of overlays: the kernel opens another file behind each, which stacks look at
+ * Files of overlays: for each one the kernel opens another file, at which stacks look
  */
 
 #define OVERLAY		"/tmp/faults"
