@@ -128,11 +128,17 @@ def run(command):
     return done.stdout
 
 
+def spent():
+    """Processor time of what has ended: the sum is exact, and how it is divided a guess"""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 class Read:
     """What perf script prints, how long it takes and how much memory"""
 
     def __init__(self, perf, path, *options):
-        begin, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        begin, before = time.monotonic(), spent()
         with subprocess.Popen([perf, "script", "-i", path, "--no-inline", "-F",
                                "comm,tid,time,ip,sym", *options],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -150,7 +156,7 @@ class Read:
                 text.append(chunk)
             self.err = process.stderr.read().decode()
         self.all = time.monotonic() - begin
-        self.user = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        self.cpu = spent() - before
         if process.returncode:
             raise Wrong(f"perf script: {self.err}")
         self.samples = []
@@ -194,7 +200,7 @@ def bound(what, got, limit):
 
 def best(perf, path):
     """The quickest of three"""
-    return min((Read(perf, path) for _ in range(3)), key=lambda read: read.user)
+    return min((Read(perf, path) for _ in range(3)), key=lambda read: read.cpu)
 
 
 def like_others(read, path, others):
@@ -202,7 +208,7 @@ def like_others(read, path, others):
     for perf in others:
         other = best(perf, path)
         bound("memory, of another perf's", read.kb / other.kb, 1.1)
-        bound("user time, of another perf's", read.user / other.user, 1.1)
+        bound("processor time, of another perf's", read.cpu / other.cpu, 1.1)
 
 
 def same_elsewhere(read, path, others):
@@ -255,7 +261,7 @@ def case_sleeper(perf, others):
     read = best(perf, write("d.rec", busy(count, sleeper=True)))
     expect("samples, whole", (len(read.samples), read.whole()), (count + 1, count + 1))
     bound("memory, times that without the sleeper", read.kb / alone.kb, 1.1)
-    bound("user time, times that without the sleeper", read.user / alone.user, 1.5)
+    bound("processor time, times that without the sleeper", read.cpu / alone.cpu, 1.5)
     bound("the first line, of the whole time", read.first / read.all, 0.6)
     like_others(read, "d.rec", others)
 
@@ -267,7 +273,7 @@ def case_compressed_sleeper(perf, others):
     read = best(perf, write("d.rec", busy(count, sleeper=True, every=every), pack=True))
     expect("samples, whole", (len(read.samples), read.whole()), (count + 1, count + 1))
     bound("memory, times that without the sleeper", read.kb / alone.kb, 1.1)
-    bound("user time, times that without the sleeper", read.user / alone.user, 1.5)
+    bound("processor time, times that without the sleeper", read.cpu / alone.cpu, 1.5)
     like_others(read, "d.rec", others)
     run([perf, "inject", "-i", "d.rec", "-o", "ordered.rec"])
     times = [float(when) for when in re.findall(
@@ -282,7 +288,7 @@ def case_lost(perf, others):
     read = best(perf, write("d.rec", busy(count, lose=50)))
     expect("samples, whole, missing", (len(read.samples), read.whole(), read.missing()),
            (count, count // 2, count // 2))
-    bound("user time, times that with none lost", read.user / none.user, 1.5)
+    bound("processor time, times that with none lost", read.cpu / none.cpu, 1.5)
     like_others(read, "d.rec", others)
 
 
@@ -331,7 +337,7 @@ def case_off_cpu(perf, others):
     read = best(perf, write("d.rec", off_cpu(4 * count)))
     expect("samples, whole, missing", (len(read.samples), read.whole(), read.missing()),
            (4 * count + 200, 4 * count, 200))
-    bound("user time, beside a quarter of the file", read.user / part.user, 8)
+    bound("processor time, beside a quarter of the file", read.cpu / part.cpu, 8)
     bound("memory, more than for a quarter, of its size", (read.kb - part.kb) * 1024 / size, 4.5)
     like_others(read, "d.rec", others)
 
