@@ -10,6 +10,7 @@
  * it is, for each stack.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -138,6 +139,64 @@ TEST_F(registered, used_once_it_could_be_read)
 	EXPECT_EQ(THROUGH, through(self));
 	EXPECT_EQ(THROUGH, through_fn(self, FUNCTIONS - 1));
 	EXPECT_KNOWN(KEY);
+}
+
+/*
+ * Any memory that comes from no disk will do.  The table is the start of it; most of the rest
+ * was never touched.
+ */
+#define ROOM		(2UL << 20)
+
+static char *map_room(int flags, int fd)
+{
+	return mmap(NULL, ROOM, PROT_READ | PROT_WRITE, flags, fd, 0);
+}
+
+static void use_in(struct __test_metadata *_metadata, struct _test_data_registered *self,
+		   char *memory)
+{
+	const unsigned int flags[] = { 0, UNWIND_TABLE_JIT };
+	struct code code = self->code;
+	struct unwind_table_attr attr;
+	unsigned int i;
+
+	code.table = memory;
+	write_table(&code, CODE_FRAME);
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		code_attr(&attr, &code, KEY);
+		attr.table_size = ROOM;
+		attr.flags = flags[i];
+		ASSERT_EQ(0, unwind_table_add(&attr));
+		EXPECT_EQ(THROUGH, through(self));
+		EXPECT_EQ(THROUGH, through_fn(self, FUNCTIONS - 1));
+		ASSERT_EQ(0, unwind_table_del(KEY));
+	}
+	ASSERT_EQ(0, munmap(memory, ROOM));
+}
+
+TEST_F(registered, used_in_memory_of_dev_zero)
+{
+	const int fd = open("/dev/zero", O_RDWR | O_CLOEXEC);
+	char *memory = map_room(MAP_PRIVATE, fd);
+
+	ASSERT_NE(MAP_FAILED, memory);
+	use_in(_metadata, self, memory);
+	memory = map_room(MAP_SHARED, fd);
+	ASSERT_NE(MAP_FAILED, memory);
+	use_in(_metadata, self, memory);
+	close(fd);
+}
+
+TEST_F(registered, used_in_a_memfd_with_room)
+{
+	const int fd = memfd_create("table", MFD_CLOEXEC);
+	char *memory;
+
+	ASSERT_EQ(0, ftruncate(fd, ROOM));
+	memory = map_room(MAP_SHARED, fd);
+	ASSERT_NE(MAP_FAILED, memory);
+	use_in(_metadata, self, memory);
+	close(fd);
 }
 
 /* Changes after the first stack have no effect, until the table is registered anew */
