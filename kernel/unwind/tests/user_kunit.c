@@ -97,25 +97,6 @@ static void user_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_LIMIT);
 }
 
-/* A lookup takes from the frames that the budget allows, however much room there is */
-static void user_budget(struct kunit *test)
-{
-	const unsigned int budget = 200, max = 2 * budget;
-	struct user_test *t = test->priv;
-	unsigned int i;
-
-	t->trace.entries = kunit_kcalloc(test, max, sizeof(*t->trace.entries), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, t->trace.entries);
-	for (i = 0; i < 2 * max; i += 2)
-		put_words(test, 10 + i, word_addr(t, 12 + i), t->text + 0x110);
-	start_at(test, t->text + 0x110, word_addr(t, 4), word_addr(t, 10));
-	t->state.budget = budget;
-	unwind_walk_all_frames(&t->state, &t->trace, max);
-	KUNIT_EXPECT_LT(test, t->trace.nr, budget);
-	KUNIT_EXPECT_GT(test, t->trace.nr, budget / 2);
-	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_LIMIT);
-}
-
 #ifdef CONFIG_X86_64
 static void user_compat(struct kunit *test)
 {
@@ -573,7 +554,6 @@ static struct kunit_case user_cases[] = {
 	KUNIT_CASE(user_fp_loop),
 	KUNIT_CASE(user_kernel_address),
 	KUNIT_CASE(user_limit),
-	KUNIT_CASE(user_budget),
 	KUNIT_CASE(user_kernel_regs),
 	KUNIT_CASE(user_sframe_stack),
 	KUNIT_CASE(user_sframe_further_in),
