@@ -224,19 +224,27 @@ static struct file *file_with_table(struct kunit *test, size_t size)
 	return file;
 }
 
-void use_table_of(struct kunit *test, size_t size)
+unsigned long map_text(struct kunit *test, struct file *file, unsigned long addr,
+		       unsigned long flags)
 {
 	struct user_test *t = test->priv;
 	const void *text = copy_of(test, t->text, PAGE_SIZE);
-	struct file *file = file_with_table(test, size);
 	unsigned long at;
 
-	/* The text becomes the file's, and stays the same */
-	at = kunit_vm_mmap(test, file, t->text, PAGE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
-			   MAP_PRIVATE | MAP_FIXED, 0);
+	at = kunit_vm_mmap(test, file, addr, PAGE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
+			   MAP_PRIVATE | flags, 0);
+	KUNIT_ASSERT_NE(test, at, 0);
+	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)at, text, PAGE_SIZE), 0);
+	return at;
+}
+
+void use_table_of(struct kunit *test, size_t size)
+{
+	struct user_test *t = test->priv;
+	struct file *file = file_with_table(test, size);
+
+	map_text(test, file, t->text, MAP_FIXED);
 	fput(file);
-	KUNIT_ASSERT_EQ(test, at, t->text);
-	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)t->text, text, PAGE_SIZE), 0);
 }
 
 void use_table(struct kunit *test)

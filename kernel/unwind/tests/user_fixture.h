@@ -62,6 +62,9 @@ void take_stack_nofault(struct kunit *test);
 /* Unwind again, step by step, without the loop for ordinary frames: the result is the same */
 void expect_steps(struct kunit *test);
 
+/* Maps a copy of the text, which has a mapping of its own; @file is NULL if it is of no file */
+unsigned long map_text(struct kunit *test, struct file *file, unsigned long addr,
+		       unsigned long flags);
 /* Maps the text from a file, which has the table of sframe_data.h */
 void use_table(struct kunit *test);
 /* The same with a table of @size bytes that the test has written to @section */

@@ -97,6 +97,40 @@ static void user_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_LIMIT);
 }
 
+/* The frames that the budget allows: one returns to @other, and the others to the text */
+static unsigned int frames_in_budget(struct kunit *test, unsigned long other)
+{
+	const unsigned int budget = 400, max = 500;
+	struct user_test *t = test->priv;
+	struct unwind_stacktrace trace = {};
+	unsigned int i;
+
+	trace.entries = kunit_kcalloc(test, max, sizeof(*trace.entries), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, trace.entries);
+	for (i = 0; i < max; i++)
+		put_words(test, 2 * i, word_addr(t, 2 * i + 2),
+			  (i == 1 ? other : t->text) + 0x110);
+	start_at(test, t->text + 0x110, t->stack, t->stack);
+	t->state.budget = budget;
+	unwind_walk_all_frames(&t->state, &trace, max);
+	KUNIT_EXPECT_EQ(test, t->state.stop, UNWIND_STOP_LIMIT);
+	KUNIT_EXPECT_LT(test, trace.nr, budget);
+	KUNIT_EXPECT_GT(test, trace.nr, budget / 2);
+	KUNIT_EXPECT_EQ(test, trace.entries[2], other + 0x110);
+	return trace.nr;
+}
+
+/* Each mapping that is looked up takes from the budget, however much room there is */
+static void user_budget(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	unsigned long other;
+
+	other = map_text(test, NULL, t->stack + 16 * PAGE_SIZE, MAP_ANONYMOUS);
+	KUNIT_EXPECT_LT(test, frames_in_budget(test, other),
+			frames_in_budget(test, t->text));
+}
+
 #ifdef CONFIG_X86_64
 static void user_compat(struct kunit *test)
 {
@@ -554,6 +588,7 @@ static struct kunit_case user_cases[] = {
 	KUNIT_CASE(user_fp_loop),
 	KUNIT_CASE(user_kernel_address),
 	KUNIT_CASE(user_limit),
+	KUNIT_CASE(user_budget),
 	KUNIT_CASE(user_kernel_regs),
 	KUNIT_CASE(user_sframe_stack),
 	KUNIT_CASE(user_sframe_further_in),
