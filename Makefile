@@ -13,7 +13,10 @@ TEXT := APPEND CACHE CMD DMESG KSRC SHARE
 $(foreach name,$(TEXT),$(eval override $(name) := $$(value $(name))))
 export $(TEXT)
 
-.PHONY: help demo check fuzz accuracy bench guest run-guest shell root guest-root tree kernel \
+# No rules of make's own
+.SUFFIXES:
+
+.PHONY: help demo check fuzz check-fuzz accuracy bench guest run-guest terminal shell root guest-root tree kernel \
 	perf programs carry discard series FORCE
 
 help:
@@ -67,7 +70,11 @@ perf: tree guest-root
 programs: root guest-root
 	@$(Q)/programs.sh
 
-shell: kernel perf programs
+# There has to be one where there is no command: said before anything is built
+terminal:
+	@$(Q)/guest.sh terminal
+
+shell: terminal kernel perf programs
 	@$(Q)/guest.sh shell
 
 # GNU make ends with 2, whatever failed.  A function of ours ends it with the status of
@@ -77,7 +84,7 @@ STATUS := build/guest-status.$(shell echo $$PPID)
 guest: run-guest
 	$(eval load build/make_exit.so)$(exit $(shell cat $(STATUS) 2>&-; rm -f $(STATUS)))
 
-run-guest: kernel perf programs build/make_exit.so
+run-guest: terminal kernel perf programs build/make_exit.so
 	@$(Q)/guest.sh; echo $$? >$(STATUS)
 
 build/make_exit.so: $(Q)/make_exit.c | root
@@ -86,7 +93,7 @@ build/make_exit.so: $(Q)/make_exit.c | root
 demo: kernel perf
 	@$(Q)/demo.sh
 
-fuzz: tree
+fuzz check-fuzz: tree
 	@$(Q)/check.sh fuzz
 
 check:

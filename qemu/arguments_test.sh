@@ -7,7 +7,7 @@
 
 # shellcheck disable=SC2016 # for other shells
 cd "$(dirname "$0")/.." || exit 1
-unset ARCH BASE CMD KERNEL KERNELS SHARE UNWIND_LOCKED
+unset ARCH BASE CMD CONFIGS KERNEL SHARE UNWIND_LOCKED
 # make ends with the command's status by it
 [ build/make_exit.so -nt qemu/make_exit.c ] || make -s build/make_exit.so || exit
 cache=$(mktemp -d)
@@ -37,7 +37,7 @@ refused()
 }
 
 for argument in ARCH='x86_64 foo' ARCH=foo BASE=5.4 KERNEL=foo KERNEL=be KERNEL='normal debug' \
-	KERNELS=foo CPUS=abc CPUS=0 CPUS=9 MEM=1M MEM=abc MEM=0G ICOUNT=abc JOBS=0 MINUTES=abc \
+	CONFIGS=foo CPUS=abc CPUS=0 CPUS=9 MEM=1M MEM=abc MEM=0G ICOUNT=abc JOBS=0 MINUTES=abc \
 	TIMEOUT=abc TIMEOUT=0 SIZE=abc FUZZ_SECONDS=abc REQUESTS=0 SAMPLES=x PROGRAMS=foo PROGRAMS='lua foo' \
 	ONEINSN=0 SHARE=/nonexistent KSRC=/nonexistent DMESG=/nonexistent/x; do
 	refused make demo "$argument"
@@ -46,8 +46,10 @@ refused env TIMEOUT=abc qemu/guest.sh
 refused env CMD=true KERNEL=foo qemu/guest.sh
 refused qemu/kernel.sh foo
 refused qemu/guest.sh
-refused make check-big-endian
-refused make check-nothing
+for target in check-big-endian check-nothing check-worst' ARCH=arm64' check-fixes shell guest; do
+	# shellcheck disable=SC2086 # target and argument
+	refused make $target
+done
 # An unpacked archive is no clone
 copy="$cache.copy/a, b"
 mkdir -p "$copy/bin"

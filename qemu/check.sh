@@ -108,20 +108,6 @@ kunit_results()
 		grep -E '^ *(KTAP version|1\.\.|# |ok |not ok )'
 }
 
-# Any directory can be shared
-kunit()
-{
-	mkdir "$OUT/a, b"
-	guest "$1" "$2" 'mountpoint -q /mnt/share' "$OUT/a, b" >"$OUT/kunit.out" && kunit_results "$1"
-}
-
-# kunit_on KERNEL [PARAMETER]
-kunit_on()
-{
-	APPEND="kunit.enable=1 ${2:-}" nested "kunit $1" kunit "kunit-$1" "$1"
-	kernel_log "kunit-$1"
-}
-
 # tests_of PATTERN... - test programs as run_kselftest.sh names them, by their source below
 # $UNWIND
 tests_of()
@@ -171,7 +157,24 @@ selftests_on()
 	kernel_log "$1"
 }
 
-test_kunit() { kunit_on normal "$([ "$ARCH" = x86_64 ] || echo "$NO_MODEL")"; }
+# both KERNEL PATTERNS [PARAMETER] - KUnit and kselftests in one boot, which can take a minute
+both()
+{
+	# shellcheck disable=SC2086 # patterns
+	APPEND="kunit.enable=1 ${3:-}" selftests_on "$1" "$1" $2
+	nested kunit kunit_results "$1"
+}
+
+test_kunit()
+{
+	# Any directory can be shared
+	mkdir "$OUT/a, b"
+	APPEND="kunit.enable=1 $([ "$ARCH" = x86_64 ] || echo "$NO_MODEL")" \
+		try "guest" guest kunit normal 'mountpoint -q /mnt/share' "$OUT/a, b"
+	nested kunit kunit_results kunit
+	kernel_log kunit
+}
+
 test_stacks() { selftests_on stacks normal 'stacks/*'; }
 test_tables() { selftests_on tables normal 'tables/*'; }
 test_step() { selftests_on step normal 'step/*'; }
@@ -179,13 +182,8 @@ test_step() { selftests_on step normal 'step/*'; }
 test_tracers() { selftests_on tracers normal "$TRACER_TESTS"; }
 test_stress() { selftests_on stress normal "$STRESS_TESTS"; }
 
-test_debug()
-{
-	kunit_on debug "$NO_MODEL"
-	selftests_on selftests-debug debug "$STRESS_TESTS tracers/tracers* stacks/exit*"
-}
-
-test_debug-all() { kunit_on debug; REQUESTS=100000 selftests_on selftests-debug debug '*/*'; }
+test_debug() { both debug "$STRESS_TESTS tracers/tracers* stacks/exit*" "$NO_MODEL"; }
+test_debug-all() { REQUESTS=100000 both debug '*/*'; }
 
 # All clients together for hours, on what builds a kernel
 test_soak()
@@ -215,9 +213,7 @@ test_configs()
 	[ "$ARCH" = x86_64 ] || kernels=64k
 	for kernel in ${CONFIGS:-$kernels}; do
 		"$Q/kernel.sh" "$kernel"
-		kunit_on "$kernel"
-		# shellcheck disable=SC2086 # patterns
-		selftests_on "selftests-$kernel" "$kernel" 'stacks/*' 'tables/*' 'tracers/*' $STRESS_TESTS
+		both "$kernel" "stacks/* tables/* tracers/* $STRESS_TESTS"
 	done
 }
 
@@ -379,8 +375,7 @@ ignored()
 	*kernel/unwind/tests/*|include/linux/unwind_arch.h|*/arm64/include/asm/unwind_user.h)
 		echo "MACRO_ARG_REUSE" ;;
 	# bpf_trace.c declares what stackmap.c has
-	*/bpf.patch) echo "BIT_MACRO,AVOID_EXTERNS" ;;
-	*/bpf-sleepable.patch) echo "AVOID_EXTERNS" ;;
+	*/bpf.patch|*/bpf-sleepable.patch) echo "BIT_MACRO,AVOID_EXTERNS" ;;
 	# A test of another folder than the project's
 	*/selftests/perf_events/*) echo "PREFER_DEFINED_ATTRIBUTE_MACRO,INCLUDE_LINUX" ;;
 	# The lists of options are split already
@@ -442,9 +437,9 @@ test_style()
 	for f in build/check/series/*.patch; do
 		[[ $f != *-cover-letter.patch ]] || continue
 		try "size of ${f##*/}" awk '/^--- / { n = /null/ } /^[+-]/ && !/^(---|\+\+\+) / { nr[n]++ }; END { exit nr[1] > 2500 || nr[0] > 400 }' "$f"
-		sed '/^diff --git /q' "$f" >"$OUT/message.patch"
-		try "message of ${f##*/}" checkpatch "--types $message" "${OUT#"$REPO/"}/message.patch"
+		sed '/^diff --git /q' "$f" >"$OUT/${f##*/}"
 	done
+	try "messages of the mails" checkpatch "--types $message" "${OUT#"$REPO/"}"/*.patch
 	for f in patches/*/*.patch; do
 		# Some have but new files; no kernel's history is here
 		! grep -q '^+++ ' "$f" || try "$f" unless_passed \
@@ -483,7 +478,7 @@ test_builds()
 # takes long are read on this machine
 test_perf()
 {
-	[ "$ARCH" != x86_64 ] || nested recordings in_root env CC=gcc-14 \
+	[ "$ARCH" != x86_64 ] || nested recordings in_root env CC=gcc-14 "STRICT=${STRICT:-}" \
 		python3 /mnt/cache/tree/tools/perf/tests/shell/lib/deferred_recordings.py "/mnt/cache/$BUILT/perf/perf" /usr/bin/perf
 	[ "$ARCH" != x86_64 ] || try "sframe-g++ builds a program" in_root /mnt/repo/qemu/bin/sframe-g++ \
 		-O2 -g -pthread -o "/mnt/repo/${OUT#"$REPO/"}/threads" /mnt/repo/tools/unwind/tests/workloads/threads.cc
@@ -533,12 +528,12 @@ test_fixes()
 
 test_demo()
 {
-	local demo=$REPO/build/demo${TRIPLET:+-$ARCH}
+	local -x DEMO=$OUT/demo
 
 	# One program beside the one that is shown: the others take the same way
 	OTHERS=sort try "demo runs" "$Q/demo.sh"
-	nested demo cat "$demo/report.tap"
-	cat "$demo"/dmesg* >"$OUT/demo.dmesg"
+	nested demo cat "$DEMO/report.tap"
+	cat "$DEMO"/dmesg* >"$OUT/demo.dmesg"
 	kernel_log demo
 }
 
@@ -673,13 +668,9 @@ one|build)
 	[ $# = 2 ] || die "usage: check.sh $1 NAME@ARCH"
 	"run_$1" "$2" ;;
 *)
-	[ $# = 1 ] && declare -F "test_$1" >/dev/null ||
-		die "there is no check-${1:-}: Documentation/core-api/unwind-testing.rst lists the tests."
-	[[ $1@$ARCH != @(big-endian|link|unsigned|tags)@x86_64 ]] ||
-		die "check-$1 is of arm64 only: ARCH=arm64."
-	parts=$(by_make -s print-check)
-	[[ $BASE = 6.12 || " $parts " = *" $1@$ARCH "* ]] ||
-		die "check-$1 of $ARCH has no BASE=mainline: there are ${parts// /, }."
+	parts=$(by_make -s "print-$([ "$BASE" = 6.12 ] && echo all || echo check)")
+	[[ " $parts " = *" ${1:-}@$ARCH "* ]] ||
+		die "there is no check-${1:-} for ARCH=$ARCH and BASE=$BASE: there are ${parts// /, }."
 	need_machine
 	have_base || exit 0
 	by_make -k "$1@$ARCH" >&2 || true

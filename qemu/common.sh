@@ -44,7 +44,7 @@ arguments()
 	takes BASE '6\.12|mainline' "6.12 or mainline"
 	[ "$ARCH" = x86_64 ] || kernels+='|64k|be'
 	takes KERNEL "$kernels" "one of: ${kernels//|/ } (64k and be are of arm64 only)"
-	takes KERNELS '(normal|debug)( (normal|debug))*' "normal, debug or both"
+	takes CONFIGS "($kernels)( ($kernels))*" "some of: ${kernels//|/ }"
 	takes CPUS '[1-8]' "a number from 1 to 8"
 	takes MEM '[5-9][0-9]{2}M?|[1-9][0-9]{3,5}M?|[1-9][0-9]{0,2}G' "500M or more, in M or G"
 	takes ICOUNT '[0-9]|10|auto' "a number from 0 to 10, or auto"

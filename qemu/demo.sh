@@ -11,7 +11,8 @@
 
 . "$(dirname "$0")/common.sh"
 
-DEMO=$REPO/build/demo${TRIPLET:+-$ARCH}
+# A test has another directory of this clone
+DEMO=${DEMO:-$REPO/build/demo${TRIPLET:+-$ARCH}}
 PACKAGES=(git openssl sqlite3 redis-server redis-tools ripgrep)
 [ "$ARCH" = x86_64 ] || PACKAGES=() OTHERS=${OTHERS-perl gawk sort}
 [ -n "${OTHERS+set}" ] || root_packages "${PACKAGES[@]}"
@@ -23,7 +24,7 @@ say "booting the guest and recording (some ten minutes)"
 export SHARE=$DEMO
 CMD="$WORK record /mnt/share ${OTHERS-perl git openssl cc1 sqlite3 redis rg}" DMESG=$DEMO/dmesg "$REPO/qemu/guest.sh"
 ICOUNT=0 CPUS=1 APPEND=norandmaps CMD="$WORK cost /mnt/share" DMESG=$DEMO/dmesg.cost "$REPO/qemu/guest.sh"
-in_root env ARCH="$ARCH" python3 /mnt/repo/tools/unwind/tests/screen.py "/mnt/repo/build/${DEMO##*/}" \
+in_root env ARCH="$ARCH" python3 /mnt/repo/tools/unwind/tests/screen.py "/mnt/repo/${DEMO#"$REPO/"}" \
 	"/mnt/cache${TEMPLATE#"$CACHE"}"
-echo "Flame graphs: build/${DEMO##*/}/*.html"
-echo "To open its perf.data: make shell SHARE=build/${DEMO##*/}, then perf report -i /mnt/share/perf.data"
+echo "Flame graphs: ${DEMO#"$REPO/"}/*.html"
+echo "To open its perf.data: make shell SHARE=${DEMO#"$REPO/"}, then perf report -i /mnt/share/perf.data"

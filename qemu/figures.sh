@@ -11,7 +11,7 @@
 #             busy machine can miss: "make check" leaves those out
 #   quick     a small part of "same", judged by what holds on any machine: TAP
 #
-# Without PART: all but quick.  build/bench/ or build/accuracy/ (with
+# Without PART: all but quick; with PROGRAMS, same and methods.  build/bench/ or build/accuracy/ (with
 # ARCH=arm64, build/bench-arm64/ ...) has what programs printed, by part, and all
 # figures as JSON.  The exit status says whether all holds.
 #
@@ -244,7 +244,8 @@ kind=${1:-}
 case $kind in
 bench)	parts=(decoder tables frames deferred sampling memory language bpf post)
 	[ "$ARCH" != x86_64 ] || parts+=(worst) ;;
-accuracy) parts=(same methods stock served step tools) ;;
+accuracy) parts=(same methods)
+	[ -n "${PROGRAMS:-}" ] || parts+=(stock served step tools) ;;
 *) die "usage: figures.sh bench|accuracy [PART...]" ;;
 esac
 shift

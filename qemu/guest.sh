@@ -32,6 +32,7 @@ if [ -z "${CMD:-}" ]; then
 	{ [ -t 0 ] && [ -t 1 ]; } || die "there is no command (make guest CMD='uname -a'), and no terminal for a shell."
 	interactive=1
 fi
+[ "${1:-}" != terminal ] || exit 0	# make asks before it builds anything
 need_machine
 host_packages "$QEMU_PACKAGE"
 

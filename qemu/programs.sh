@@ -23,6 +23,8 @@ in_build()
 		TRIPLET="${TRIPLET:-}" GUEST="$SYSROOT" bash /mnt/repo/qemu/programs/build.sh "$@"
 }
 
+built() { [ "$(cat "$stamp" 2>/dev/null)" = "$key" ]; }
+
 # build NAME - $key names what it was made from
 build()
 {
@@ -32,7 +34,10 @@ build()
 	[ "$1" = libc ] || build libc
 	[ "$1" != threads ] || root_packages "g++-14${TRIPLET:+-$TRIPLET}"
 	key=$(in_build key "$1")${key:+-$key}
-	[ "$(cat "$stamp" 2>/dev/null)" != "$key" ] || return 0
+	! built || return 0
+	# Only who builds waits for others, who may have built it meanwhile
+	lock "programs-$ARCH"
+	! built || return 0
 	root_network
 	rm -f "$stamp"
 	step "building $1 with tables${TRIPLET:+ for $ARCH}" in_build build "$1"
@@ -41,5 +46,4 @@ build()
 
 [ $# -gt 0 ] || set -- libc sqlite
 need_machine
-lock "programs-$ARCH"
 for name; do build "$name"; done
