@@ -28,6 +28,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/hash.h>
+#include <linux/iversion.h>
 #include <linux/rculist.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -56,6 +57,17 @@ static const char * const text_names[] = {
 	[UNWIND_TEXT_UNNAMED]	= "[function]",
 };
 
+/* Changes with the file.  Some file systems count changes, others have the tick of the last one. */
+static u64 file_version(struct inode *inode)
+{
+	struct timespec64 changed;
+
+	if (IS_I_VERSION(inode))
+		return inode_query_iversion(inode);
+	changed = inode_get_ctime(inode);
+	return timespec64_to_ns(&changed);
+}
+
 /*
  * The inode that is mapped is not the one that the task sees where an overlay passes the file
  * of another file system on.  Each has a number of its own since boot.
@@ -64,12 +76,11 @@ static struct trace_user_identity file_identity(struct file *file)
 {
 	struct inode *mapped = file_inode(file);
 	struct inode *seen = d_inode(file_user_path(file)->dentry);
-	struct timespec64 changed = inode_get_ctime(mapped);
 
 	return (struct trace_user_identity){
 		.number = get_object_id(&mapped->i_sequence),
 		.owner = get_object_id(&seen->i_sequence),
-		.check = hash_64(timespec64_to_ns(&changed), 32),
+		.check = hash_64(file_version(mapped), 32),
 		.kind = UNWIND_TEXT_FILE,
 	};
 }
