@@ -130,11 +130,13 @@ int unwind_file_withdraw(u64 id)
 
 static bool is_missing(const struct unwind_file *file, u64 unused)
 {
+	if (file->state == UNWIND_FILE_READY)
+		return !file->provided && !file->part.size && sframe_table_is_sparse(file->table);
 	return file->state == UNWIND_FILE_NONE || file->state == UNWIND_FILE_ASKED;
 }
 
 /**
- * unwind_file_forget_missing - forget which files have no table
+ * unwind_file_forget_missing - forget which files have no table, or next to none
  *
  * Context: task; may sleep.
  */

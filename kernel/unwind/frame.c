@@ -525,7 +525,9 @@ static int lookup_rule(struct unwind_walk_state *state, struct unwind_frame_rule
 	packed = sframe_table_find_edge(map->table, ip - map->origin, &edge);
 	ret = sframe_table_rule(map->table, packed, rule);
 	rule->at_end = edge;
-	return ret == -ENOENT ? -ENXIO : ret;
+	if (ret == -ENOENT && sframe_table_describes_around(map->table, ip - map->origin))
+		return -ENXIO;
+	return ret;
 }
 
 static enum unwind_stop_reason find_rule(struct unwind_walk_state *state,

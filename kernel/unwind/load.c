@@ -369,19 +369,33 @@ static void trace_invalid(const struct file *file, int error)
 	trace_unwind_file_invalid(inode->i_sb->s_dev, inode->i_ino, error, name);
 }
 
+/* The service may make a table for a file that has none, or next to none */
+static struct unwind_request_item *request_for(const struct elf_source *src,
+					       const struct sframe_table *table)
+{
+	if (!IS_ENABLED(CONFIG_UNWIND_USER_SERVICE) || table == ERR_PTR(-EAGAIN) ||
+	    !src->is_elf || !may_wait_for(file_inode(src->file)->i_sb) ||
+	    (!IS_ERR(table) && !sframe_table_is_sparse(table)))
+		return NULL;
+	return unwind_request_alloc(src->file);
+}
+
 static void finish(struct unwind_file *entry, const struct elf_source *src,
 		   struct sframe_table *table)
 {
+	struct unwind_request_item *request = request_for(src, table);
 	struct inode *inode = file_inode(src->file);
-	struct unwind_request_item *request = NULL;
-	long error = PTR_ERR_OR_ZERO(table);
-	u32 nr = error ? 0 : table->nr;
-	size_t bytes = error ? 0 : table->bytes;
+	size_t bytes;
+	long error;
+	u32 nr;
 
-	/* The service may make a table for it */
-	if (IS_ENABLED(CONFIG_UNWIND_USER_SERVICE) && error && error != -EAGAIN &&
-	    src->is_elf && may_wait_for(inode->i_sb))
-		request = unwind_request_alloc(src->file);
+	if (!IS_ERR_OR_NULL(request) && !IS_ERR(table)) {
+		sframe_table_free(table);
+		table = ERR_PTR(-ENOENT);
+	}
+	error = PTR_ERR_OR_ZERO(table);
+	nr = error ? 0 : table->nr;
+	bytes = error ? 0 : table->bytes;
 	if (unwind_file_finish(entry, inode, table, request))
 		unwind_file_trace_found(src->file, inode, nr, bytes);
 	else if (error != -ENOENT && !src->part.size)

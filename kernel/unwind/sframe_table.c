@@ -630,3 +630,28 @@ int sframe_table_rule(const struct sframe_table *table, u64 packed,
 		rule->fp = saved_at(sframe_rule_fp(packed));
 	return 0;
 }
+
+/* How far to look for other functions, in blocks, and how many entries these have at least */
+#define AROUND		256
+#define ENOUGH		12
+
+/**
+ * sframe_table_describes_around - does a table describe other functions near an offset?
+ * @table: the table
+ * @off: the offset from @start of @table
+ *
+ * If so, a function without a rule is one that its compiler or author did not describe, such
+ * as assembly.  If not, its object has no table but of a few functions that it was linked with.
+ *
+ * Context: any.
+ * Return: whether it describes some within 32 KiB.
+ */
+bool sframe_table_describes_around(const struct sframe_table *table, u64 off)
+{
+	const s64 block = (s64)off >> SFRAME_BLOCK_SHIFT;
+	const s64 end = (table->span - 1) >> SFRAME_BLOCK_SHIFT;
+	const s64 first = max(block - AROUND, 0);
+	const s64 last = min(block + AROUND, end);
+
+	return first <= last && (u16)(table->block[last + 1] - table->block[first]) >= ENOUGH;
+}

@@ -282,6 +282,19 @@ static void x86_unknown(struct kunit *test)
 	EXPECT_STACK(test, UNWIND_STOP_NO_RULE, t->text + FUNC);
 }
 
+/* A table of little says nothing about other functions: as if there was none */
+static void x86_sparse_table(struct kunit *test)
+{
+	const size_t num_fdes = offsetof(struct test_sframe, hdr.num_fdes);
+	struct user_test *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, put_user(2, (u32 __user *)(t->section + num_fdes)), 0);
+	put_words(test, 20, 0, t->text + TEST_FP_FUNC + 1);
+	start_at(test, t->text + FUNC, word_addr(t, 10), word_addr(t, 20));
+	use_table(test);
+	EXPECT_STACK(test, UNWIND_STOP_END_FP, t->text + FUNC, t->text + TEST_FP_FUNC + 1);
+}
+
 static struct kunit_case user_x86_64_cases[] = {
 	KUNIT_CASE_PARAM(x86_insns, insns_gen_params),
 	KUNIT_CASE(x86_insns_at_the_end),
@@ -290,6 +303,7 @@ static struct kunit_case user_x86_64_cases[] = {
 	KUNIT_CASE(x86_not_called),
 	KUNIT_CASE(x86_dropped_word),
 	KUNIT_CASE(x86_unknown),
+	KUNIT_CASE(x86_sparse_table),
 	{}
 };
 

@@ -209,6 +209,23 @@ TEST_F(device, file_known_to_have_no_table_is_asked_for_by_the_next_service)
 	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
 }
 
+/* As a program that was built without tables, and linked with a crt1.o that has one */
+TEST_F(device, file_with_a_table_of_little_is_asked_for)
+{
+	struct unwind_request request;
+
+	close(self->fd);
+	code_image_unmap(&self->env.image);
+	close(self->env.fd);
+	ASSERT_EQ(0, map_file(&self->env, &code_file_sparse, OTHER_NAME));
+	ASSERT_EQ(THROUGH, await_through(&self->env, &self->env.image));
+	self->fd = open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	EXPECT_EQ(THROUGH_NOT, through(&self->env, &self->env.image));
+	ASSERT_EQ(0, await_request_for(self->fd, self->env.fd, &request));
+	close(request.fd);
+}
+
 static int next_fd(void)
 {
 	int fd = dup(STDERR_FILENO);
