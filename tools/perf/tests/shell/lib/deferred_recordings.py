@@ -5,8 +5,10 @@
     deferred_recordings.py --sleepers FILE THREADS ROUNDS     only make such a file, for "make bench"
 
 Each case makes its file, has it read, and compares what is printed with the right answer.
-Prints TAP. Times are compared with the same perf's on a file of the same size without
-the difficulty: a slow machine does not matter, and of a busy one the best of three counts.
+Prints TAP. Times and memory are compared with the same perf's on a file of the same size
+without the difficulty: a slow machine does not matter. A busy one can miss a time, so each
+file is read once, and times are only printed. With STRICT=1 they are judged, too, and the
+best of three readings counts.
 OTHER is another perf, which must print the same of what any can read.
 """
 
@@ -31,6 +33,7 @@ FUNCTIONS = [TEXT + 0x100 * i for i in range(1, 21)]
 ROUND = struct.pack("<IHH", 68, 0, 8)
 MS = 10**6
 SECOND = 10**9
+STRICT = os.environ.get("STRICT") == "1"
 
 
 def event(kind, misc, payload):
@@ -198,9 +201,17 @@ def bound(what, got, limit):
         raise Wrong(what)
 
 
+def bound_time(what, time_of, beside, limit):
+    """The same for a time beside another, which may be too short to be measured"""
+    times = f"{time_of / beside:.2f} times" if beside else f"{time_of:.2f} s, beside nothing"
+    print(f"# {what}: {times}, at most {limit}{'' if STRICT else ' with STRICT=1'}")
+    if STRICT and time_of > limit * beside:
+        raise Wrong(what)
+
+
 def best(perf, path):
-    """The quickest of three"""
-    return min((Read(perf, path) for _ in range(3)), key=lambda read: read.cpu)
+    """The quickest of three, where times are judged"""
+    return min((Read(perf, path) for _ in range(3 if STRICT else 1)), key=lambda read: read.cpu)
 
 
 def like_others(read, path, others):
@@ -208,7 +219,7 @@ def like_others(read, path, others):
     for perf in others:
         other = best(perf, path)
         bound("memory, of another perf's", read.kb / other.kb, 1.1)
-        bound("processor time, of another perf's", read.cpu / other.cpu, 1.1)
+        bound_time("processor time, of another perf's", read.cpu, other.cpu, 1.1)
 
 
 def same_elsewhere(read, path, others):
@@ -261,8 +272,8 @@ def case_sleeper(perf, others):
     read = best(perf, write("d.rec", busy(count, sleeper=True)))
     expect("samples, whole", (len(read.samples), read.whole()), (count + 1, count + 1))
     bound("memory, times that without the sleeper", read.kb / alone.kb, 1.1)
-    bound("processor time, times that without the sleeper", read.cpu / alone.cpu, 1.5)
-    bound("the first line, of the whole time", read.first / read.all, 0.6)
+    bound_time("processor time, of that without the sleeper", read.cpu, alone.cpu, 1.5)
+    bound_time("the first line, of the whole time", read.first, read.all, 0.6)
     like_others(read, "d.rec", others)
 
 
@@ -273,7 +284,7 @@ def case_compressed_sleeper(perf, others):
     read = best(perf, write("d.rec", busy(count, sleeper=True, every=every), pack=True))
     expect("samples, whole", (len(read.samples), read.whole()), (count + 1, count + 1))
     bound("memory, times that without the sleeper", read.kb / alone.kb, 1.1)
-    bound("processor time, times that without the sleeper", read.cpu / alone.cpu, 1.5)
+    bound_time("processor time, of that without the sleeper", read.cpu, alone.cpu, 1.5)
     like_others(read, "d.rec", others)
     run([perf, "inject", "-i", "d.rec", "-o", "ordered.rec"])
     times = [float(when) for when in re.findall(
@@ -288,7 +299,7 @@ def case_lost(perf, others):
     read = best(perf, write("d.rec", busy(count, lose=50)))
     expect("samples, whole, missing", (len(read.samples), read.whole(), read.missing()),
            (count, count // 2, count // 2))
-    bound("processor time, times that with none lost", read.cpu / none.cpu, 1.5)
+    bound_time("processor time, of that with none lost", read.cpu, none.cpu, 1.5)
     like_others(read, "d.rec", others)
 
 
@@ -337,7 +348,7 @@ def case_off_cpu(perf, others):
     read = best(perf, write("d.rec", off_cpu(4 * count)))
     expect("samples, whole, missing", (len(read.samples), read.whole(), read.missing()),
            (4 * count + 200, 4 * count, 200))
-    bound("processor time, beside a quarter of the file", read.cpu / part.cpu, 8)
+    bound_time("processor time, beside a quarter of the file", read.cpu, part.cpu, 8)
     bound("memory, more than for a quarter, of its size", (read.kb - part.kb) * 1024 / size, 4.5)
     like_others(read, "d.rec", others)
 
