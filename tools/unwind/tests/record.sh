@@ -340,8 +340,9 @@ record_short()
 }
 
 # Prints how many processes there were, how many microseconds they lived, their samples with
-# a user stack, and how many of these are whole.  Their files have tables before.  Lazy
-# binding is a limit of tables
+# a user stack, and how many of these are whole; how many stacks differ in the process or the
+# first address in user space, and how many of these ended early.  Their files have tables
+# before.  Lazy binding is a limit of tables
 short()
 {
 	await_served /bin/true record_short
@@ -356,11 +357,23 @@ short()
 			in_user = gsub(/\n/, "&") - gsub(/\(\[kernel/, "&") - early > 0
 			user += in_user
 			whole += in_user && !early
+			if (!in_user)
+				next
+			lines = split($0, line, "\n")
+			for (i = 2; i < lines && line[i] ~ /\(\[kernel/; i++)
+				;
+			stack = $2 line[i]
+			stacks += !(stack in seen)
+			seen[stack]
+			cut += early && !(stack in ended)
+			if (early)
+				ended[stack]
 		}
 		END {
 			for (task in first)
 				lived += last[task] - first[task] + 1 / 5000
-			print n + 0, n ? int(1e6 * lived / n) : 0, user + 0, whole + 0
+			print n + 0, n ? int(1e6 * lived / n) : 0, user + 0, whole + 0,
+				stacks + 0, cut + 0
 		}' text
 }
 

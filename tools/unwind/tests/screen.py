@@ -95,7 +95,7 @@ def complete(programs):
 
 def short(figures):
     """Processes of milliseconds"""
-    processes, lived, samples, whole = figures
+    processes, lived, samples, whole, *_ = figures
     return (f"  {processes} processes that live {lived / 1000:.1f} ms: {samples:,} samples in user "
             f"space, {percent(share(whole, samples))} of them complete by sframe")
 
@@ -141,9 +141,11 @@ def cost_holds(runs, costs, processes):
     whether it does)"""
     yield "cost: of all methods", set(costs) == set(runs)
     yield "cost: a sample by sframe, below 50,000 instructions", 0 < costs.get("sframe", 0) < 50000
-    number, _, samples, whole = processes
-    yield (f"{number} processes of milliseconds: {whole} of {samples} samples are complete (98 %)",
-           number > 40 and samples > 100 and whole >= 0.98 * samples)
+    # By stack, not by sample: a busy machine takes many samples of a stack while it is unwound.
+    # Code without unwind information has few addresses, so load does not change this share
+    number, _, _, _, different, cut = processes
+    yield (f"{number} processes of milliseconds: {cut} of {different} stacks end early (2 %)",
+           number > 40 and different > 100 and cut <= 0.02 * different)
 
 
 def page(template, tree, title):

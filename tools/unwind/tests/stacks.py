@@ -145,6 +145,7 @@ def holds(runs):
         yield f"{name}: has complete stacks", runs[name].in_user_complete > 0
     yield ("fp: its stacks are shorter",
            median(runs["fp"].depths) < median(sframe.depths))
+    # perf's buffers of 32 MiB hold all of such a recording, however late perf reads them
     for run, name in ((sframe, "sframe"), (packed, "sframe -z")):
         yield f"{name}: no sample lost, or without its stack", not run.lost + run.missing
         yield (f"{name}: perf.data less than a tenth of dwarf-8192's",

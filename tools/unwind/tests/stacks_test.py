@@ -115,7 +115,7 @@ class Tests(unittest.TestCase):
             for name in path:
                 tree = {"n": name, "l": "runtime", "v": 0, "c": [tree]}
             lines = screen.screen(dict.fromkeys((screen.SHOWN, *"abcdefg"), made), "title", tree,
-                                  dict.fromkeys(made, 1234567), (50, 5120, 12345, 12340))
+                                  dict.fromkeys(made, 1234567), (50, 5120, 12345, 12340, 200, 1))
             self.assertLessEqual(len(lines), screen.HEIGHT)
             self.assertLessEqual(max(map(len, lines)), screen.WIDTH)
             self.assertTrue(all(" " <= c <= "~" for line in lines for c in line))
@@ -124,10 +124,13 @@ class Tests(unittest.TestCase):
 
     def test_costs(self):
         made = runs()
-        costs, processes = dict.fromkeys(made, 20000), (50, 5000, 200, 200)
+        # A stack of many samples that ends early is one
+        costs, processes = dict.fromkeys(made, 20000), (50, 5000, 2000, 1000, 200, 1)
         self.assertTrue(all(good for _, good in screen.cost_holds(made, costs, processes)))
         for wrong in ((made, dict(costs, sframe=60000), processes), (made, {}, processes),
-                      (made, costs, (50, 5000, 200, 190)), (made, costs, (3, 5000, 200, 200))):
+                      (made, costs, (50, 5000, 200, 200, 200, 10)),
+                      (made, costs, (50, 5000, 200, 200, 90, 0)),
+                      (made, costs, (3, 5000, 200, 200, 200, 0))):
             self.assertFalse(all(good for _, good in screen.cost_holds(*wrong)))
 
     def test_page(self):
