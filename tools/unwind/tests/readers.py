@@ -9,10 +9,13 @@ of the table counts what one of them prints:
 
 A stack is whole if it reaches _start. "lost" is the plain recording,
 where each fourth record has the cookie of no sample. PERF must find each stack that is in
-the recording. Perf 7 looks for it only after the sample: in 3 of 100 it may find none.
+the recording, and no other. Perf 7 looks for it only after the sample: it may find none. With
+STRICT=1 that is in 3 of 100, and the share of whole stacks is judged, too: a busy machine can
+miss that, as it takes many samples of one stack, or loses records.
 """
 
 import glob
+import os
 import re
 import struct
 import subprocess
@@ -28,6 +31,7 @@ MODES = {
     "switched": ["--switch-output=32K"],
 }
 APART = ("plain", "lost")
+STRICT = os.environ.get("STRICT") == "1"
 
 
 def record(perf, writer, mode):
@@ -61,6 +65,15 @@ def lose(path):
     return [path.replace("plain", "lost")]
 
 
+def lost_records(perf, path, piped):
+    """Did perf record lose some, because it did not run for seconds?"""
+    with open(path, "rb") as file:
+        done = subprocess.run([perf, "report", "-i", "-" if piped else path, "--stats", "--stdio"],
+                              check=True, text=True, stdin=file if piped else subprocess.DEVNULL,
+                              capture_output=True)
+    return "LOST" in done.stdout
+
+
 def blocks(perf, path, piped, *options):
     """What perf script prints: lines of each sample, or half"""
     with open(path, "rb") as file:
@@ -70,7 +83,8 @@ def blocks(perf, path, piped, *options):
                               text=True, stdin=file if piped else subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if "deferred callchains missing" in done.stderr and not path.endswith(".lost"):
-        raise ValueError(f"{path}: {done.stderr}")
+        if STRICT or not lost_records(perf, path, piped):
+            raise ValueError(f"{path}: {done.stderr}")
     return [block.splitlines() for block in done.stdout.split("\n\n") if block.strip()]
 
 
@@ -103,9 +117,15 @@ def judge(reader, mode, together, halves):
     whole, samples = together
     # The first ones are of a program that starts, before its tables are loaded
     share = (0.5, 0.85) if mode == "lost" else (0.8, 1)
-    if samples < 50 or not share[0] * samples <= whole <= share[1] * samples:
+    if samples < 50 or not whole or (
+            STRICT and not share[0] * samples <= whole <= share[1] * samples):
         return f"{whole} of {samples} are whole"
-    if halves and whole < halves[2] - (0 if reader == "ours" else 0.03 * samples):
+    if not halves:
+        return None
+    least = halves[2] if reader == "ours" else halves[2] - 0.03 * samples if STRICT else 1
+    # One in _start itself reaches it without a record
+    most = halves[2] + 3 if reader == "ours" else samples
+    if not least <= whole <= most:
         return f"{whole} of {samples} are whole, but {halves[2]} have a whole record"
     return None
 
