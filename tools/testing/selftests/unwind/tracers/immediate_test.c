@@ -149,6 +149,7 @@ TEST_F_TIMEOUT(immediate, stack_equals_the_deferred_one, 300)
 	/* It is the same stack, or the kernel counts it as uncertain */
 	EXPECT_LE(differ, missing);
 	EXPECT_LE(tables - missing, taken);
+	/* Only the first ones: no other task changes this memory, so time does not matter */
 	EXPECT_GT(tables / 100, missing);
 	EXPECT_LT(all / 2, tables);
 }
@@ -925,6 +926,7 @@ TEST_F_TIMEOUT(all_tracers, take_the_same_stack, 600)
 	}
 	TH_LOG("missing immediate ones: %ld times", missing);
 	EXPECT_LE(differ, missing);
+	/* No other task changes this memory, so time does not matter */
 	EXPECT_GT(self->tables / 100, missing);
 	EXPECT_LT(nr / 2, self->tables);
 }
