@@ -103,8 +103,11 @@ int large_memfd(void)
  * Stacks
  */
 
-/* The kernel tries again after a second if it could not load a table; this is ample */
-#define AWAIT_MS	10000
+/*
+ * The kernel tries again after a second if it could not load a table; this is ample, and less
+ * than a test may take
+ */
+#define AWAIT_MS	20000
 
 enum through through(struct file_env *env, const struct code_image *image)
 {

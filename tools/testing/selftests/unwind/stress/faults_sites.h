@@ -76,7 +76,7 @@ void go_on_in_child(void);
 
 #define KEY		1
 #define KEY_OTHER	2
-#define PATIENCE_MS	10000
+#define PATIENCE_MS	20000
 
 /* Code with a table */
 extern struct code code, other_code;

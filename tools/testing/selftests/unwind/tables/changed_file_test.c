@@ -555,7 +555,7 @@ FIXTURE_VARIANT(evicted)
 /* A worker may still be about to let go of a file that it has read */
 static bool unmount_place(void)
 {
-	const int64_t end = now_ms() + 10000;
+	const int64_t end = now_ms() + 20000;
 	int ret;
 
 	while ((ret = umount(PLACE)) && errno == EBUSY && now_ms() < end)

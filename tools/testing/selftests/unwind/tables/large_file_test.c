@@ -155,7 +155,7 @@ static enum through through_function(struct _test_data_large_file *self, unsigne
 
 static enum through await_through_function(struct _test_data_large_file *self, unsigned int i)
 {
-	const int64_t end = now_ms() + 10000;
+	const int64_t end = now_ms() + 20000;
 	enum through ret;
 
 	do {

@@ -108,7 +108,7 @@ static chain_fn map_text(int *fd, unsigned int i)
 }
 
 /* Ample for anything that is awaited here */
-#define AWAIT_MS	10000
+#define AWAIT_MS	20000
 
 /* Wait until a task sleeps in a system call */
 static bool await_sleep(pid_t pid, long nr)

@@ -54,7 +54,7 @@ static void call_next(struct notes *notes)
 /* Samples until this program's own files are known: a worker may have to read them */
 static bool knows_this_program(struct subject *subject)
 {
-	const double end = seconds() + 10;
+	const double end = seconds() + 20;
 	struct stack expected;
 	struct shot shot;
 
@@ -234,7 +234,7 @@ TEST_F(useless, table_is_requested_once)
 /* Samples until the stack is whole: the kernel tries again after a second at most */
 static bool becomes_whole(struct subject *subject, chain_fn fn)
 {
-	const double end = seconds() + 10;
+	const double end = seconds() + 20;
 	struct stack expected;
 	struct shot shot;
 
