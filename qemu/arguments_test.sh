@@ -28,7 +28,7 @@ refused()
 {
 	local output status=0
 
-	output=$(timeout 20 "$@" 2>&1 </dev/null) || status=$?
+	output=$(timeout 120 "$@" 2>&1 </dev/null) || status=$?
 	output=$(grep -v '^make: \*\*\*' <<<"$output")
 	if [[ $output =~ ^unwind:\ [^$'\n']+$ ]] && [ $status -ne 0 ] && [ $status -ne 124 ] &&
 		[ -z "$(ls -A "$cache")" ]; then output=refused; else output+=" (status $status)"; fi
@@ -81,7 +81,7 @@ done
 # passed TITLE COMMAND - it does what it does without make
 passed()
 {
-	same "make guest passes $1" "$( (PATH=$copy/bin:$PATH timeout 20 make -s guest CMD="$2"; echo "status $?") 2>&1 | sort)" \
+	same "make guest passes $1" "$( (PATH=$copy/bin:$PATH timeout 120 make -s guest CMD="$2"; echo "status $?") 2>&1 | sort)" \
 		"$( (sh -c "$2"; echo "status $?") 2>&1 | sort)"
 }
 
@@ -90,7 +90,7 @@ passed "awk's fields" "echo a b | awk '{ print \$2, \$1 }'"
 passed "quotes, backslashes and signs of make's" 'echo "it'\''s" \\ \" "a # b" %s :=, @'
 passed "two lines, two outputs and a status" $'echo a\necho b >&2\nexit 7'
 for target in shell guest; do
-	same "make $target has a terminal" 1 "$(PATH=$copy/bin:$PATH timeout 20 script -qec "make -s $target" /dev/null \
+	same "make $target has a terminal" 1 "$(PATH=$copy/bin:$PATH timeout 120 script -qec "make -s $target" /dev/null \
 		<<<"echo \$((6 * 7)), \$(tty -s && echo at a terminal)" | grep -c '^42, at a terminal')"
 done
 echo "1..$n"

@@ -169,7 +169,7 @@ run_tool()
 	[ $? = 2 ] && [ "$(grep -c "^unwind-tables: .*: the file is cut short$" <<<"$said")" = 2 ]
 	result "a file that is cut short is named so" $?
 	rm -f "$work/fifo" && mkfifo "$work/fifo" &&
-		said=$(timeout 10 "$tool" check "$work/fifo" "$work" "$elf" 2>&1)
+		said=$(timeout 120 "$tool" check "$work/fifo" "$work" "$elf" 2>&1)
 	[ $? = 2 ] && [ "$(grep -c "^unwind-tables: .*: not a regular file$" <<<"$said")" = 2 ] &&
 		grep -q sum+0x1 <<<"$said"
 	result "what is no regular file is not opened" $?

@@ -31,7 +31,7 @@
 #define SUBJECT	"serve"
 #include "result.h"
 
-#define PATIENCE	5
+#define PATIENCE	30
 #define TICK		10000
 
 /* Of files that are not root's: how many are converted at once, and wait, for how long */
