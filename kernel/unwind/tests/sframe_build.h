@@ -3,8 +3,8 @@
  * From a description to the bytes of an SFrame section, version 2 or 3.
  *
  * Deliberately takes nothing from kernel/unwind/sframe_format.h: numbers and
- * offsets are those of "The SFrame Format", so that a slip in the kernel's
- * header shows.  Describes only what is well formed; a test that wants garbage
+ * offsets come from "The SFrame Format", so that a slip in the kernel's
+ * header shows.  Describes only valid sections; a test that wants garbage
  * builds a table and changes bytes at the positions that the image names.
  *
  * Compiled in the kernel for KUnit, and by tools/testing/unwind for user space.

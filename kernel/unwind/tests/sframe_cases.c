@@ -151,7 +151,7 @@ static int build_table(const struct sframe_case *c,
 }
 
 /*
- * What the case does to the section
+ * Changes of the section
  */
 
 static u32 position(const struct sframe_case *c, const struct sfb_image *img,
@@ -235,7 +235,7 @@ int sframe_case_build(const struct sframe_case *c,
 }
 
 /*
- * What is looked up
+ * Lookups
  */
 
 static struct unwind_frame_rule good_rule(const struct sframe_case *c, s32 cfa)

@@ -48,7 +48,7 @@ struct sframe_case_change {
 	u64			val;
 };
 
-/* Which of the neighbours the case leaves readable */
+/* Neighbours of the section that the case leaves readable */
 enum sframe_case_neighbours {
 	CASE_AROUND,
 	CASE_BEFORE,

@@ -22,7 +22,7 @@
 
 #define PUT(pos_, size_, val_)	CASE_PUT(CASE_HEADER, pos_, size_, val_)
 
-/* What sframe_read_header() is told the section's size is */
+/* The size that sframe_read_header() gets for the section */
 #define SIZE(name_, error_, size_)					\
 	{ .name = (name_), .error = (error_), GOOD(3), .claimed_size = (size_) }
 

@@ -112,7 +112,7 @@ const struct sframe_case_set sframe_lookup_set = CASE_SET("lookup", lookup);
 	  .offset = (offset_), .error = -EINVAL, VICTIM,		\
 	  .changes = { __VA_ARGS__ } }
 
-/* Section and FREs end @pos_ bytes into those of the function */
+/* Section and FREs end @pos_ bytes into the function's FREs */
 #define CUT(name_, version_, offset_, pos_, ...)			\
 	{ .name = (name_), AMD64, .version = (version_),		\
 	  .offset = (offset_), .error = -EINVAL, .last = true,		\

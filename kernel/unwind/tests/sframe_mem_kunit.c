@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the SFrame decoder: what user memory does to lookups.
+ * KUnit tests of the SFrame decoder: lookups in user memory that is missing or changes.
  *
- * Sections are in a file that is mapped read-only, as those of programs are. Its
- * pages are not resident until somebody touches them, and come back as they were
- * when they have been dropped. Two layouts:
+ * Sections are in a file that is mapped read-only, as in programs. Its
+ * pages are not resident until somebody touches them, and come back with the same
+ * contents after they were dropped. Two layouts:
  *
  *	spread	page 0		header and index
- *		page 1 + i	FREs of function i, at the page's end; those of the
- *				last function go on in the page after
+ *		page 1 + i	FREs of function i, at the page's end; the FREs of
+ *				the last function continue in the page after
  *	index	page 0 ... 2	header and index
  *		page 3 ...	FREs
  *
@@ -478,7 +478,7 @@ static void mem_header_changes(struct kunit *test)
 enum mapper_command {
 	MAPPER_TAKE,		/* unmap the section */
 	MAPPER_GIVE,		/* map it again */
-	MAPPER_RACE,		/* both, until told to stop; it is mapped then */
+	MAPPER_RACE,		/* both, until mapper::stop is set; it is mapped then */
 	MAPPER_EXIT,
 };
 
