@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where an interrupted function without a rule has its return address, by its
+ * Find the return address of an interrupted function without a rule, by its
  * instructions.
  *
- * As on x86-64: follow the instructions to the function's return.  What they restore is on
- * the stack until then, and what they leave alone is in its register:
+ * As on x86-64: follow the instructions to the function's return.  A register that they restore
+ * is on the stack until then, and a register that they leave alone has its value:
  *
  *	ip ->	add x0, x0, #1			the return address is in x30,
  *		ret				the caller's stack pointer is sp
@@ -13,9 +13,10 @@
  *		ldp x29, x30, [sp], #32		caller's frame pointer at sp, and its
  *		ret				stack pointer is sp + 32
  *
- * The search is given up where the path calls another function, jumps, or has an instruction
- * that is not understood.  A prologue is recognized by itself, because its path would lead
- * through the whole function; so are stubs of the linker, which end with br x16 or br x17.
+ * The search is given up if the path calls another function, jumps, or has an instruction
+ * that is not understood.  A prologue is recognized by its instructions alone, because its path
+ * would lead through the whole function; so are stubs of the linker, which end with br x16 or
+ * br x17.
  *
  * The code is the program's, and may be anything: MAX_PATH instructions are read, and a few
  * around @ip.
@@ -38,11 +39,11 @@
 #include <asm/unwind_arch.h>
 
 #define MAX_PATH	64
-/* Of a loop on the path; longer ones are not understood */
+/* Instructions of a loop on the path; longer loops are not understood */
 #define MAX_LOOP	16
-/* Instructions of all kinds after which no further loop is looked at */
+/* Number of instructions read in all, after which no further loop is examined */
 #define MAX_READS	128
-/* Cost of one, in ordinary frames */
+/* Cost of reading one instruction, in ordinary frames */
 #define READ_COST	2
 #define MAX_PROLOGUE	16
 /* From the save of a frame record to where the frame pointer is set */
@@ -98,7 +99,7 @@ static const struct pattern returns[] = {
 	{}
 };
 
-/* Where a function begins */
+/* The first instruction of a function */
 static const struct pattern begins[] = {
 	{ ~0x80U, 0xd503245f },		/* bti c; bti jc */
 	{ ~0x40U, 0xd503233f },		/* paciasp; pacibsp */
@@ -113,7 +114,7 @@ static const struct pattern sets_target[] = {
 	{}
 };
 
-/* The stack pointer is set, and not to a sum with a constant */
+/* These set the stack pointer, and not to a sum with a constant */
 static const struct pattern sets_sp[] = {
 	{ 0x3fe0001f, 0x0b20001f },	/* add sp, x, x; sub sp, x, x */
 	{ 0x5f80001f, 0x1200001f },	/* and sp, x, #; orr sp, x, # */
@@ -134,7 +135,7 @@ static u32 replaced_insn(unsigned long ip)
 #ifdef CONFIG_UPROBES
 	const struct uprobe_task *utask = current->utask;
 
-	/* It is changed by the task itself, without precautions against interrupts */
+	/* The task changes it without protection against interrupts */
 	if (!in_task() || !utask)
 		return 0;
 	if (utask->auprobe && ip == instruction_pointer(task_pt_regs(current)))
@@ -166,7 +167,7 @@ static u32 read_insn(struct unwind_arch_caller *to, unsigned long ip)
 	return insn == cpu_to_le32(BRK64_OPCODE_UPROBES) ? replaced_insn(ip) : le32_to_cpu(insn);
 }
 
-/* Branches, exceptions, system instructions; and what is no instruction */
+/* Branches, exceptions, system instructions, and invalid instructions */
 static bool may_branch(u32 insn)
 {
 	return (insn & 0x1c000000) == 0x14000000 || !insn;
@@ -276,7 +277,7 @@ static enum outcome follow_leave(struct unwind_arch_caller *to, struct insn_path
 	return RETURNS;
 }
 
-/* Does a conditional branch end a loop that moves the stack pointer, each time? */
+/* Does a conditional branch end a loop that moves the stack pointer each time? */
 static bool loop_moves_sp(struct unwind_arch_caller *to, unsigned long ip, u32 insn)
 {
 	const unsigned long start = ip + aarch64_get_branch_offset(insn);
@@ -324,7 +325,7 @@ static enum outcome follow_path(struct unwind_arch_caller *to, struct insn_path 
 	return outcome == GO_ON ? UNKNOWN : outcome;
 }
 
-/* Will the function have a frame record at once, and was nothing called before? */
+/* Does the function set up a frame record next, without a call before that? */
 static bool in_prologue(struct unwind_arch_caller *to, unsigned long ip)
 {
 	bool saved = false;

@@ -3,8 +3,8 @@
  * Signal frames: from a signal's trampoline to the frame that the signal interrupted, for
  * the frame loop (kernel/unwind/walk.c).
  *
- * A handler returns to two instructions, of the vDSO or of a C library that has its own,
- * that only call rt_sigreturn.  At the stack pointer there lies the frame that the kernel
+ * A handler returns to two instructions, of the vDSO or of the C library, that only call
+ * rt_sigreturn.  The stack pointer then points to the frame that the kernel
  * laid down, with all registers of the interrupted program.  No table describes these
  * instructions, and the vDSO's must not (sigreturn.S has the reasons), so unwinders
  * recognize them by their bytes.  An interrupt can find the trampoline at its second one.
@@ -85,7 +85,7 @@ int unwind_arch_saved_reg(unsigned long regs, unsigned int reg,
 	return 0;
 }
 
-/* The number of the system call that an interrupted frame is about to make */
+/* Get the number of the system call that an interrupted frame is about to make */
 static bool syscall_nr(const struct pt_regs *topmost, unsigned long saved,
 		       unsigned long *nr, struct unwind_arch_interrupted *to)
 {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where an interrupted function without a rule has its return address, by its
+ * Find the return address of an interrupted function without a rule, by its
  * instructions.
  *
  * Such a function may not have a frame record yet, or no longer, or never.  Then the frame
  * pointer is its caller's, and following it would skip the caller.  But every path through a
  * function leads to its return, where the return address is on top of the stack.  So follow
- * the instructions to a return, and count what they take from the stack:
+ * the instructions to a return, and count the bytes that they take from the stack:
  *
  *	ip ->	mov  %rdx, %rax		the caller's address is at sp + 8,
  *		pop  %rbx		and its frame pointer still in the register
  *		ret
  *
  * All paths to a return give the same answer, except where a loop moves the stack pointer.  A
- * path is given up at such a loop, at a call (what follows may be another function), and at a
+ * path is given up at such a loop, at a call (the next code may be another function), and at a
  * jump to a computed address.  Then the other path of one conditional jump is followed, but no
  * third.  If that does not end at a return either, the caller is not known.  The instructions
  * that set up a frame record are recognized without following a path.
  *
  * The code is the program's, and may be anything: at most MAX_INSNS instructions are read,
- * or MAX_INSNS_TASK where no sample waits for that, and no more than the unwind may still cost.
+ * or MAX_INSNS_TASK if no sample waits, and no more than the unwind's budget allows.
  */
 
 #include <linux/errno.h>
@@ -36,7 +36,7 @@
 /* Cost of one instruction, and of each of its prefixes, in ordinary frames */
 #define INSN_COST	5
 #define PREFIX_COST	1
-/* Jumps within a function go no further */
+/* Jumps over more bytes than this are taken to leave the function */
 #define MAX_JUMP	4096
 
 /* Numbers of registers in instructions */
@@ -51,8 +51,8 @@ enum outcome { GO_ON, RETURNS, UNKNOWN };
  * @sp: the stack pointer there, in bytes above the one at the interrupt; or above the frame
  *	pointer, if @by_bp
  * @stored: the highest place in which a word was stored, as @sp
- * @fp: where the frame pointer was restored from, as @sp; valid if @restored
- * @pushed: where the frame pointer was saved on this path, as @sp; valid if @saved
+ * @fp: place from which the frame pointer was restored, as @sp; valid if @restored
+ * @pushed: place where the frame pointer was saved on this path, as @sp; valid if @saved
  * @taken: bytes that the return takes from the stack, besides its address
  * @restored: the frame pointer has been restored
  * @saved: it was saved
@@ -103,7 +103,7 @@ static bool read_insn(struct walk *walk, unsigned long ip, struct insn *insn)
 		walk->to->unread = ip;
 		return false;
 	}
-	/* It may lie before the end of the mapping */
+	/* The next word may lie after the end of the mapping */
 	if (!read_code(walk, ip + sizeof(u64), &bytes[1]))
 		size = sizeof(u64);
 	if (!insn_decode(insn, bytes, size, INSN_MODE_64))
@@ -133,7 +133,7 @@ static bool is_register(const struct insn *insn)
 	return X86_MODRM_MOD(insn->modrm.value) == 3;
 }
 
-/* Is the opcode one of a group, whose modrm.reg is not a register? */
+/* Does the opcode belong to a group, whose modrm.reg is not a register? */
 static bool is_group(u8 opcode)
 {
 	switch (opcode) {
@@ -155,7 +155,7 @@ static bool names(const struct insn *insn, unsigned int reg)
 	return modrm_reg(insn) == reg || (is_register(insn) && modrm_rm(insn) == reg);
 }
 
-/* Of those with two bytes of opcode and more, which have vector registers, too */
+/* may_change() for opcodes of two bytes and more, which have vector registers, too */
 static bool long_may_change(const struct insn *insn, unsigned int reg)
 {
 	switch (insn->opcode.bytes[1]) {
@@ -194,7 +194,7 @@ static bool may_change(const struct insn *insn, unsigned int reg)
 				  names(insn, reg);
 }
 
-/* By any number of bytes: the code may be hostile */
+/* Move the stack pointer by any number of bytes: the code may be hostile */
 static enum outcome move_sp(struct way *way, s32 bytes)
 {
 	return check_add_overflow(way->sp, bytes, &way->sp) ? UNKNOWN : GO_ON;
@@ -298,7 +298,7 @@ static enum outcome follow_jump(struct way *way, unsigned long ip)
 	return GO_ON;
 }
 
-/* Those that push, call or jump */
+/* Instructions that push, call or jump */
 static enum outcome follow_group5(struct way *way, const struct insn *insn)
 {
 	switch (X86_MODRM_REG(insn->modrm.value)) {
@@ -358,7 +358,7 @@ static enum outcome follow_mov(struct way *way, const struct insn *insn)
 	return GO_ON;
 }
 
-/* Few of them have general registers: BMI's */
+/* VEX instructions: only BMI's have general registers */
 static enum outcome follow_vex(struct way *way, struct insn *insn)
 {
 	way->bp_changed |= insn_vex_m_bits(insn) != 1 && insn->opcode.bytes[0] >= 0xf0;
@@ -444,7 +444,7 @@ static bool is_conditional(struct insn *insn)
 static enum outcome follow_conditional(struct way *way, const struct insn *insn,
 				       struct way *other)
 {
-	/* A loop may move the stack pointer, each time that it is passed */
+	/* A loop may move the stack pointer each time */
 	if (insn->immediate.value < 0 && way->sp)
 		return UNKNOWN;
 	if (other->ip)
@@ -467,7 +467,7 @@ static bool may_cost(struct walk *walk, const struct insn *insn)
 /* Follow one path */
 static enum outcome follow_way(struct walk *walk, struct way *way, struct way *other)
 {
-	/* The text that is not mapped is read by tasks only */
+	/* Only deferred unwinds have @code */
 	const unsigned int most = walk->to->code ? MAX_INSNS_TASK : MAX_INSNS;
 	enum outcome outcome = GO_ON;
 	struct insn insn;
@@ -519,7 +519,7 @@ static bool is_copy(const u8 *insn)
 	return insn[0] == 0x41 && insn[1] == 0xff && insn[2] == 0x72 && insn[3] == 0xf8;
 }
 
-/* push %rbp; mov %rsp, %rbp: before, and in between */
+/* Is the program at the start of push %rbp; mov %rsp, %rbp, or in between? */
 static bool sets_up_record(struct walk *walk, unsigned long ip)
 {
 	u8 before[sizeof(u64)] = {}, at[sizeof(u64)];
@@ -539,7 +539,7 @@ static bool sets_up_record(struct walk *walk, unsigned long ip)
 		walk->to->unread = ip - 1;
 		return false;
 	}
-	/* A prefix makes it another register */
+	/* With a prefix, it pushes another register */
 	if (!is_push(before[7]) || (before[6] & 0xf0) == 0x40 || is_copy(before + 3))
 		return false;
 	walk->to->ra = sizeof(u64);

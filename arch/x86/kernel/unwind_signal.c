@@ -104,7 +104,7 @@ int unwind_arch_saved_reg(unsigned long regs, unsigned int reg,
 	return 0;
 }
 
-/* The number of the system call that an interrupted frame is about to make */
+/* Get the number of the system call that an interrupted frame is about to make */
 static bool syscall_nr_64(const struct pt_regs *topmost, unsigned long saved,
 			  unsigned long *nr, struct unwind_arch_interrupted *to)
 {

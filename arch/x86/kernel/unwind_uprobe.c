@@ -14,7 +14,7 @@
 
 #ifdef CONFIG_UPROBES
 
-/* From each label on, the number of words that are pushed */
+/* Number of pushed words, from each label on */
 static const struct {
 	const u8	*label;
 	unsigned int	words;
@@ -37,7 +37,7 @@ static const struct {
  *	pushed has become the address to which it will return
  *
  * Context: any.
- * Return: whether that is known.
+ * Return: whether both are known.
  */
 bool unwind_arch_uretprobe_pushed(unsigned long offset, unsigned int *words,
 				  bool *called)

@@ -142,9 +142,8 @@ static __always_inline void unwind_arch_tags_on(void)
  * unwind_arch_untag - remove the bits of an address that the hardware ignores
  * @addr: a value of a register, or from memory
  *
- * The top byte of an address of data may be a tag (TBI, MTE). The stack's place does not
- * depend on it, and get_user() refuses it unless the program asked for the tagged
- * address ABI.
+ * The top byte of an address of data may be a tag (TBI, MTE). The tag is no part of the
+ * address, and get_user() refuses it unless the program asked for the tagged address ABI.
  *
  * Return: the address; an address outside of user space stays outside.
  */
@@ -194,8 +193,8 @@ static inline bool unwind_arch_reg(struct pt_regs *regs, unsigned int reg,
  * unwind_arch_restores_regs - may sigreturn be replacing the registers by another frame's?
  * @regs: registers with which the task left user space
  *
- * rt_sigreturn() writes them one after the other. Once the program counter has left the
- * trampoline, its instructions do not identify it any more, either.
+ * rt_sigreturn() writes them one after the other. Once the program counter is written, the
+ * trampoline's instructions do not show any more that this is a return from a signal.
  *
  * Context: any.
  * Return: whether @regs may be a mixture of two frames' registers.
@@ -251,7 +250,7 @@ static inline bool unwind_arch_uretprobe_pushed(unsigned long offset,
 	return !offset;
 }
 
-/* No compiler's code is known that is described like this */
+/* No compiler is known to describe such code wrongly */
 static inline bool unwind_arch_dropped_word(u64 code)
 {
 	return false;

@@ -49,14 +49,14 @@
  * unwind_arch_word_size - bytes in a stack word of the interrupted program
  * @regs: its registers
  *
- * Return: 8 or 4; or -EINVAL for 32-bit programs with segments of their own: their
- * addresses have no known meaning.
+ * Return: 8 or 4; or -EINVAL for 32-bit programs with other segments: their addresses
+ * have no known meaning.
  */
 static inline int unwind_arch_word_size(struct pt_regs *regs)
 {
 	if (user_64bit_mode(regs))
 		return 8;
-	/* Only with flat segments are addresses what they seem */
+	/* Addresses count from 0 only in flat segments */
 	return regs->cs == __USER32_CS && regs->ss == __USER_DS ? 4 : -EINVAL;
 }
 
@@ -108,7 +108,7 @@ static inline const void *unwind_vdso_image(u64 *size)
  *
  * A program may protect its stacks with keys.  A signal handler starts without access to these
  * keys, even if it interrupted a function on such a stack.  The unwinder reads the stack
- * anyway, as a debugger does, and only the tracer gets to see the addresses.
+ * anyway, as a debugger does, and only the tracer sees the addresses.
  *
  * The task may sleep before unwind_arch_keys_close(): the rights belong to the task, and are
  * switched with it.  They are left alone if the task has loaded a virtual CPU: KVM saves the
@@ -127,7 +127,7 @@ static inline u32 unwind_arch_keys_open(void)
 		return 0;
 #endif
 #ifdef CONFIG_X86_INTEL_MEMORY_PROTECTION_KEYS
-	/* Most processes have no key but 0: spare them changing the rights, which is not cheap */
+	/* Most processes have only key 0: do not change their rights, which is not cheap */
 	if (READ_ONCE(current->mm->context.pkey_allocation_map) != BIT(0))
 		rights = read_pkru();
 #endif
@@ -257,7 +257,7 @@ int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to);
  */
 static __always_inline bool unwind_arch_follows_call(u64 code)
 {
-	/* Of call *r/m: 0xff, and the register field of the byte after it is 2 */
+	/* call *r/m: 0xff, and the register field of the next byte is 2 */
 	const u64 mask = 0x38ff, call = 0x10ff;
 
 	/* call rel32 */
