@@ -2,8 +2,8 @@
 /*
  * Structures that asm/unwind_arch.h and the frame loop share.
  *
- * An architecture's asm/unwind_arch.h defines which SFrame ABI its tables have, what
- * a frame record looks like, and how to get the registers of the program that
+ * An architecture's asm/unwind_arch.h defines the SFrame ABI of its tables, the layout
+ * of a frame record, and how to get the registers of the program that
  * entered the kernel, or that a signal interrupted.
  */
 #ifndef _LINUX_UNWIND_ARCH_H
@@ -16,9 +16,9 @@ struct page;
 
 /**
  * struct unwind_code - text of files that is not mapped, but in the page cache
- * @next: which page is replaced next
- * @start: the address of each
- * @page: and a reference to it; NULL if there is none
+ * @next: index of the page that is replaced next
+ * @start: the address of each page
+ * @page: a reference to each page; NULL if there is none
  */
 struct unwind_code {
 	unsigned int	next;

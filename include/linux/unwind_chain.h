@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The frames of a language that the current task's runtime has: kernel/unwind/chain.c. */
+/* Frames of a language, from the current task's runtime: kernel/unwind/chain.c. */
 #ifndef _LINUX_UNWIND_CHAIN_H
 #define _LINUX_UNWIND_CHAIN_H
 
@@ -50,11 +50,11 @@ struct unwind_chain_missing {
  * struct unwind_chain_stack - frames that belong to a native stack
  * @nr: number of frames
  * @nr_chains: number of chains
- * @waits: how many pages may still be brought in for names
+ * @waits: number of pages that may still be brought in for names
  * @nr_missing: number of pieces in @missing
  * @cut: there are more frames, or the next one could not be read
  * @missing: memory that was missing for names
- * @chains: where the frames come from; NULL is the thread itself, see linux/unwind.h
+ * @chains: the chains of the frames; NULL for the thread's own answer, see linux/unwind.h
  * @rcu: frees the memory of this, without its contents
  * @frames: each chain's frames, the innermost first
  */
@@ -73,7 +73,7 @@ struct unwind_chain_stack {
 };
 
 /**
- * struct unwind_chain_name - what a function is called
+ * struct unwind_chain_name - name and place of a function
  * @line: its first line in @file; 0 if that is not known
  * @name: its name, printable; empty if that is not known
  * @file: the name of its file, likewise; its end, if it is too long

@@ -38,7 +38,7 @@ unsigned int unwind_immediate(struct pt_regs *regs, unsigned long *entries,
 			      unsigned int max);
 
 /**
- * unwind_immediate_init_mm - nothing is known about the tables of a new address space
+ * unwind_immediate_init_mm - start a new address space without knowledge about its tables
  * @mm: address space that is being set up, not yet visible to other tasks
  */
 static inline void unwind_immediate_init_mm(struct mm_struct *mm)

@@ -5,7 +5,7 @@
 
 /**
  * enum unwind_method - how the caller of a frame was found
- * @UNWIND_METHOD_NONE: not at all (so far)
+ * @UNWIND_METHOD_NONE: it was not found (so far)
  * @UNWIND_METHOD_FP: by the frame pointer, or by the instructions of an interrupted function
  * @UNWIND_METHOD_SFRAME: by a rule of an SFrame table
  * @UNWIND_METHOD_SIGNAL: by the frame that the kernel laid down for a signal
@@ -19,7 +19,7 @@ enum unwind_method {
 
 /**
  * enum unwind_stop_reason - stop reasons: why an unwind ended
- * @UNWIND_STOP_NONE: it has not
+ * @UNWIND_STOP_NONE: it has not ended
  * @UNWIND_STOP_END: the table says that this is the outermost frame
  * @UNWIND_STOP_END_FP: the frame pointer or return address is zero, which marks
  *	the outermost frame if no table does
@@ -40,7 +40,7 @@ enum unwind_method {
  *	interrupted frame: the topmost one, or the caller of a signal frame; or the value
  *	that the signal saved could not be read; or a callee has not kept the register
  * @UNWIND_STOP_NOT_LOADED: the file's table is being loaded, or is to be loaded later, and
- *	the frame pointer did not help; or that is so of a file further in, and the frame
+ *	the frame pointer did not help; or this holds for a file further in, and the frame
  *	pointer may have led elsewhere
  * @UNWIND_STOP_BUSY: the mappings were being changed, and the task could not wait: it was
  *	exiting, executing another program or killed, or it had waited 128 times for this stack

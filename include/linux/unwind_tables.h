@@ -40,7 +40,7 @@ static inline bool unwind_tables_any(const struct mm_struct *mm)
 }
 
 /**
- * unwind_tables_drop - drop what is registered for memory that is unmapped
+ * unwind_tables_drop - drop the registered ranges of memory that is unmapped
  * @mm: address space, its mmap_lock held for writing
  * @start: first address of the range, which may be empty
  * @end: first address after it

@@ -16,13 +16,14 @@
  * threads may.  If that hides the thread, the stack has no frames of the language.
  *
  * The memory is not trusted.  Each value is read once, by a read that may fail; the number
- * of nodes is bounded, whatever they are; a list that comes back to where it was is cut.
+ * of nodes is bounded; a list with a loop is cut.
  *
- * A frame belongs to the native frame that executes it.  This is the one around the next
- * entry frame, from its stack pointer up to its caller's.  Or, where a runtime has no entry
- * frames, it is the next one of the function that executes frames.  Where this does not fit,
- * the frames stand apart.  The walk of the native stack has noted the stack pointers, and
- * the chains of files (struct unwind_walk_notes); the frames are put there for all clients.
+ * A frame belongs to the native frame that executes it.  If the runtime has entry frames, this
+ * is the native frame around the next entry frame, from its stack pointer up to its caller's.
+ * Otherwise, it is the next native frame of the function that executes frames.  If the two
+ * stacks do not fit, the frames stand apart.  The walk of the native stack has noted the stack
+ * pointers and the chains of files in struct unwind_walk_notes; the frames of languages are
+ * put there, too, for all clients.
  */
 
 #include <linux/hash.h>
@@ -65,7 +66,7 @@ static noinline bool bring_in(struct unwind_chain_reader *reader, unsigned long 
 
 /**
  * unwind_chain_read - read some bytes of the task's memory
- * @reader: what may still be done
+ * @reader: limits of the remaining work
  * @addr: their address, which may be anything
  * @buf: set on success
  * @size: number of bytes, less than a page
@@ -119,7 +120,7 @@ static __always_inline bool take_node(struct unwind_chain_reader *reader)
 	return true;
 }
 
-/* Evaluate @step, and again after each page that it missed was brought in; false if it failed */
+/* Evaluate @step, and repeat it after each missing page was brought in; false if it failed */
 #define read_all(reader, step) ({						\
 	struct unwind_chain_reader *__reader = (reader);			\
 	bool __all = false;							\
@@ -143,7 +144,7 @@ static __always_inline bool take_node(struct unwind_chain_reader *reader)
 
 /**
  * struct heads - the innermost frames of a thread, one for each interpreter that it runs
- * @nr: how many
+ * @nr: number of frames
  * @frame: their addresses
  */
 struct heads {
@@ -223,7 +224,7 @@ static void find_heads(struct unwind_chain_reader *reader, const struct unwind_c
  * @ips: the address of each frame
  * @places: where each frame lies
  * @attr: the chain whose frames are placed
- * @base: what its addresses count from
+ * @base: the base of its addresses
  * @missed: there was no frame of this function where one was expected
  */
 struct natives {
@@ -299,7 +300,7 @@ struct position {
 };
 
 /**
- * struct node - what was read of a frame
+ * struct node - the contents of a frame
  * @next: the caller's frame
  * @function: its function; 0 if it has none
  * @check: tells the function from others at its address
@@ -380,8 +381,8 @@ static __always_inline void add_frame(struct unwind_chain_stack *stack, const st
 
 /*
  * Read a frame, and add it unless it is hidden, or is an entry frame and not a frame of the
- * language.  Return false if it cannot be read.  When there is no more room, further frames are
- * read all the same: they show which native frame the last ones belong to.
+ * language.  Return false if it cannot be read.  Frames for which there is no room are read, too:
+ * they show to which native frame the last recorded ones belong.
  */
 static __always_inline bool step_frame(struct unwind_chain_reader *reader,
 				       struct unwind_chain_stack *stack,
@@ -523,9 +524,9 @@ static bool is_known(const struct unwind_chain_found *known, unsigned int nr,
 
 /**
  * unwind_chain_note - note that a file with a chain was met on the stack
- * @notes: of the walk
+ * @notes: notes of the walk
  * @table: the file's table, which has a chain
- * @base: where the file would begin
+ * @base: the address at which the file would begin
  *
  * Context: any, in an RCU read-side critical section.
  */
@@ -541,7 +542,7 @@ void unwind_chain_note(struct unwind_walk_notes *notes, const struct sframe_tabl
 }
 
 /**
- * unwind_chain_clear_notes - drop what is noted, but not the memory
+ * unwind_chain_clear_notes - drop the notes, but keep their memory
  * @notes: of a walk
  *
  * Context: any but NMI.
@@ -559,7 +560,7 @@ void unwind_chain_clear_notes(struct unwind_walk_notes *notes)
 }
 
 /**
- * unwind_chain_free_notes - drop what is noted, and free the memory
+ * unwind_chain_free_notes - drop the notes, and free their memory
  * @notes: of a walk
  *
  * Context: any but NMI.
@@ -604,10 +605,10 @@ static void read_chains(struct unwind_chain_stack *stack, const struct unwind_ch
 
 /**
  * unwind_chain_get_stack - get memory for frames of languages
- * @notes: of the walk
+ * @notes: notes of the walk
  *
  * Context: task; may sleep.
- * Return: the memory, in which there may be frames; NULL if there is none.
+ * Return: the memory, which may contain frames already; NULL if there is none.
  */
 struct unwind_chain_stack *unwind_chain_get_stack(struct unwind_walk_notes *notes)
 {
@@ -632,7 +633,7 @@ struct unwind_chain_stack *unwind_chain_get_stack(struct unwind_walk_notes *note
 /**
  * unwind_chain_take - take the frames of languages that belong to a native stack
  * @trace: the current task's stack, as it was taken for this return to user space
- * @notes: what was noted on the way; its @stack is set, if there are such frames
+ * @notes: notes of the walk; their @stack is set, if there are such frames
  *
  * Context: task; may sleep, and wait for the mmap lock and for pages.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Chains: where a runtime has the frames of its language.  They are read by chain.c and
- * chain_name.c, checked and registered by chain_register.c, and kept by chain_set.c.
+ * Chains describe where a runtime keeps the frames of its language.  chain.c and chain_name.c
+ * read frames and names, chain_register.c checks and registers chains, chain_set.c stores them.
  */
 #ifndef _KERNEL_UNWIND_CHAIN_H
 #define _KERNEL_UNWIND_CHAIN_H
@@ -16,7 +16,7 @@
 
 /**
  * struct unwind_chain - a chain, which does not change
- * @attr: what was registered, checked
+ * @attr: the registered description, checked
  * @users: references
  * @rcu: frees it
  */
@@ -29,7 +29,7 @@ struct unwind_chain {
 /**
  * struct unwind_chain_found - a chain of the current task, with a reference
  * @chain: the chain
- * @base: what its addresses count from: 0, or where its file would begin
+ * @base: the base of its addresses: 0, or the address at which its file would begin
  */
 struct unwind_chain_found {
 	struct unwind_chain	*chain;
@@ -38,10 +38,10 @@ struct unwind_chain_found {
 
 /**
  * struct unwind_chain_reader - reads of a task's memory, on behalf of one stack
- * @waits: how many pages may still be brought in
- * @nodes: how many nodes may still be visited
- * @missing: an address that could not be read; 0 if all could be
- * @missing_size: how many bytes there
+ * @waits: number of pages that may still be brought in
+ * @nodes: number of nodes that may still be visited
+ * @missing: an address that could not be read; 0 if all reads succeeded
+ * @missing_size: number of bytes there
  */
 struct unwind_chain_reader {
 	unsigned int	waits;

@@ -6,7 +6,7 @@
  * function may be used for another one.  Its name is written along with the stacks, at most
  * once a second, so that the trace can be read after the program has gone.
  *
- * A name is whatever the process says.  Bytes that could do harm in a terminal are replaced.
+ * The process chooses the name.  Bytes that could do harm in a terminal are replaced.
  */
 
 #include <linux/bitops.h>
@@ -58,7 +58,7 @@ static u64 *name_slot(u64 key)
 	return &announced[key >> (64 - ANNOUNCED_BITS)];
 }
 
-/* Anything else, in whatever encoding, becomes a question mark */
+/* Replace all bytes that are not printable ASCII by question marks */
 static void make_printable(char *string, size_t size)
 {
 	for (; size; size--, string++) {
@@ -69,7 +69,7 @@ static void make_printable(char *string, size_t size)
 
 /**
  * unwind_chain_read_text - read text that may be shown
- * @reader: what may still be done
+ * @reader: limits of the remaining work
  * @addr: its address
  * @size: its size in bytes
  * @buf: set to the text, or to its end if it is too long: UNWIND_CHAIN_NAME_SIZE bytes
@@ -91,10 +91,10 @@ void unwind_chain_read_text(struct unwind_chain_reader *reader, u64 addr, u64 si
 
 /**
  * unwind_chain_read_bytes - read bytes and show them in hexadecimal
- * @reader: what may still be done
+ * @reader: limits of the remaining work
  * @tag: four letters for the kind of bytes, the first one in the lowest bits
  * @addr: their address
- * @size: their number; the rest is cut, if there is no room
+ * @size: their number; bytes for which there is no room are left out
  * @buf: set to the letters, a colon and the digits: UNWIND_CHAIN_NAME_SIZE bytes
  *
  * Context: as unwind_chain_read().
@@ -168,12 +168,12 @@ static void read_name(struct unwind_chain_reader *reader, const struct unwind_ch
 }
 
 /**
- * unwind_chain_name - find out what a function is called
+ * unwind_chain_name - get the name of a function
  * @stack: from unwind_deferred_chains(), at this same delivery
  * @frame: one of its frames
  * @name: set
  * @wait: whether to wait for pages that are missing, and for the mmap lock: only
- *	if the client is never cancelled.  Else they are brought in after the callbacks.
+ *	if the client is never cancelled.  Otherwise they are brought in after the callbacks.
  *
  * Context: the callback of a client of deferred unwinding.
  * Return: false if something is missing, which the next stack may have.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Chains are checked, and registered: prctl(PR_UNWIND_CHAIN, ...).
+ * Checking and registering chains: prctl(PR_UNWIND_CHAIN, ...).
  *
- * A chain only says where to look.  Whatever it says, nothing but the memory of the task
- * that is profiled is read; so its numbers are bounded, but otherwise believed.
+ * Whatever a chain says, the kernel reads only the memory of the profiled task.  So its numbers
+ * are bounded, but otherwise believed.
  */
 
 #include <linux/cleanup.h>
@@ -74,7 +74,7 @@ static bool is_valid(const struct unwind_chain_attr *attr)
 	if (attr->flags & ~ALL_FLAGS || attr->reserved ||
 	    attr->nr_lists > ARRAY_SIZE(attr->lists) || !attr->function_mask)
 		return false;
-	/* A line is one of a file */
+	/* A line without a file has no meaning */
 	if (attr->flags & UNWIND_CHAIN_LINE && !(attr->flags & UNWIND_CHAIN_FILE))
 		return false;
 	/* A value with bits outside of its mask could never match */
@@ -86,7 +86,7 @@ static bool is_valid(const struct unwind_chain_attr *attr)
 
 /**
  * unwind_chain_alloc - check and make a chain
- * @attr: what it says; its key and head may be anything
+ * @attr: its contents; key and head may have any value
  *
  * Context: task; may sleep.
  * Return: the chain, with a reference; -EINVAL as unwind_chain_prctl(); -ENOMEM.
@@ -173,7 +173,7 @@ static int chain_add(const struct unwind_chain_attr *attr)
 	struct unwind_chain *chain;
 	int ret;
 
-	/* Arguments that make no sense come before bad addresses */
+	/* Report invalid arguments before bad addresses */
 	chain = unwind_chain_alloc(attr);
 	if (IS_ERR(chain))
 		return PTR_ERR(chain);

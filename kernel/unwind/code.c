@@ -37,7 +37,7 @@ static struct page *page_at(const struct unwind_code *code, unsigned long addr)
 	return NULL;
 }
 
-/* Bytes in one page.  The page may have failed since, and have lost its address. */
+/* Read bytes of one page.  Its memory may have failed since, and be unmapped in the kernel. */
 static bool read_piece(const struct unwind_code *code, unsigned long addr, void *val,
 		       size_t size)
 {
@@ -124,7 +124,7 @@ static int add_page(struct unwind_code *code, unsigned long addr)
  * @addr: the word's address
  *
  * Context: task; may sleep; without the mmap lock.
- * Return: 0 if a page was added, so that reading again may succeed; -ENOENT if some of the
+ * Return: 0 if a page was added, so that reading again may succeed; -ENOENT if a part of the
  * word is not in unmodified text of a file; -EFAULT if the page cache cannot supply it;
  * -EINTR if the task was killed.
  */

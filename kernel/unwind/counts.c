@@ -34,7 +34,7 @@ static int counts_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-/* Any write sets the counts to 0; counts of the same moment may survive or be lost */
+/* Any write sets the counts to 0; concurrent increments may survive or be lost */
 static ssize_t counts_write(struct file *file, const char __user *buf, size_t size,
 			    loff_t *pos)
 {
@@ -76,7 +76,7 @@ static int __init unwind_stops_init(void)
 {
 	static const struct unwind_counts stops = {
 		.file = "stops",
-		/* Not UNWIND_STOP_NONE, the first one */
+		/* Without UNWIND_STOP_NONE */
 		.names = stop_names + 1,
 		.nr = ARRAY_SIZE(stop_names) - 1,
 		.counts = unwind_stop_count,

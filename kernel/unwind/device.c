@@ -53,20 +53,20 @@ static struct inode *request_inode(const struct unwind_request_item *item)
 	return d_real_inode(item->path.dentry);
 }
 
-/* Is it the reader who lacks something?  Any other error means that the file cannot be opened. */
+/* Does the reader lack resources?  Any other error means that the file cannot be opened. */
 static bool is_passing(int error)
 {
 	return error == -EMFILE || error == -ENFILE || error == -ENOMEM || error == -EINTR ||
 	       error == -ERESTARTSYS || error == -ERESTARTNOINTR;
 }
 
-/* Could the file be opened later?  Then it gets no answer now, and is asked for again. */
+/* Could the file be opened later?  Then it gets no answer now, and is requested again. */
 static bool is_for_now(int error)
 {
 	return error == -EWOULDBLOCK || error == -EIO || error == -ESTALE || error == -ETIMEDOUT;
 }
 
-/* To open it would break the lease, and wait for its owner */
+/* Opening the file would break the lease, and wait for its owner */
 static bool is_leased(struct inode *inode)
 {
 	struct file_lock_context *ctx = locks_inode_context(inode);
@@ -206,7 +206,7 @@ static int add_chain(struct sframe_table *table, const struct unwind_answer *ans
 	chain = unwind_chain_alloc(&attr);
 	if (IS_ERR(chain))
 		return PTR_ERR(chain);
-	/* Nobody else has the table so far */
+	/* The table is not shared yet */
 	table->chain = chain;
 	return 0;
 }
@@ -348,7 +348,7 @@ static int device_open(struct inode *inode, struct file *dev)
 	if (!(dev->f_mode & FMODE_WRITE))
 		return 0;
 	ret = unwind_requests_start();
-	/* The new service is to be asked for files that have had no table so far */
+	/* The new service may have tables for files that have had none so far */
 	if (!ret)
 		unwind_file_forget_missing();
 	return ret;

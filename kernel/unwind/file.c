@@ -50,11 +50,11 @@
 #include "file_entry.h"
 #include "request.h"
 
-/* A file is left alone for this long after its table could not be loaded */
+/* Delay before a retry after a failed load */
 #define RETRY_AFTER	HZ
-/* And for this long if it is of a kind that has none: it may be sealed then */
+/* Delay for kinds of files that have no table: the file may be sealed meanwhile */
 #define RETRY_LATER	(60 * HZ)
-/* And for this long if the service was asked (file_service.c), and has not answered */
+/* Delay if the service was asked (file_service.c), and has not answered */
 #define ASK_AGAIN_AFTER	(15 * HZ)
 
 /*
@@ -83,7 +83,7 @@ static u64 last_id;
 static u32 generation;
 
 static unsigned long max_tables_kb __read_mostly;
-/* Odd.  A process can choose the inodes' numbers, but not which of them share a list. */
+/* Odd and secret: a process can choose inode numbers, but not which of them share a list */
 static unsigned long factor __read_mostly;
 
 /*
@@ -168,7 +168,7 @@ struct unwind_file *unwind_entry_find(u64 seq, const struct unwind_part *part)
 }
 
 /**
- * unwind_entry_is_valid - is what an entry says about its file still true?
+ * unwind_entry_is_valid - does an entry still describe its file?
  * @file: the entry
  * @state: its state, as it was read
  * @inode: the file's
@@ -403,7 +403,7 @@ struct unwind_file *unwind_entry_alloc(struct inode *inode, enum unwind_file_kin
 	file->ino = inode->i_ino;
 	file->state = UNWIND_FILE_LOADING;
 	file->kind = kind;
-	/* From here on, any change makes another version */
+	/* Any later change of the file changes its version */
 	if (IS_I_VERSION(inode))
 		inode_query_iversion(inode);
 	file->version = version_of(inode);
@@ -532,7 +532,7 @@ static enum unwind_file_state state_for(const struct unwind_file *file,
 	return unwind_table_is_too_large(table) ? UNWIND_FILE_FAILED : UNWIND_FILE_READY;
 }
 
-/* Ask the service for a table; the new state.  If it is asked, @request is the queue's. */
+/* Ask the service for a table, and return the new state: if ASKED, the queue owns @request */
 static enum unwind_file_state ask(const struct unwind_file *file,
 				  struct unwind_request_item *request)
 {
@@ -552,7 +552,7 @@ static enum unwind_file_state ask(const struct unwind_file *file,
  * @table: its table; an error if it has none (-ENOENT, -ENOEXEC, ...), or if it could not
  *	be loaded (-EAGAIN)
  * @request: from unwind_request_alloc(), to be queued if the file has no table; NULL if
- *	nobody can have one for it
+ *	the service is not to be asked
  *
  * Context: task; may sleep.
  * Return: whether the table is used.
@@ -569,7 +569,7 @@ bool unwind_file_finish(struct unwind_file *file, struct inode *inode,
 		if (IS_ENABLED(CONFIG_UNWIND_USER_SERVICE) && state == UNWIND_FILE_NONE)
 			state = ask(file, request);
 		if (state == UNWIND_FILE_ASKED) {
-			/* It is the queue's now */
+			/* The queue owns it now */
 			request = NULL;
 			retry_after = ASK_AGAIN_AFTER;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tables of files: where they are kept (file.c), how they are loaded (load.c), and what
- * the table service does with them (file_service.c).
+ * The tables of files: file.c keeps them, load.c loads them, and the table service changes
+ * them by file_service.c.
  */
 #ifndef _KERNEL_UNWIND_FILE_H
 #define _KERNEL_UNWIND_FILE_H

@@ -19,13 +19,13 @@
  * struct unwind_file - what is known about the table of a file, or of a part of it
  * @node: in the hash of all files, by @seq
  * @seq: number of the file's inode
- * @part: the part; all 0 if it is the file
+ * @part: the part; all 0 if the entry is for the file
  * @state: one of &enum unwind_file_state
  * @kind: whether the file can have a table
- * @provided: by the table service
- * @used: since the clock's hand passed
+ * @provided: the contents come from the table service
+ * @used: the entry was used since the clock's hand passed
  * @too_large: size of its table in kilobytes, if that is more than the limit; else 0
- * @table: if it is ready
+ * @table: the table, if the state is UNWIND_FILE_READY
  * @version: of the file, as it was when the table was loaded
  * @size: of the file, likewise
  * @retry: when to try again, in jiffies: if it failed, is ineligible, or was asked for
@@ -36,7 +36,7 @@
  * @ino: the inode's number there, likewise
  * @rcu: frees it
  *
- * All that a lookup reads comes first.
+ * The fields that a lookup reads come first.
  */
 struct unwind_file {
 	struct hlist_node	node;
@@ -62,7 +62,7 @@ struct unwind_file {
 #define UNWIND_FILE_HASH_BITS	12
 
 extern DECLARE_HASHTABLE(unwind_files, UNWIND_FILE_HASH_BITS);
-/* Held for each change */
+/* Protects all changes of entries */
 extern spinlock_t unwind_files_lock;
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table service (device.c) and the entries of files (file.c): it is asked for tables,
- * provides them, and lists them.
+ * How the table service (device.c) changes the entries of files (file.c): the kernel asks it for
+ * tables, and it provides, withdraws and lists them.
  */
 
 #include <linux/cleanup.h>
@@ -19,7 +19,7 @@
 #include "file_entry.h"
 #include "request.h"
 
-/* May the service's answer take the place of @old?  @id is 0 if it was not asked. */
+/* May the service's answer replace @old?  @id is 0 for an answer without a request. */
 static int check_answer(const struct unwind_file *old, const struct inode *inode, u64 id)
 {
 	lockdep_assert_held(&unwind_files_lock);
@@ -86,7 +86,7 @@ int unwind_file_provide(struct inode *inode, enum unwind_file_kind kind, u64 *id
 	return state == UNWIND_FILE_FAILED ? -ENOSPC : 0;
 }
 
-/* Remove entries, bucket by bucket; their number */
+/* Remove entries, bucket by bucket, and return their number */
 static unsigned long remove_all(bool (*which)(const struct unwind_file *file, u64 id),
 				u64 id)
 {
@@ -118,10 +118,10 @@ static bool is_provided_as(const struct unwind_file *file, u64 id)
 
 /**
  * unwind_file_withdraw - remove a provided table
- * @id: of its entry
+ * @id: id of its entry
  *
  * Context: task; may sleep.
- * Return: 0; -ENOENT there is none of this number.
+ * Return: 0; -ENOENT no provided table has this id.
  */
 int unwind_file_withdraw(u64 id)
 {
@@ -151,7 +151,7 @@ static bool is_of_service(const struct unwind_file *file, u64 unused)
 }
 
 /**
- * unwind_file_forget_provided - forget all that the table service said, or was asked
+ * unwind_file_forget_provided - forget all answers of the table service, and requests to it
  *
  * Context: task; may sleep.
  */
@@ -175,7 +175,7 @@ static void describe(const struct unwind_file *file, struct unwind_table_info *i
 	};
 }
 
-/* Describe the tables of a list; how many there are */
+/* Describe the tables of a list, and return their number */
 static u32 list_bucket(unsigned int i, struct unwind_table_info *infos, u32 room)
 {
 	const struct unwind_file *file;

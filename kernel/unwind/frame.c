@@ -5,8 +5,8 @@
  *
  *   1. the rule of a table, struct unwind_frame_rule
  *   2. a signal's frame: before 1 if the address may be a trampoline
- *   3. for an interrupted function, what its instructions say: the return address is in
- *	the link register (arm64), or so far up the stack (x86)
+ *   3. for an interrupted function, its instructions: they show that the return address is
+ *	in the link register (arm64), or how far up the stack it is (x86)
  *   4. the frame pointer, after a call
  *
  * A frame is an instruction pointer, a stack pointer and a frame pointer.  The method is
@@ -113,7 +113,7 @@ static bool is_text(struct unwind_walk_state *state, unsigned long ip)
  * brought in, note that need, and do not take the step: without the word it could find another
  * stack, or none.  @beside is 0, or an address that must be in the same mapping.
  *
- * If it cannot, the step goes on without: each read that fails is charged.
+ * If it cannot, the step goes on without the word: each read that fails is charged.
  */
 static void note_unread(struct unwind_walk_state *state, enum unwind_need need,
 			unsigned long addr, unsigned long beside)
@@ -448,7 +448,7 @@ static void correct_cfa(struct unwind_frame_rule *rule)
  *
  * gcc's return thunk (-mfunction-return=thunk) calls its own end, which drops the return
  * address of that call, and returns.  The unwind information of its last instruction still
- * counts what was dropped.  It would lead past the return address to a word of the caller.
+ * counts the dropped word.  It would lead past the return address to a word of the caller.
  *
  * Context: as unwind_walk_frames().
  * Return: 1 or 0; -EFAULT the instructions cannot be read.
@@ -465,7 +465,7 @@ int unwind_walk_dropped_word(struct unwind_walk_state *state)
 
 /*
  * gcc's thunk of indirect branches has the same instructions and a right rule: there, the first
- * word is where the branch goes.  That need not follow a call; a return address does.
+ * word is the target of the branch, which need not follow a call; a return address does.
  */
 static void correct_dropped(struct unwind_walk_state *state, struct unwind_frame_rule *rule)
 {
@@ -571,7 +571,7 @@ static enum unwind_stop_reason next_by_rule(struct unwind_walk_state *state,
 		.interrupted = rule->signal,
 	};
 	stop = apply_frame_rule(state, rule, next);
-	/* An unreadable frame further in is no stack at all: the rule was wrong */
+	/* A frame further in must be readable: the rule was wrong */
 	if (stop == UNWIND_STOP_UNREADABLE && next->sp && next->sp < state->sp)
 		return UNWIND_STOP_BAD_FRAME;
 	if (stop)
@@ -844,7 +844,7 @@ int unwind_walk_next(struct unwind_walk_state *state)
 	stop = next_frame(state, &next);
 	if (state->need)
 		return -ENOENT;
-	/* A guess may have led here past callers: that is the better reason */
+	/* A guessed frame pointer may have skipped callers: report that instead */
 	state->stop = stop && state->guessed ? UNWIND_STOP_NOT_LOADED : stop;
 	if (stop)
 		return -ENOENT;

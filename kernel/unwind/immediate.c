@@ -10,10 +10,10 @@
  * frame pointers as it always did:
  *
  *   no table	described a frame.  So processes without tables have the stacks that they
- *		had, with all that is peculiar to them, and at the same price.
- *   missing	a table is not loaded, or memory is not resident.  The task is asked for
- *		a deferred unwind, by a client that wants no stack: on the way back to
- *		user space, it loads and brings in what the same stack needs.
+ *		had, unchanged, including their faults, at the same cost.
+ *   missing	a table is not loaded, or memory is not resident.  A client that wants
+ *		no stack requests a deferred unwind: on the way back to user space, the
+ *		task loads the tables and brings in the pages that the same stack needs.
  *   changing	a writer has the mmap lock, or a table may change (UNWIND_TABLE_JIT).
  *   uprobes	return addresses are hidden, and this is an interrupt, which cannot look
  *		at the list of them.
@@ -51,7 +51,7 @@
 
 /*
  * Work for one sample, in ordinary frames of about 100 instructions: a sample takes at
- * most 50,000, or what as many frames cost as kernel.perf_event_max_stack allows.
+ * most 50,000, or the cost of kernel.perf_event_max_stack frames if that is more.
  */
 #define BUDGET		500
 
@@ -263,9 +263,9 @@ static void asked(struct unwind_work *work, struct unwind_stacktrace *trace, u64
  * unwind_immediate - take the current task's user stack by tables, now
  * @regs: registers of the program
  * @entries: filled in; undefined if nothing is returned
- * @max: room there
+ * @max: room in @entries
  *
- * If this finds nothing, the caller does what it would do without tables.
+ * If this returns 0, the caller takes the stack as it would without tables.
  *
  * Context: any.
  * Return: the number of entries; 0 if no table describes a frame of the stack, if something
@@ -321,7 +321,7 @@ static const struct trace_print_flags outcome_names[] = {
 	{ ASKED, "asked for" },
 };
 
-/* What became of stacks that were wanted */
+/* Outcomes of immediate stacks, counted */
 static const struct unwind_counts outcome_counts = {
 	.file = "immediate",
 	.names = outcome_names,

@@ -4,8 +4,8 @@
  * SFrame section (PT_GNU_SFRAME); the section is copied, checked and turned into a table
  * (sframe_table.c).  Offsets in the table are offsets in the file.
  *
- * A task that meets an unknown file loads its table, if that takes no more than the page
- * cache and a moment.  Otherwise a worker reads the file, and the task goes on without
+ * A task that meets an unknown file loads its table, if the file is in the page cache and the
+ * section is small.  Otherwise a worker reads the file, and the task goes on without
  * the table: nobody waits for a disk or a server because of a profiler.  One worker reads
  * from one file system at a time, so a file system that does not answer blocks its own loads
  * only.  File systems that any user can mount get no worker.  A process has half of the
@@ -69,7 +69,7 @@
 const struct sframe_table *unwind_vdso_table;
 
 /**
- * struct elf_source - what to load a table from: an ELF image, or a section in a file
+ * struct elf_source - the source of a table: an ELF image, or a section in a file
  * @file: the file, or NULL
  * @data: the image in memory, if there is no file
  * @size: its size in bytes
@@ -88,7 +88,7 @@ struct elf_source {
 };
 
 /**
- * struct elf_text - what the program headers say
+ * struct elf_text - text and section as the program headers describe them
  * @segments: the text; to be freed
  * @nr: number of segments
  * @sframe: the header of the SFrame section; of type PT_NULL if there is none
@@ -413,7 +413,7 @@ static void finish(struct unwind_file *entry, const struct elf_source *src,
  * @file: the file, with a reference
  * @part: the part of the file, as in &struct elf_source
  * @entry: the file's entry, which the worker will finish
- * @memcg: whom the table is charged to
+ * @memcg: the cgroup that the table is charged to
  * @mm: names the process that met the file; it may be gone
  */
 struct load_job {
@@ -566,7 +566,7 @@ static struct file *get_mapped_file(unsigned long addr)
 	return file;
 }
 
-/* Can the contents of this file in memory not change any more? */
+/* Is this a file in memory whose contents cannot change any more? */
 static bool is_sealed(struct file *file)
 {
 	const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK;
@@ -582,7 +582,7 @@ static bool is_sealed(struct file *file)
  *
  * Devices may be mapped as text, too.  Files in memory (memfd_create()) are open for
  * writing all the time: they have to be sealed.  And files of some servers (NFS, FUSE) may
- * change without another time.
+ * change without a new time of change.
  *
  * Context: any.
  * Return: its kind.
@@ -605,7 +605,7 @@ enum unwind_file_kind unwind_file_kind(struct file *file, const struct inode *in
  * @file: the file
  * @offset: of the section, in the file
  *
- * This is a question only: no entry is made for the file, and nothing is reported.
+ * No entry is made for the file, and nothing is reported.
  *
  * Context: task; may sleep, but does not wait for the file.
  * Return: whether they do.  False, too, if they are not in the page cache.
@@ -634,7 +634,7 @@ bool unwind_file_names(struct file *file, u64 offset)
  * @part: the part of the file; NULL for the file
  *
  * Context: task; may sleep, but does not wait for the file; without the mmap lock.
- * Return: 0 another lookup says what is known now; -ENOMEM.
+ * Return: 0 the result is found by another lookup; -ENOMEM.
  */
 int unwind_file_load_part(struct file *file, const struct unwind_part *part)
 {

@@ -31,18 +31,21 @@
 #include "tables.h"
 #include "walk.h"
 
-/* Cost of a lookup, in ordinary frames: of any, more for mappings on either side, for a section */
+/*
+ * Cost of a lookup, in ordinary frames; BESIDE_COST is added if mappings on either side are
+ * looked at, SECTION_COST for a registered section
+ */
 #define LOOKUP_COST		8
 #define BESIDE_COST		20
 #define SECTION_COST		8
-/* Half as much more if there are so many mappings or registered ranges that trees are deep */
+/* Half as much more if there are more mappings or registered ranges: their trees are deep */
 #define MANY			1024
 
 /*
  * Finding
  */
 
-/* A file's table.  It may be changed, or be another file's, meanwhile. */
+/* Find a file's table.  The file may change, or its memory be reused, meanwhile. */
 static int map_file(const struct file *file, struct unwind_mapping *map)
 {
 	/* NULL if the file is gone, or being used anew */
@@ -72,7 +75,7 @@ static noinline int map_without_file(const struct vm_area_struct *vma,
 	return 0;
 }
 
-/* The VMA's bounds, where its file starts, and the file's table.  It may change meanwhile. */
+/* Get the VMA's bounds, its file's start and table.  The VMA may change meanwhile. */
 static int map_vma(const struct vm_area_struct *vma, struct unwind_mapping *map)
 {
 	const struct file *file = READ_ONCE(vma->vm_file);
@@ -101,7 +104,7 @@ static int find_vma_map(struct mm_struct *mm, unsigned long addr, struct unwind_
 	return ret;
 }
 
-/* The same where ranges are registered: one of these, or the mapping between them */
+/* The same if ranges are registered: find one of these, or the mapping between them */
 static noinline int find_registered(struct mm_struct *mm, unsigned long addr,
 				    struct unwind_mapping *map)
 {
@@ -197,7 +200,7 @@ const struct unwind_mapping *unwind_walk_add_map(struct unwind_walk_state *state
 	struct unwind_mapping *slot = &state->maps[i];
 	int ret;
 
-	/* Or its address is computed each time that it is used */
+	/* Otherwise the compiler computes its address at each use */
 	OPTIMIZER_HIDE_VAR(slot);
 	slot->table = NULL;
 	slot->inside = NULL;

@@ -13,13 +13,13 @@
 /**
  * struct unwind_mapping - a range of text
  * @start: first address
- * @size: bytes; 0 if this is none
+ * @size: its size in bytes; 0 if there is no range
  * @origin: the address at which @table starts
  * @table: the table; NULL if there is none.  Valid until the RCU read-side critical
  *	section ends in which it was looked up
  * @inside: the same, if it describes all of the range; set by unwind_walk_map()
  * @pending: there may be a table later
- * @extra_cost: what looking for it took more than usual, in ordinary frames
+ * @extra_cost: cost of its lookup beyond the usual one, in ordinary frames
  */
 struct unwind_mapping {
 	unsigned long			start;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Questions about a mapping of the current task: which file is its text of, may a page be
- * brought in there, could it be a stack, what is its name.
+ * Properties of a mapping of the current task: the file of its text, its name, whether a page
+ * may be brought in there, and whether it could be a stack.
  *
- * As for tables (mapping.c), where the mmap lock is not held, what is read of a VMA counts
- * only if no writer had it meanwhile.
+ * As for tables (mapping.c), values that are read from a VMA without the mmap lock count
+ * only if no writer had the lock meanwhile.
  */
 
 #include <linux/cleanup.h>
@@ -134,7 +134,7 @@ static int find_memory(unsigned long addr, bool locked, struct memory *memory)
 /**
  * unwind_may_fault_in - may memory of the current task be brought in?
  * @addr: its address
- * @beside: another address, which has to be in the same mapping; 0 if none has
+ * @beside: another address, which has to be in the same mapping; or 0
  * @locked: the mmap lock is held
  *
  * Context: any.
@@ -171,7 +171,7 @@ int unwind_other_stack(unsigned long addr, unsigned long sp, unsigned long *end,
 	return memory.may_be_stack && !lies_in(sp, &memory);
 }
 
-/* Are its pages from memory or swap?  /dev/zero may have given them. */
+/* Is it anonymous memory, or a private mapping of /dev/zero? */
 static bool is_anonymous(const struct vm_area_struct *vma)
 {
 	return !vma->vm_file || vma_is_anonymous(vma);
@@ -257,8 +257,8 @@ static bool is_resident(unsigned long addr)
 }
 
 /*
- * Can all of this be read without waiting for a disk or a server?  Swap may be waited for,
- * and huge pages have neither.
+ * Can all of this be read without waiting for a disk or a server?  Swap may be waited for, and
+ * huge pages come from neither.
  */
 static bool are_there(struct vm_area_struct *vma, unsigned long start, unsigned long end,
 		      unsigned int *pages)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Questions about a mapping of the current task: memory.c. */
+/* Properties of a mapping of the current task: memory.c. */
 #ifndef _KERNEL_UNWIND_MEMORY_H
 #define _KERNEL_UNWIND_MEMORY_H
 

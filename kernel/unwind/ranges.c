@@ -197,7 +197,7 @@ static size_t bytes_of(const struct unwind_built *built)
 }
 
 /**
- * unwind_ranges_set_built - give a range the table that was made of its section
+ * unwind_ranges_set_built - give a range the table that was built from its section
  * @set: the set
  * @range: a range in it, which has none yet
  * @built: the table
@@ -259,12 +259,12 @@ static int mark(struct xarray *marks, const struct unwind_range *range)
 }
 
 /**
- * unwind_ranges_drop - remove each range with text, or with its section, in there
+ * unwind_ranges_drop - remove each range whose text or section is in some memory
  * @set: the set
  * @start: first address
  * @end: first address after it
  *
- * A range that lies there in part is removed as a whole.
+ * A range is removed as a whole, even if only a part of it is there.
  *
  * Context: task; may sleep.
  */
@@ -281,7 +281,7 @@ void unwind_ranges_drop(struct unwind_ranges *set, unsigned long start,
 }
 
 /**
- * unwind_ranges_mark - mark each range with text, or with its section, in there
+ * unwind_ranges_mark - mark each range whose text or section is in some memory
  * @set: the set, which stays as it is
  * @start: first address
  * @end: first address after it

@@ -15,9 +15,9 @@
 #include "sframe_table.h"
 
 /**
- * struct unwind_built - the table that was made of a registered section
- * @table: the table; an error if the section makes none
- * @users: ranges that have it: after fork(), the child's range has it, too
+ * struct unwind_built - the table that was built from a registered section
+ * @table: the table; an error if none could be built
+ * @users: number of ranges with this table: after fork(), the child's range has it, too
  */
 struct unwind_built {
 	struct sframe_table	*table;
@@ -30,8 +30,8 @@ struct unwind_built {
  * @end: first address after it
  * @section: the section, in the process's memory
  * @id: of its registration, never used twice
- * @built: the table made of it; NULL as long as nobody needed it, and for a section that
- *	changes
+ * @built: the table built from the section; NULL as long as no stack needed it, and for a
+ *	section that changes
  * @memory: the memory of the section
  * @by_key: node of the set's tree of keys
  * @key: chosen by the process
@@ -55,7 +55,7 @@ struct unwind_range {
  * @by_memory: from the memory of sections to the ranges that they describe
  * @by_key: the ranges by key
  * @nr: number of ranges
- * @bytes: of the tables that were made of their sections
+ * @bytes: size of the tables that were built from their sections
  *
  * The owner serialises changes.
  */

@@ -4,11 +4,11 @@
  *
  * A C library, or a runtime that compiles code, names the table that describes a range
  * of its text.  The table's header is checked here (by sframe.c), the rest when the table
- * is first needed, or at each use if it changes.  The process is believed about where its
- * text is: it can only spoil its own stacks.
+ * is first needed, or at each use if it changes.  The kernel does not check the range of
+ * text: a process can only spoil its own stacks.
  *
- * Each refusal has an error of its own.  If the table is at fault, the tracepoint
- * unwind:unwind_table_invalid has the reason, too.
+ * Each reason for a refusal has a separate error.  If the table is at fault, the tracepoint
+ * unwind:unwind_table_invalid shows the reason, too.
  */
 
 #include <linux/compat.h>
@@ -24,7 +24,7 @@
 #include "ranges.h"
 #include "tables.h"
 
-/* Ranges that one process may register: about 20 MB, and the tables made of them */
+/* Ranges that one process may register: they take about 20 MB, besides their tables */
 static unsigned int max_ranges __read_mostly = 65536;
 
 /*
@@ -48,7 +48,7 @@ static int check_attr(struct unwind_table_attr *attr)
 
 	if (attr->format != UNWIND_FORMAT_SFRAME)
 		return -EINVAL;
-	/* Check both for -EINVAL first: arguments that make no sense come before bad addresses */
+	/* Check both for -EINVAL first: report invalid arguments before bad addresses */
 	ret = check_range(&attr->table_start, attr->table_size);
 	if (ret == -EINVAL)
 		return ret;

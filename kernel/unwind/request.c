@@ -7,8 +7,8 @@
  *
  * A request refers to the file by its path, so it keeps a mount busy.  Therefore it lapses
  * if the service does not read it in time.  The queue is bounded, for each owner of files
- * too, and empty while there is no service.  Nobody waits for an answer: stacks go on
- * without the table, and the file is asked for again when it is next met, after a while.
+ * too, and empty while there is no service.  Nobody waits for an answer: stacks do without
+ * the table, and the file is requested again when a stack meets it after a while.
  */
 
 #include <linux/cleanup.h>
@@ -50,7 +50,7 @@ DECLARE_WAIT_QUEUE_HEAD(unwind_requests_wait);
  * unwind_requests_start - begin to queue requests
  *
  * Context: any but NMI and hard interrupt.
- * Return: 0; -EBUSY that was done already.
+ * Return: 0; -EBUSY there is a service already.
  */
 int unwind_requests_start(void)
 {
@@ -108,7 +108,7 @@ bool unwind_requests_any(void)
 
 /**
  * unwind_request_alloc - make a request
- * @file: as it is mapped
+ * @file: the file, as it is mapped
  *
  * Context: task; may sleep.
  * Return: the request; -ENOENT there is no service; -ENOMEM.
@@ -125,7 +125,7 @@ struct unwind_request_item *unwind_request_alloc(struct file *file)
 		return ERR_PTR(-ENOMEM);
 	item->path = file->f_path;
 	path_get(&item->path);
-	/* By the mount's map, so that root of a container is not root */
+	/* Use the mount's map, so that a container's root does not count as root */
 	vfsuid = i_uid_into_vfsuid(file_mnt_idmap(file), file_inode(file));
 	item->owner = vfsuid_into_kuid(vfsuid);
 	return item;
@@ -225,7 +225,7 @@ void unwind_request_put_back(struct unwind_request_item *item)
 	wake_up_interruptible(&unwind_requests_wait);
 }
 
-/* Drop the requests that have lapsed, and run again when the next one will */
+/* Drop the requests that have lapsed, and run again when the next one lapses */
 static void lapse_work(struct work_struct *work)
 {
 	struct unwind_request_item *item, *next;

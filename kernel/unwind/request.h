@@ -14,7 +14,7 @@
 /**
  * struct unwind_request_item - a request
  * @node: in the queue
- * @path: of the file, with references; on overlayfs, of the one that has the contents
+ * @path: of the file, with references; on overlayfs, of the file with the contents
  * @owner: of the file
  * @id: of the file's entry
  * @lapses: when it is dropped, in jiffies

@@ -50,7 +50,7 @@ static bool is_within(const struct unwind_mapping *map, const struct vm_area_str
 	return vma && map->size <= READ_ONCE(vma->vm_end) - map->start;
 }
 
-/* The file that a section is a part of, or NULL */
+/* The file that contains a section, or NULL */
 static struct file *find_file(struct mm_struct *mm, const struct unwind_mapping *section,
 			      const struct unwind_mapping *text, struct registered *as)
 {
@@ -170,7 +170,10 @@ bool unwind_section_load(const struct unwind_mapping *section,
 	mmap_read_unlock(mm);
 	if (!file)
 		return false;
-	/* An archive is no image, and the service need not make what the process has */
+	/*
+	 * Load the file's own table only if that is the one of this section: an archive has none,
+	 * and the service need not make a table that the process has registered.
+	 */
 	if (as.origin && !is_found(file, &as, text) && unwind_file_names(file, as.part.offset))
 		unwind_file_load_part(get_file(file), NULL);
 	if (!is_found(file, &as, text))

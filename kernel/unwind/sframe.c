@@ -402,7 +402,7 @@ static __always_inline int refresh_counts(struct sframe_section *sec)
 			 offsetof(struct sframe_header, num_fdes));
 	if (ret)
 		return ret;
-	/* What is counted was written before the count */
+	/* Entries and FREs are written before they are counted */
 	smp_rmb();
 	ret = sframe_get(&sec->fre_len, sec->start +
 			 offsetof(struct sframe_header, fre_len));
@@ -415,8 +415,8 @@ static __always_inline int refresh_counts(struct sframe_section *sec)
 }
 
 /*
- * Does the entry still say where the function and its FREs are?  If so, then what
- * else was read of it belongs to the same function.
+ * Does the entry still say where the function and its FREs are?  If so, all other
+ * values that were read from it belong to the same function.
  */
 static __always_inline int entry_unchanged(const struct sframe_section *sec,
 					   const struct sframe_func *func)

@@ -27,14 +27,14 @@
 #include "sframe.h"
 #include "sframe_format.h"
 
-/* A function, put together from what either version says about it */
+/* A function, in a form common to both versions */
 struct sframe_func {
 	unsigned long	fde;		/* its entry in the index */
-	u64		index;		/* which one that is */
+	u64		index;		/* the number of that entry */
 	s64		start;		/* of its code, from the section's origin */
 	u64		offset;		/* of the address, from its start */
 	u32		size;		/* of its code */
-	u32		fre_off;	/* as its entry has it */
+	u32		fre_off;	/* as in its entry */
 	unsigned long	rep_size;	/* where that is, if it is needed */
 	u64		fre_pos;	/* of its FREs in the FRE sub-section */
 	u32		num_fres;
@@ -42,7 +42,7 @@ struct sframe_func {
 	u8		info;
 };
 
-/* An FRE: what follows its start */
+/* An FRE, without its start */
 struct sframe_fre {
 	u64	words;		/* in the FRE sub-section; never 0 */
 	u64	end;		/* of its words */
@@ -234,7 +234,7 @@ static __always_inline int read_fre_start(const struct sframe_section *sec,
 	}
 }
 
-/* The rest of the FRE that begins where @fre ends; its start was read */
+/* Read the rest of the FRE that begins at the end of @fre; its start was read */
 static __always_inline int read_fre_info(const struct sframe_section *sec,
 					 u8 fre_type, struct sframe_fre *fre)
 {
@@ -255,8 +255,8 @@ static __always_inline int read_fre_info(const struct sframe_section *sec,
 }
 
 /*
- * The next data word of an FRE, at @pos; the caller has checked that it is one.
- * @word_size is the FRE's, or a constant where that is known.
+ * Read the next data word of an FRE, at @pos; the caller has checked that there is one.
+ * @word_size is the FRE's, or a constant if that is known.
  */
 static __always_inline int read_dataword(const struct sframe_section *sec,
 					 u8 word_size, u64 *pos, s32 *word)
@@ -376,7 +376,7 @@ static __always_inline int flex_sum(const struct sframe_section *sec,
 	return 0;
 }
 
-/* Only a CFA that is read from memory may be a sum, and only if the section says so */
+/* Only a CFA that is read from memory may be a sum, and only if the section has the flag */
 static __always_inline bool may_be_sum(const struct sframe_section *sec, unsigned int i,
 				       u32 control)
 {
@@ -402,7 +402,7 @@ flex_entity(struct unwind_frame_rule *rule, unsigned int i)
 /*
  * Flexible FDE Type Interpretation: for CFA, RA and FP in turn either a pair of
  * control and offset words, or one padding word (0) where the fixed rule holds.
- * Words that pad the FRE to its end say nothing.
+ * Words that pad the FRE to its end are ignored.
  */
 static __always_inline int flex_rules(const struct sframe_section *sec,
 				      const struct sframe_fre *fre,

@@ -13,7 +13,7 @@
  *	FREs:      per function, in version 3 its attributes, then one FRE per
  *	           range of addresses: start, info byte, 0 ... 15 data words
  *
- * SFRAME_F_CFA_SUM and what it allows is no part of that format: see
+ * SFRAME_F_CFA_SUM and SFRAME_FLEX_SUM are not part of that format: see
  * Documentation/core-api/unwind-sframe.rst.
  */
 #ifndef _KERNEL_UNWIND_SFRAME_FORMAT_H

@@ -13,7 +13,7 @@
  * ascend, and what exceeds a bound.
  *
  * The section is hostile.  Functions may share FREs, repeat them in small blocks, and
- * lie gigabytes apart.  The following bounds hold all the same: entries are at most
+ * lie gigabytes apart.  The following bounds hold nevertheless: entries are at most
  * half as many as the section has bytes, plus MAX_REPEATED and two per function; there
  * are at most MAX_RULES rules, and at most 64 blocks per entry, plus MIN_BLOCKS.  Work
  * is bounded likewise: each FRE that is decoded makes an entry, or was counted as one.
@@ -77,7 +77,7 @@ struct func_ref {
 
 /* Remembers the number of the rule of a short FRE */
 struct memo {
-	u64	fre;		/* what the rule depends on, and MEMO_VALID */
+	u64	fre;		/* the result of pack_fre(), and MEMO_VALID */
 	u16	number;
 };
 
@@ -152,7 +152,7 @@ static int set_bounds(struct builder *b)
 	return b->end - b->start <= U32_MAX - SFRAME_BLOCK ? 0 : -E2BIG;
 }
 
-/* Functions of no size are code that was unreachable: they describe nothing */
+/* Functions of size 0 were unreachable code: they describe nothing */
 static int collect_funcs(struct builder *b)
 {
 	const u64 origin = b->image->vaddr + (b->sec.origin - b->sec.start);
@@ -184,7 +184,7 @@ static int collect_funcs(struct builder *b)
 	return set_bounds(b);
 }
 
-/* How often a function's FREs are repeated, and in blocks of how many bytes */
+/* Number of repeats of a function's FREs, and size of the blocks in bytes */
 static bool read_repeats(const struct sframe_func *func, u32 *block, u32 *repeats)
 {
 	u8 rep_size = 0;
@@ -238,7 +238,7 @@ static int count_entries(struct builder *b)
  * Rules
  */
 
-/* Rule 0 is SFRAME_RULE_NONE, and rule 1 stands for all that makes no sense */
+/* Rule 0 is SFRAME_RULE_NONE, and rule 1 is SFRAME_RULE_BAD */
 #define NUMBER_NONE	0
 #define NUMBER_BAD	1
 
@@ -259,7 +259,7 @@ static bool saved_in_frame(const struct unwind_reg_rule *rule)
 }
 
 /*
- * The rule of an ordinary frame, or of a function without a frame; else 0.  @pushed: calls
+ * The packed rule of an ordinary frame, or of a function without a frame; else 0.  @pushed: calls
  * push the return address.
  */
 static u64 pack_rule(const struct unwind_frame_rule *rule, bool pushed)
@@ -286,7 +286,7 @@ static u64 pack_rule(const struct unwind_frame_rule *rule, bool pushed)
 	return packed | pack_offset(rule->cfa.offset, 16);
 }
 
-/* Find or assign the number of a rule.  How return addresses are signed is ignored. */
+/* Find or assign the number of a rule.  The signing of return addresses does not matter here. */
 static u16 number_of(struct dictionary *dict, struct unwind_frame_rule *rule)
 {
 	u64 packed = pack_rule(rule, dict->pushed);
@@ -347,7 +347,7 @@ static u16 decode_rule(struct builder *b, const struct sframe_func *func,
 						      number_of(b->dict, &rule);
 }
 
-/* All that the rule of an FRE depends on, if its words have four bytes at most; else 0 */
+/* All inputs of an FRE's rule, packed, if its words have four bytes at most; else 0 */
 static u64 pack_fre(const struct builder *b, const struct sframe_func *func,
 		    const struct sframe_fre *fre)
 {
@@ -361,7 +361,7 @@ static u64 pack_fre(const struct builder *b, const struct sframe_func *func,
 	       (u64)fre->info << 32 | words;
 }
 
-/* The number of an FRE's rule.  Most FREs of a section are like others. */
+/* Get the number of an FRE's rule.  Most FREs of a section repeat others. */
 static u16 number_of_fre(struct builder *b, const struct sframe_func *func,
 			 const struct sframe_fre *fre)
 {
@@ -436,7 +436,7 @@ static void add_func(struct builder *b, const struct func_ref *ref)
 	}
 }
 
-/* All functions.  Where one overlaps the one before, its rest is bad. */
+/* Add all functions.  If a function overlaps the previous one, its rest is bad. */
 static void add_funcs(struct builder *b)
 {
 	u64 end = b->start;
@@ -559,12 +559,12 @@ static struct sframe_table *build(struct builder *b)
 }
 
 /**
- * sframe_table_build - make a table of an SFrame section
+ * sframe_table_build - build a table from an SFrame section
  * @image: the section and the text that it describes
  * @abi: the SFRAME_ABI_* that the section must be for
  *
- * Functions that do not lie in one segment are left out.  Page cache and memory of
- * processes can change while they are read: @image is to have a copy.
+ * Functions that do not lie in one segment are left out.  The section must be a copy, since page
+ * cache and memory of processes can change while they are read.
  *
  * Context: task; may sleep.
  * Return: the table, to be freed by sframe_table_free(), or an error: -EOPNOTSUPP and
@@ -603,13 +603,13 @@ void sframe_table_free(struct sframe_table *table)
 }
 
 /**
- * sframe_table_rule - what a rule says, in full
+ * sframe_table_rule - unpack a rule of a table
  * @table: the table
  * @packed: from sframe_table_find_edge()
  * @rule: filled in on success
  *
  * Context: any.
- * Return: 0; -ENOENT nothing describes the address; -EINVAL what does makes no sense.
+ * Return: 0; -ENOENT nothing describes the address; -EINVAL its entry is invalid.
  */
 int sframe_table_rule(const struct sframe_table *table, u64 packed,
 		      struct unwind_frame_rule *rule)

@@ -47,9 +47,9 @@ struct unwind_chain;
 #define UNWIND_MAX_SECTION	BIT(26)
 
 /*
- * A rule, as a table has it.  In an ordinary frame, the CFA lies at an offset from SP or
+ * A rule in a table.  In an ordinary frame, the CFA lies at an offset from SP or
  * FP, the return address is saved at an offset from the CFA, and so is the caller's FP,
- * or it is still in its register.  SFRAME_RULE_LINK is the same, but that the return
+ * or it is still in its register.  SFRAME_RULE_LINK differs only in that the return
  * address is in the link register.  Offsets are signed and count words of 8 bytes: bits
  * 16 to 31 have the CFA's, 32 to 47 the return address's, 48 to 63 the FP's.  An ordinary
  * frame's return address lies below the CFA: right below it if calls push it (x86).
@@ -60,12 +60,12 @@ struct unwind_chain;
 #define SFRAME_RULE_FP_SAVED	BIT(2)	/* FP is saved in the frame */
 #define SFRAME_RULE_LINK	BIT(3)
 #define SFRAME_RULE_COMPLEX	BIT(4)	/* bits 16 to 31 are an index into complex */
-#define SFRAME_RULE_BAD		BIT(5)	/* what describes the address makes no sense */
+#define SFRAME_RULE_BAD		BIT(5)	/* the address has an invalid entry */
 
 /**
  * struct sframe_place - the section of a file's own table, if the file has one segment of text
- * @section: offset of the section in the file; 0 if the table is not made of one there, or
- *	there are several segments
+ * @section: offset of the section in the file; 0 if the table was not built from a section
+ *	there, or there are several segments
  * @text: offset of the segment in the file
  * @text_size: bytes of the segment in the file
  * @to_text: distance from the section to the segment where they were linked, in bytes
@@ -80,7 +80,7 @@ struct sframe_place {
 /**
  * struct sframe_table - the rules for one range of text
  * @start: first offset that is described, a multiple of SFRAME_BLOCK
- * @span: bytes from there to the end of what is described
+ * @span: bytes from there to the end of the described text
  * @nr: number of entries
  * @nr_rules: number of rules
  * @nr_complex: number of complex rules
@@ -114,7 +114,7 @@ struct sframe_table {
 /**
  * struct sframe_segment - text of an ELF file
  * @vaddr: address at which it was linked
- * @offset: offset that the table shall have for @vaddr: of the file, as a rule
+ * @offset: offset for @vaddr in the table: usually that in the file
  * @size: its size in bytes
  */
 struct sframe_segment {
@@ -129,7 +129,7 @@ struct sframe_segment {
  * @size: its size in bytes
  * @vaddr: address at which it was linked
  * @segments: the text
- * @nr_segments: how many segments there are
+ * @nr_segments: number of segments
  */
 struct sframe_image {
 	const void			*section;
@@ -148,13 +148,13 @@ int sframe_table_rule(const struct sframe_table *table, u64 packed,
 		      struct unwind_frame_rule *rule);
 bool sframe_table_describes_around(const struct sframe_table *table, u64 off);
 
-/* The same byte eight times */
+/* The byte, repeated eight times */
 #define SFRAME_BYTES(byte)	((byte) * 0x0101010101010101ULL)
 
 /*
- * Which of eight bytes are above 127 - @rest?  The bytes are at most 128, and @rest is at most
- * 127, so bit 7 of a byte of the sum is set if, and only if, it is.  The result has that in bit
- * 0 of each byte.
+ * Find which of eight bytes are above 127 - @rest.  The bytes are at most 128, and @rest is at
+ * most 127, so bit 7 of a byte of the sum is set if, and only if, the byte is above.  The result
+ * has this bit as bit 0 of each byte.
  */
 static __always_inline u64 sframe_above(const u8 *bytes, u64 rest)
 {
@@ -194,13 +194,13 @@ static __always_inline u64 sframe_table_find_inside(const struct sframe_table *t
 	above |= 1ULL << n * 8;
 found:
 	i += __ffs(above) / 8;
-	/* The next entry may be in a block further on: that is taken for an edge, too */
+	/* The next entry may be in a later block: that counts as an edge, too */
 	*edge = !((table->low[i] + rest) % SFRAME_BLOCK);
 	return table->rules[table->rule[i - 1]];
 }
 
 /**
- * sframe_table_find_edge - which rule is in force at an offset, and does it end there?
+ * sframe_table_find_edge - find the rule at an offset, and whether it ends there
  * @table: the table
  * @off: the offset from @start of @table
  * @edge: set to whether another rule may be in force at the next offset; also if nothing

@@ -10,14 +10,14 @@
  * the mmap locks are held.  The few chains (chain_register.c) are inherited, too.
  *
  * Ranges are removed when their text, or the memory of their section, is unmapped, with
- * the mmap lock held for writing: before anything else is there.  (A range may be
- * registered for memory that another thread unmaps just then.  That is no worse than a
- * table that is wrong.)
+ * the mmap lock held for writing, before anything else can be mapped there.  (A range may be
+ * registered for memory that another thread is just unmapping.  That is no worse than a
+ * wrong table.)
  *
- * A section that does not change is made a table when a stack first needs it: a table of a
- * file, if it is a part of one (section.c); else it is copied.  So unwinding reads no process
- * memory but the stack.  A section that changes
- * (UNWIND_TABLE_JIT) is read where it is, which takes a context that may fault.
+ * The table of a section that does not change is made when a stack first needs it: a table of a
+ * file, if the section is a part of one (section.c), else from a copy.  So unwinding reads no
+ * process memory but the stack.  A section that changes (UNWIND_TABLE_JIT) is read in place, in
+ * a context that may fault.
  *
  * Changes are made with the tables' own lock, which is taken inside the mmap lock.
  * Readers take no lock: they find a range under RCU, in any context.  Only the current
@@ -45,14 +45,14 @@
 #include "sframe.h"
 #include "tables.h"
 
-/* Of all tables that are made of one process's sections */
+/* Size of all tables that are made from one process's sections */
 #define MAX_BUILT	SZ_64M
 
 /**
- * struct unwind_registry - what a process registered
- * @ranges: the set
- * @sharers: address spaces that have it; it changes only while this is 1
- * @free_work: frees it when readers in any context cannot see it any more
+ * struct unwind_registry - the ranges that a process registered
+ * @ranges: the ranges
+ * @sharers: address spaces that share them; they change only while this is 1
+ * @free_work: frees them when readers in any context cannot see them any more
  */
 struct unwind_registry {
 	struct unwind_ranges	ranges;
@@ -201,7 +201,7 @@ static struct unwind_registry *own_registry(struct unwind_tables *tables)
 }
 
 /**
- * unwind_tables_register - add a range to what the process registered
+ * unwind_tables_register - add a range to the registered ranges of the process
  * @mm: the current task's address space
  * @range: from unwind_range_alloc(); belongs to the tables on success
  * @max: limit on the number of ranges
@@ -228,7 +228,7 @@ int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
 }
 
 /**
- * unwind_tables_unregister - remove what the process registered under a key
+ * unwind_tables_unregister - remove the ranges that the process registered under a key
  * @mm: the current task's address space
  * @key: the key
  *
@@ -251,7 +251,7 @@ int unwind_tables_unregister(struct mm_struct *mm, u64 key)
 	registry = own_registry(tables);
 	if (!registry)
 		return -ENOMEM;
-	/* It may have been dropped before */
+	/* All ranges of the key may have been dropped before */
 	if (!unwind_ranges_find_key(&registry->ranges, key))
 		return -ENOENT;
 	unwind_ranges_drop_key(&registry->ranges, key);
@@ -263,9 +263,8 @@ int unwind_tables_unregister(struct mm_struct *mm, u64 key)
  */
 
 /*
- * If there is no memory for the marks, all that this process had registered is dropped: it
- * loses its tables, which costs it stacks, but can never unwind with one that is no longer
- * true.
+ * If there is no memory for the marks, all ranges of this process are dropped: it loses its
+ * tables, and so stacks, but is never unwound by a table that is no longer true.
  */
 void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 			  unsigned long end)
@@ -274,7 +273,10 @@ void __unwind_tables_drop(struct mm_struct *mm, unsigned long start,
 	struct unwind_registry *registry;
 
 	mmap_assert_write_locked(mm);
-	/* A mapping was made, and none replaced: asked here, off the fast path */
+	/*
+	 * Nothing to drop if the new mapping replaced none.  Tested here to keep the fast path
+	 * short.
+	 */
 	if (start == end)
 		return;
 	guard(mutex)(&tables->lock);
@@ -350,7 +352,7 @@ void __unwind_tables_free(struct mm_struct *mm)
  * Looking up
  */
 
-/* The range around @addr, or NULL; and the bounds of the range or of a hole */
+/* Find the range around @addr, or NULL; and the bounds of the range or of a hole */
 static struct unwind_range *find_range(struct mm_struct *mm, unsigned long addr,
 				       unsigned long *start, unsigned long *last)
 {
@@ -367,7 +369,7 @@ static struct unwind_range *find_range(struct mm_struct *mm, unsigned long addr,
 		if (!registry)
 			return NULL;
 		range = unwind_ranges_find(&registry->ranges, addr, start, last);
-		/* Its place counts as a hole, which may be part of a larger one */
+		/* A dropped range counts as a hole, which may be part of a larger one */
 		if (range && xa_load(&tables->dropped, range->id))
 			range = NULL;
 		/* Pairs with smp_wmb() in replace_registry(), which removes the marks, too */
@@ -470,7 +472,7 @@ bool unwind_tables_is_jit(const struct vm_area_struct *vma, unsigned long addr)
 	return range && (range->section.changes || !vma->vm_file);
 }
 
-/* Copy what is needed of the range around @addr */
+/* Copy the fields of the range around @addr that build() and install() need */
 static int read_range(struct mm_struct *mm, unsigned long addr, struct unwind_range *copy)
 {
 	struct unwind_range *range;
@@ -487,7 +489,7 @@ static int read_range(struct mm_struct *mm, unsigned long addr, struct unwind_ra
 	return 0;
 }
 
-/* The table, or an error: -EFAULT and -ENOMEM if it may be another one the next time */
+/* Return the table, or an error: -EFAULT and -ENOMEM if another attempt may succeed */
 static struct sframe_table *build(const struct unwind_range *range)
 {
 	const struct sframe_segment text = {
@@ -520,7 +522,7 @@ static struct sframe_table *build(const struct unwind_range *range)
 }
 
 /*
- * Give the table to its range, unless the range has gone, or has one.  Another process that
+ * Give the table to its range, unless the range has gone, or has a table.  Another process that
  * shares the registry may have other memory there by now.
  */
 static int install(struct unwind_tables *tables, const struct unwind_range *range,
@@ -538,7 +540,7 @@ static int install(struct unwind_tables *tables, const struct unwind_range *rang
 		return -ENOMEM;
 	scoped_guard(rcu)
 		now = unwind_ranges_find(&registry->ranges, range->start, &start, &last);
-	/* Nothing is removed without the lock, which is held, so @now stays */
+	/* The lock is held, so nobody removes @now */
 	if (!now || now->id != range->id || rcu_access_pointer(now->built))
 		return -ENOENT;
 	if (!IS_ERR(built->table) &&
@@ -576,7 +578,7 @@ void unwind_tables_trace_invalid(unsigned long text_start, unsigned long text_en
  * @addr: the address
  *
  * Context: task; may sleep and fault; without the mmap lock.
- * Return: 0 another lookup says what is known now; -ENOENT nothing is registered there;
+ * Return: 0 the result is found by another lookup; -ENOENT nothing is registered there;
  * -EFAULT the section cannot be read; -ENOMEM.
  */
 int unwind_tables_build(struct mm_struct *mm, unsigned long addr)

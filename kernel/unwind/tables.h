@@ -19,7 +19,7 @@ struct unwind_registry;
 
 /**
  * struct unwind_tables - the tables of an address space
- * @lock: held for each change; taken inside the mmap lock
+ * @lock: protects all changes; taken inside the mmap lock
  * @registered: registered ranges, perhaps shared with other processes; NULL if there are none
  * @dropped: marks the shared ranges that this process has dropped
  * @chains: registered chains; unused elements are NULL

@@ -94,7 +94,7 @@ first_between(const struct return_instance *ri, unsigned long from, unsigned lon
 }
 
 /**
- * unwind_uretprobe_record_ra - the same, if only a frame record is known
+ * unwind_uretprobe_record_ra - as unwind_uretprobe_ra(), if only a frame record is known
  * @ra: return address as the record has it; replaced by the true one
  * @sp: end of the record, which lies in the frame of the function that returns;
  *	replaced by the end of that frame
@@ -158,7 +158,7 @@ unsigned long unwind_uretprobe_leave(unsigned long *ip, unsigned long *sp,
 		return cfa - word_size;
 	if (!called && !unwind_uretprobe_ra(&ra, cfa, word_size))
 		return 0;
-	/* Read from the program's stack, now or when the function was entered: hostile */
+	/* Hostile: it was read from the program's stack, now or when the function was entered */
 	if (!ra || ra >= TASK_SIZE_MAX)
 		return 0;
 	*ip = ra;

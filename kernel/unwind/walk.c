@@ -53,7 +53,7 @@
 /* Cost of a step of frame.c, in ordinary frames */
 #define STEP_COST		6
 
-/* A step takes up to three lookups */
+/* A step makes up to three lookups */
 #define STEP_COST_MAX		(STEP_COST + 3 * LOOKUP_COST_MAX)
 
 /* Pages, tables and locks that are waited for on behalf of one stack */
@@ -99,15 +99,15 @@ struct ordinary {
 
 /**
  * struct passed - the frames that the loop has passed
- * @ips: where the next one's address goes; the current one's is right before it
- * @end: where there is no room for more
- * @sps: where its stack pointer goes, or NULL
+ * @ips: place of the next frame's address, right after the current frame's
+ * @end: end of the room for addresses
+ * @sps: place of the next frame's stack pointer, or NULL
  * @map: of the current address
- * @maps: all that were looked up
- * @rule: the last one's
- * @by_table: a table has described one before the last one
+ * @maps: all mappings that were looked up
+ * @rule: rule of the last frame
+ * @by_table: a table has described a frame before the last one
  * @guessed: as in &struct unwind_walk_state
- * @unread: instructions of the last one cannot be read
+ * @unread: instructions of the last frame cannot be read
  */
 struct passed {
 	unsigned long			*ips;
@@ -260,7 +260,7 @@ static __always_inline unsigned long known_sp(const struct ordinary *at)
 	return UNWIND_ARCH_FP_CFA_EXACT || !at->sp_is_bound ? at->sp : 0;
 }
 
-/* Whether there is room for more */
+/* Add the frame; return whether there is room for more */
 static __always_inline bool add_frame(struct passed *passed, const struct ordinary *at,
 				      const struct ordinary *next)
 {
@@ -277,7 +277,7 @@ static bool has_budget(struct passed *passed, unsigned int nr, unsigned int budg
 	return passed->ips < passed->end && (!nr || budget >= nr + STEP_COST_MAX);
 }
 
-/* The result of a step: to a caller, to the last one that there is room for, or to none */
+/* The result of a step: it has found a caller, the last caller that fits, or none */
 enum step {
 	STEP_DONE,
 	STEP_LAST,
@@ -299,7 +299,7 @@ static __always_inline enum step step(struct passed *passed, const struct ordina
 	return add_frame(passed, at, next) ? STEP_DONE : STEP_LAST;
 }
 
-/* Follow ordinary frames; for STEP_MAP, @next is the last one's caller */
+/* Follow ordinary frames; for STEP_MAP, @next is the last frame's caller */
 static __always_inline enum step steps(struct passed *passed, struct ordinary *at,
 				       struct ordinary *next)
 {
@@ -396,7 +396,7 @@ static __always_inline unsigned int ordinary_frames(struct unwind_walk_state *st
 	return nr;
 }
 
-/* Functions of their own: the loop needs all registers */
+/* Separate functions, because the loop needs all registers */
 static noinline unsigned int frames_only(struct unwind_walk_state *state, unsigned long *ips,
 					 unsigned int room)
 {

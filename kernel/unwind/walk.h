@@ -20,7 +20,7 @@
 #include "rule.h"
 
 /**
- * enum unwind_need - what the next step cannot get without waiting
+ * enum unwind_need - needs of the next step, for which the unwind has to wait
  * @UNWIND_NEED_NOTHING: nothing
  * @UNWIND_NEED_PAGE: memory at an address that is not resident
  * @UNWIND_NEED_CODE: the same, but instructions
@@ -38,7 +38,7 @@ enum unwind_need {
 };
 
 /**
- * struct unwind_walk_notes - notes of a walk, by which chain.c finds frames of languages
+ * struct unwind_walk_notes - notes of a walk, with which chain.c finds frames of languages
  * @nr: number of frames in @sps
  * @nr_found: number of chains in @found
  * @has_stack: @stack is valid
@@ -107,14 +107,14 @@ static __always_inline u16 unwind_walk_place(struct unwind_places *places, unsig
  * @fp: its frame pointer
  * @lowest: the lowest stack pointer of all frames since the last signal
  * @maps: the mappings that were looked up last; @next_map is replaced next
- * @map: index of the one that was used last
- * @notes: what is noted on the way; NULL if nothing is
+ * @map: index of the mapping that was used last
+ * @notes: notes of the walk; NULL if it takes none
  * @code: text that is not mapped; NULL if there is none
  * @rule: the current frame's rule, if @has_rule
  * @need: what the next step needs
  * @need_addr: the address for @need
  * @need_beside: for UNWIND_NEED_PAGE, an address that must be in the same mapping, or 0
- * @budget: work that is left, in ordinary frames
+ * @budget: remaining work, in ordinary frames
  * @method: how the current frame was found
  * @stop: why there is no next frame
  * @word_size: 8 or 4 bytes; 0: frames of this program cannot be found
@@ -165,7 +165,7 @@ struct unwind_walk_state {
 	bool				no_tables;
 };
 
-/* The cost of the dearest lookup of a mapping, in ordinary frames (mapping.c) */
+/* The cost of the most expensive lookup of a mapping, in ordinary frames (mapping.c) */
 #define LOOKUP_COST_MAX		42
 
 int unwind_walk_start(struct unwind_walk_state *state, struct pt_regs *regs);
@@ -222,8 +222,8 @@ static inline bool unwind_may_wait(void)
 /**
  * unwind_walk_need - note what the next step needs
  * @state: the current frame
- * @need: what
- * @addr: and where
+ * @need: the need
+ * @addr: its address
  */
 static inline void unwind_walk_need(struct unwind_walk_state *state,
 				    enum unwind_need need, unsigned long addr)

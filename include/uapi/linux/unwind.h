@@ -69,8 +69,8 @@ struct unwind_table_attr {
  * Chains: the frames of a language, as its runtime links them
  *
  * An interpreter keeps a frame for each function of its language that is being called.  A
- * chain says where these frames are, and what the kernel shall copy of them when it takes
- * the stack of a thread.  A runtime registers one by
+ * chain describes where these frames are, and which fields the kernel copies when it takes
+ * the stack of a thread.  A runtime registers a chain by
  *
  *	prctl(PR_UNWIND_CHAIN, op, &attr, sizeof(attr), 0)
  *
@@ -88,21 +88,21 @@ struct unwind_table_attr {
 /* The result of PR_UNWIND_CHAIN_VERSION */
 #define UNWIND_CHAIN_ABI_VERSION	1
 
-/* Bits of @flags: what can be found of a function */
+/* Bits of @flags: the properties of a function that can be found */
 #define UNWIND_CHAIN_NAME		0x1	/* its name: @name */
 #define UNWIND_CHAIN_FILE		0x2	/* the name of its file: @file */
 #define UNWIND_CHAIN_LINE		0x4	/* its first line in that file: @line */
 
-/* No offset may be larger, no distance longer, in bytes */
+/* The largest offset or distance, in bytes */
 #define UNWIND_CHAIN_MAX_OFFSET		0x100000
-/* How many chains one process may register */
+/* Maximum number of chains of one process */
 #define UNWIND_CHAIN_MAX		4
 
 /**
  * struct unwind_chain_list - a list that leads to the frames of a thread
  * @next: offset in each node of the pointer to the next node; NULL is the end
- * @first: offset of the pointer to what the node has: the first node of the next list,
- *	or the innermost frame
+ * @first: offset of the node's pointer to the first node of the next list, or to the
+ *	innermost frame
  */
 struct unwind_chain_list {
 	__u32	next;
@@ -113,9 +113,9 @@ struct unwind_chain_list {
  * struct unwind_chain_string - how the runtime stores a string
  * @length: offset of the number of its bytes, which has 64 bits
  * @data: offset of its bytes
- * @check: offset of 32 bits that say whether it is stored like this
- * @check_mask: which of these to look at; 0 if all strings are
- * @check_value: what they have to be
+ * @check: offset of 32 bits that say whether a string is stored like this
+ * @check_mask: the bits that are compared; 0 if all strings are stored like this
+ * @check_value: the value that these bits have then
  */
 struct unwind_chain_string {
 	__u32	length;
@@ -138,7 +138,7 @@ struct unwind_chain_text {
 /**
  * struct unwind_chain_attr - argument of PR_UNWIND_CHAIN_ADD and _DEL
  * @flags: UNWIND_CHAIN_*
- * @nr_lists: how many of @lists there are, 0 to 2
+ * @nr_lists: number of lists in @lists, 0 to 2
  * @key: names the registration; non-zero, otherwise free to choose
  * @head: address of the pointer to the first node of the first list or, if there are
  *	none, to the innermost frame of the thread whose number is the process's
@@ -152,20 +152,20 @@ struct unwind_chain_text {
  *	not reported
  * @entry: offset in a frame of 32 bits, see below
  * @function_mask: bits of the pointer to the function that are an address
- * @entry_mask: which of the bits at @entry to look at
- * @entry_value: what they are in an entry frame
+ * @entry_mask: the bits at @entry that are compared
+ * @entry_value: the value of these bits in an entry frame
  * @text: the native function that executes frames.  A compiler may have split it, so there
- *	are two parts; a size of 0 is none.  Both are none if there are entry frames
+ *	are two parts; a part of size 0 is not used.  Neither is used if there are entry frames
  * @kind: offset in a function of 32 bits that say whether it has code of the language
- * @kind_mask: which of these to look at; 0 if all functions have
- * @kind_value: what they are in a function that has
+ * @kind_mask: the bits that are compared; 0 if all functions have code of the language
+ * @kind_value: the value of these bits in a function that has such code
  * @name: offset in a function of the pointer to its name
  * @check: offsets in a function of two words that differ if another function has taken its
  *	place in memory
  * @file: offset of the pointer to the name of its file, if it has code
  * @line: offset of the number of its first line, if it has code: 32 bits.  Functions in
  *	line 0 are not reported: the runtime made them for itself
- * @string: how these names are stored
+ * @string: how names are stored
  * @reserved: 0
  *
  * There are two ways to find the native frame that executes a frame of the language:
@@ -214,14 +214,14 @@ struct unwind_chain_attr {
 /*
  * Threads that find their own frames
  *
- * Not every runtime keeps its frames so that a chain can say where they are.  A thread of
+ * Some runtimes keep their frames in a way that a chain cannot describe.  A thread of
  * such a runtime opts in by
  *
  *	prctl(PR_UNWIND_SELF, PR_UNWIND_SELF_ENABLE, &attr, sizeof(attr), 0)
  *
- * When a profiler wants a stack of the thread, its handler is called, as for a signal, with a
- * nonce in siginfo_t's si_value, and SI_KERNEL in si_code.  It finds the frames as it likes,
- * and answers:
+ * When a profiler wants a stack of the thread, the kernel calls the thread's handler, as for a
+ * signal, with a nonce in siginfo_t's si_value, and SI_KERNEL in si_code.  The handler finds the
+ * frames by any means, and answers:
  *
  *	prctl(PR_UNWIND_SELF, PR_UNWIND_SELF_ANSWER, &answer, sizeof(answer), 0)
  *
@@ -243,7 +243,7 @@ struct unwind_chain_attr {
 
 /* The longest timeout, in milliseconds */
 #define UNWIND_SELF_TIMEOUT_MAX		1000
-/* The most frames of an answer.  A stack has at most 500 with the frames of chains */
+/* The most frames of an answer.  A stack has at most 500, including the frames of chains */
 #define UNWIND_SELF_FRAMES		500
 
 /**
@@ -253,8 +253,8 @@ struct unwind_chain_attr {
  *	is blocked, the handler is not called
  * @flags: 0
  * @stack_start: address of the alternate stack, as the thread named it to sigaltstack(2):
- *	the handler runs there, and is not called where the thread has another one, or is on
- *	it
+ *	the handler runs there, and is not called while the thread has another one, or runs on
+ *	this one
  * @stack_size: its size in bytes
  * @interval: the handler is not called again for this time, in microseconds; may be 0
  * @timeout: an answer after this time, in milliseconds, is late: 1 to
@@ -276,11 +276,11 @@ struct unwind_self_attr {
 
 /* Bits of @flags of &struct unwind_self_answer */
 #define UNWIND_SELF_CUT			0x1	/* there are more frames */
-#define UNWIND_SELF_ALL			0x2	/* in place of the frames that chains have */
+#define UNWIND_SELF_ALL			0x2	/* replaces the frames of chains */
 
 /* Values of @format */
 #define UNWIND_SELF_NAMES		1	/* frames have names */
-#define UNWIND_SELF_BYTES		2	/* names are bytes that @tag says how to read */
+#define UNWIND_SELF_BYTES		2	/* names are bytes in a format named by @tag */
 
 /**
  * struct unwind_self_answer - argument of PR_UNWIND_SELF_ANSWER
@@ -313,7 +313,7 @@ struct unwind_self_answer {
  *	come in the order of the native ones
  * @name: address of the function's name
  * @file: address of the name of its file; may be 0
- * @check: another number for another function that gets the same @function later
+ * @check: differs if another function gets the same @function later
  * @name_size: size of the name in bytes, without a 0 at its end
  * @file_size: the same for the file's
  * @line: the function's first line; 0 if that is not known
@@ -334,15 +334,15 @@ struct unwind_self_frame {
  *
  * read() gives requests, struct unwind_request: files that a stack has met, and that have
  * no table.  UNWIND_IOC_ADD and UNWIND_IOC_NONE answer them.  One process at a time can
- * have the device open for reading and writing.  Whatever it has provided is dropped
+ * have the device open for reading and writing.  All tables that it has provided are dropped
  * when that descriptor, with all its duplicates, is closed.  A descriptor for reading can
- * only list tables.  To open the device needs CAP_PERFMON and CAP_DAC_READ_SEARCH.
+ * only list tables.  Opening the device needs CAP_PERFMON and CAP_DAC_READ_SEARCH.
  */
 
 /**
  * struct unwind_request - a file that has no table
  * @id: names the request
- * @fd: a new descriptor of the file, for reading, which the reader is to close
+ * @fd: a new descriptor of the file, for reading; the reader has to close it
  * @reserved: 0
  */
 struct unwind_request {
@@ -353,7 +353,7 @@ struct unwind_request {
 
 /**
  * struct unwind_answer - argument of UNWIND_IOC_ADD and UNWIND_IOC_NONE
- * @id: of the request; or 0 for a file that was not asked for, then set to the table's id
+ * @id: of the request; or 0 for an answer without one, then set to the table's id
  * @fd: the file
  * @flags: 0
  * @table_start: address of an SFrame section for the file, of version 2 or 3
@@ -393,7 +393,7 @@ struct unwind_answer {
  * @dev_major: major number of its device
  * @dev_minor: minor number
  * @bytes: memory that the table takes
- * @entries: how many entries it has
+ * @entries: number of its entries
  * @flags: UNWIND_TABLE_PROVIDED, UNWIND_TABLE_USED, UNWIND_TABLE_PART
  */
 struct unwind_table_info {
@@ -409,9 +409,9 @@ struct unwind_table_info {
 /**
  * struct unwind_list - argument of UNWIND_IOC_LIST
  * @infos: address of an array of &struct unwind_table_info, in no order
- * @room: how many it has room for; not more than 65536 are set
- * @nr: set to how many were set
- * @cursor: 0 at first; set to where to continue, and to 0 at the end
+ * @room: number of elements in the array; at most 65536 are set
+ * @nr: set to the number of elements that were set
+ * @cursor: 0 at first; set to the place to continue at, and to 0 at the end
  * @reserved: 0
  */
 struct unwind_list {
