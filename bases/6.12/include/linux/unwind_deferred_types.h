@@ -41,10 +41,10 @@ struct unwind_task_info {
  * @trace: the user stack; empty if it could not be unwound
  * @cookie: the cookie that unwind_deferred_request() returned for this stack
  *
- * Called once for each (client, cookie) that was asked for.
+ * Called once for each cookie and each client that requested its stack.
  *
  * Context: the task with this stack, about to return to user space, to
- * exit or to exec; or, if the task finds its own frames, later, in the system call with which
+ * exit or to exec; or later, if the task finds its own frames, in the system call with which
  * it reports them (kernel/unwind/self.c).  May sleep and may fault.  It must not cancel any
  * client.
  */

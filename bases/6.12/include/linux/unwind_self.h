@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Threads that find their own frames (kernel/unwind/self.c), and what an architecture does
- * for them.
+ * Threads that find their own frames (kernel/unwind/self.c), and the functions that an
+ * architecture supplies for them.
  */
 #ifndef _LINUX_UNWIND_SELF_H
 #define _LINUX_UNWIND_SELF_H
@@ -19,11 +19,11 @@ struct unwind_chain_reader;
 struct unwind_chain_stack;
 
 /**
- * enum unwind_self_outcome - what became of a request
+ * enum unwind_self_outcome - the outcome of a request
  * @UNWIND_SELF_ANSWERED: the thread has answered
  * @UNWIND_SELF_LATE: not in time; or it opted out before it answered
- * @UNWIND_SELF_EXITED: it exited before that
- * @UNWIND_SELF_EXECED: it executed another program before that
+ * @UNWIND_SELF_EXITED: the thread exited before it answered
+ * @UNWIND_SELF_EXECED: the thread executed another program before it answered
  * @UNWIND_SELF_BUSY: refused: the request before has no outcome yet
  * @UNWIND_SELF_RATE: refused: it comes too soon after the request before
  * @UNWIND_SELF_SIGNAL: refused: a signal is pending, or its mask to be restored
@@ -33,11 +33,11 @@ struct unwind_chain_stack;
  *	for one signal
  * @UNWIND_SELF_STACK: refused: the thread has another alternate stack, is on it, or the
  *	frame could not be written there
- * @UNWIND_SELF_TRACED: refused: a debugger or a uprobe has the thread
+ * @UNWIND_SELF_TRACED: refused: a debugger or a uprobe controls the thread
  * @UNWIND_SELF_FILTERED: refused: system calls are filtered in another way than when the thread
  *	opted in, or dispatched
  * @UNWIND_SELF_INSIDE: refused: the stack is taken in the middle of a system call
- * @UNWIND_SELF_MEMORY: refused: the thread's group has no memory left for the stack
+ * @UNWIND_SELF_MEMORY: refused: the thread's memory cgroup has no room for the stack
  */
 enum unwind_self_outcome {
 	UNWIND_SELF_ANSWERED,
@@ -82,7 +82,7 @@ static inline void unwind_self_task_work(bool leaves)
 unsigned long unwind_arch_signal_size(void);
 /* Do the registers start restart_syscall(2)? */
 bool unwind_arch_is_restart(const struct pt_regs *regs);
-/* Write a signal frame; 0, or -EFAULT with registers with which the thread can go on */
+/* Write a signal frame; 0, or -EFAULT with registers with which the thread can continue */
 int unwind_arch_call_handler(struct ksignal *ksig, struct pt_regs *regs);
 
 #else

@@ -61,24 +61,24 @@
 
 /*
  * Jiffies after a delivery in which requests keep its cookie, so that requests that a
- * delivery causes do not go on for ever.
+ * delivery causes do not continue without end.
  */
 #define COOKIE_LIFE		1
 
 static struct unwind_work *unwind_clients[UNWIND_MAX_CLIENTS];
 static DEFINE_MUTEX(unwind_clients_lock);
 
-/* Of each bit's client its number, which no other has; 0 from when it is cancelled */
+/* Unique number of the client that owns each bit; 0 once cancelled */
 static u64 unwind_ids[UNWIND_MAX_CLIENTS];
 
-/* A bit's callback runs under this: made for the bit's first client, never freed */
+/* SRCU under which a bit's callback runs: made for the bit's first client, never freed */
 static struct srcu_struct *unwind_callbacks[UNWIND_MAX_CLIENTS];
 static struct lock_class_key unwind_callbacks_keys[UNWIND_MAX_CLIENTS];
 
 static DEFINE_PER_CPU(unsigned long, unwind_cookie_count);
 static u64 unwind_cookie_key[COOKIE_ROUNDS] __ro_after_init;
 
-/* A buffer that no task has */
+/* A buffer that no task uses now */
 static DEFINE_PER_CPU(struct unwind_cache *, unwind_spare);
 
 static_assert(offsetof(struct unwind_cache, entries[UNWIND_ENTRIES]) <= 1024);
@@ -126,7 +126,7 @@ static int __init unwind_cookie_init(void)
 }
 core_initcall(unwind_cookie_init);
 
-/* Was the stack that the cookie names delivered, and long enough ago? */
+/* Has the cookie's stack been delivered, and has its tick passed? */
 static __always_inline bool cookie_expired(struct unwind_task_info *info,
 					   long requests)
 {
@@ -186,7 +186,7 @@ info_request(struct unwind_task_info *info, unsigned long bit, u64 *cookie,
 	*cookie = name;
 	if (new == old)
 		return 1;
-	/* The task work, which sets the bits, comes after this */
+	/* The task work, which sets the bits, runs later */
 	if (expired)
 		atomic_long_set(&info->done, 0);
 	*queue = !(old & UNWIND_PENDING);
@@ -219,9 +219,9 @@ static int queue_task_work(struct unwind_task_info *info)
 
 	ret = task_work_add(current, &info->work, TWA_RESUME | TWAF_NO_ALLOC);
 	/*
-	 * With interrupts off and not in one, this may be the exit path, after
-	 * it last read the flags.  An interrupt reads them when it returns.  A task that
-	 * is being switched away from is not on the exit path.
+	 * If interrupts are off outside of an interrupt, this may be the exit path,
+	 * after it last read the flags.  An interrupt reads them when it returns.  A task
+	 * that is being switched away from is not on the exit path.
 	 */
 	if (!ret && irqs_disabled() && !in_hardirq() && task_curr(current))
 		irq_work_queue(this_cpu_ptr(&unwind_kick));
@@ -235,10 +235,10 @@ static int queue_task_work(struct unwind_task_info *info)
  *
  * The client's callback is called with @cookie before the task returns to user
  * space, exits or executes another program; or, if the client wants frames that the task
- * finds itself, when it has.  Requests in one entry into the kernel
- * get the same cookie, and each client gets one callback for it.  Only where a task
- * stays in the kernel after its stack was delivered, for more than a tick, a later
- * request gets a new cookie.
+ * finds itself, when the task has found them.  Requests in one entry into the kernel
+ * get the same cookie, and each client gets one callback for it.  A later request gets a
+ * new cookie only if the task stays in the kernel for more than a tick after its stack was
+ * delivered.
  *
  * Context: any, NMI included. Takes no lock and reads no user memory.
  * Return: 0 the callback will come; 1 the client asked, or was called, before with
@@ -348,7 +348,7 @@ static struct unwind_cache *alloc_cache(unsigned int size, bool notes, bool own)
 	return cache;
 }
 
-/* @cache, if it has the size and the notes that stacks have now; else a new buffer, or NULL */
+/* Return @cache, if it has the size and notes that stacks need now; else a new buffer or NULL */
 static struct unwind_cache *fit_cache(struct unwind_cache *cache, unsigned int size, bool notes,
 				      bool own)
 {
@@ -359,9 +359,9 @@ static struct unwind_cache *fit_cache(struct unwind_cache *cache, unsigned int s
 }
 
 /*
- * A buffer for the stack of this entry.  A task that finds its own frames has one of its own, as
- * the stack may be held meanwhile.  At the limit of its group, it gets one as all others do, which
- * cannot be held.
+ * Get a buffer for the stack of this entry.  A task that finds its own frames has a separate
+ * buffer, as the stack may be held meanwhile.  At the limit of its cgroup, it gets one as other
+ * tasks do, which cannot be held.
  */
 static struct unwind_cache *get_cache(struct unwind_task_info *info, u64 cookie)
 {
@@ -407,8 +407,8 @@ static void put_cache(struct unwind_task_info *info)
 }
 
 /*
- * The stack of this entry; empty if there is no memory or no stack.  With a new cookie it
- * is taken anew: pages and tables may be there that were missing before.
+ * Get the stack of this entry; empty if there is no memory or no stack.  With a new cookie it
+ * is taken anew: missing pages and tables may have come meanwhile.
  */
 static void entry_stack(struct unwind_task_info *info, u64 cookie,
 			struct unwind_stacktrace *trace)
@@ -445,8 +445,8 @@ struct unwind_chain_stack *unwind_deferred_chains(void)
 }
 
 /*
- * A client that was taken, unless it was cancelled in between: until end_client().  If
- * @info is NULL, whatever client has the bit now.
+ * Get a client that was taken, unless it was cancelled meanwhile; valid until end_client().  If
+ * @info is NULL, get the client that has the bit now.
  */
 static struct unwind_work *begin_client(struct unwind_task_info *info, unsigned int bit, int *idx)
 {
@@ -497,8 +497,8 @@ void unwind_held_add(struct unwind_held *held, unsigned long clients)
 }
 
 /*
- * Call a client of a held stack, unless it was cancelled: another may have its bit then.  If
- * its number is still there, cancelling has yet to wait for this.
+ * Call a client of a held stack, unless it was cancelled: another client may have its bit then.
+ * If its number is still set, cancelling has yet to wait for this call.
  */
 static void call_held(const struct unwind_held *held, unsigned int bit,
 		      struct unwind_stacktrace *trace)
@@ -555,11 +555,11 @@ static bool wants_chains(struct unwind_task_info *info, unsigned int bit)
 }
 
 /*
- * Take the frames of languages, if a client wants them.  Not in its callback: this may wait
- * for the mmap lock, and nobody who cancels a client shall wait for that.
+ * Take the frames of languages, if a client wants them.  This is not done in its callback, because
+ * it may wait for the mmap lock, and cancelling a client must not wait for that.
  *
- * Return: the clients for which the stack is held, because the task was asked for its own frames:
- * others do not wait for these, unless they ask later under the same cookie.
+ * Return: the clients for which the stack is held, because the task was asked for its own frames.
+ * Other clients do not wait for these, unless they request the stack later under the same cookie.
  */
 static unsigned long take_chains(struct unwind_task_info *info, unsigned long clients,
 				 const struct unwind_stacktrace *trace,
@@ -673,8 +673,8 @@ void unwind_reset_info(void)
 }
 
 /*
- * Refuse further requests in this entry, and deliver pending ones; also the one to the task
- * itself, whose frames then do not come: @outcome.
+ * Refuse further requests in this entry, and deliver pending stacks, also a held one: its request
+ * to the task ends with @outcome.
  */
 static void close_entry(struct unwind_task_info *info, enum unwind_self_outcome outcome)
 {
@@ -715,7 +715,7 @@ void unwind_deferred_task_exit(struct task_struct *task)
 {
 	WARN_ON_ONCE(task != current);
 	close_entry(&task->unwind_info, UNWIND_SELF_EXITED);
-	/* Nobody may wait for this task for long */
+	/* The exited task may stay for long, until its parent waits for it */
 	free_notes(task->unwind_info.cache);
 }
 
@@ -821,7 +821,7 @@ static int hide_client(struct unwind_work *work)
  * A thread that takes another's number in exec may be missed.  It makes no request until
  * unwind_info_reset() has cleared all its bits.
  *
- * Return: the number to go on with, or 0.
+ * Return: the number to continue with, or 0.
  */
 static int forget_some(int nr, unsigned int bit, bool done)
 {

@@ -29,7 +29,7 @@ struct unwind_walk_notes;
  * struct unwind_cache - a buffer for the stack of a task in one entry into the kernel
  * @size: room in @entries
  * @has_notes: a &struct unwind_walk_notes with as much room follows @entries
- * @own: it is a task's own, whose group is charged for it; else it will be another's, too
+ * @own: it belongs to one task, whose cgroup is charged for it; else other tasks use it later
  * @nr: number of valid @entries
  * @cookie: low half of the cookie of the stack: enough to tell it from the cookie before
  * @rcu: frees the buffer, without its contents
@@ -52,7 +52,7 @@ struct unwind_cache {
  * @cache: the stack; NULL if none is held
  * @cookie: names it
  * @clients: the bits of clients that get it
- * @ids: what clients they were
+ * @ids: the unique numbers of these clients
  */
 struct unwind_held {
 	struct unwind_cache	*cache;
@@ -68,7 +68,7 @@ static inline size_t unwind_cache_size(unsigned int size)
 }
 
 /**
- * unwind_cache_notes - what was noted when a stack was taken
+ * unwind_cache_notes - the notes of the walk that took a stack
  * @cache: the stack, or NULL
  *
  * Return: the notes, or NULL.

@@ -12,13 +12,13 @@
  *                              stack, and these frames
  *                            sigreturn ──> goes on where it was
  *
- * A runtime may keep its frames where no chain (chain.c) can say how to find them.  Its
+ * A runtime may keep its frames in a way that no chain (chain.c) can describe.  Its
  * threads opt in, and are asked instead.  The stack keeps its cookie.  Clients get it as
- * they get one with a chain: native frames and frames of a language, in one call.
+ * they get a stack with a chain: native frames and frames of a language, in one call.
  *
  * The handler is called by a signal frame, but no signal is sent.  A pending signal would
- * interrupt whatever the task still does in the kernel, and could find another stack when
- * its turn comes.  The frame is written at once, or never.  It is written on the way back to
+ * interrupt the rest of the task's work in the kernel, and could find another stack when
+ * it is handled.  The frame is written at once, or never.  It is written on the way back to
  * user space only: task work runs in the middle of some system calls, too.
  *
  * Each request has one outcome, and the thread has no second request until then.  A timer
@@ -68,7 +68,7 @@
 #define MAX_WAITS	32
 
 /**
- * struct unwind_self_place - where a thread is
+ * struct unwind_self_place - the place of a thread in its program
  * @ip: its instruction pointer
  * @sp: its stack pointer
  * @fp: its frame pointer
@@ -83,11 +83,11 @@ struct unwind_self_place {
 
 /**
  * struct unwind_self - a thread that finds its own frames
- * @attr: how it wants to be asked
+ * @attr: from PR_UNWIND_SELF_ENABLE
  * @nonce: names the request that is outstanding; 0 if none is
  * @asked: when the last request was made, in nanoseconds
  * @deadline: when the answer is late, in jiffies
- * @place: where the thread was when it was asked: see is_unmoved()
+ * @place: place of the thread when it was asked: see is_unmoved()
  * @unmoved: it was still there when a stack was taken, in the current entry
  * @spare: a buffer for the thread's next stack, or NULL
  * @held: the stack of the request
@@ -140,7 +140,7 @@ static void finish(struct unwind_self *self, enum unwind_self_outcome outcome, u
  * Late answers
  */
 
-/* The task is there: it waits for the timer before it exits */
+/* The task still exists: before it exits, it waits for the timer */
 static void on_timer(struct timer_list *timer)
 {
 	struct unwind_self *self = from_timer(self, timer, timer);
@@ -172,7 +172,7 @@ static void on_late(struct callback_head *work)
  * Requests
  */
 
-/* Would a handler's return change what a system call does that is to be started again? */
+/* Is a system call to be restarted, and would a handler's return change its effect? */
 static bool restarts(const struct pt_regs *regs)
 {
 	if (syscall_get_nr(current, (struct pt_regs *)regs) != -1) {
@@ -189,7 +189,7 @@ static bool restarts(const struct pt_regs *regs)
 	       unwind_arch_is_restart(regs);
 }
 
-/* Another party controls the thread, or expects it at an instruction of its own */
+/* Does a debugger control the thread, or a uprobe expect it at a certain instruction? */
 static bool is_traced(void)
 {
 #ifdef CONFIG_UPROBES
@@ -199,7 +199,7 @@ static bool is_traced(void)
 	return current->ptrace || test_thread_flag(TIF_SINGLESTEP);
 }
 
-/* The system calls that the thread may make; the handler needs some */
+/* Identifies the system calls that the thread may make; the handler needs some */
 static u32 seccomp_state(void)
 {
 #ifdef CONFIG_SECCOMP_FILTER
@@ -257,7 +257,7 @@ static struct unwind_self_place current_place(void)
 /*
  * Has the thread executed nothing since its handler returned?  The return is a system call,
  * after which none seems to be in progress.  If each system call is sampled, the thread would
- * be asked for ever.  In another entry, it is asked: it may be in a loop.
+ * be asked without end.  In another entry, it is asked: it may be in a loop.
  */
 static bool is_unmoved(struct unwind_self *self, const struct unwind_self_place *now)
 {
@@ -269,8 +269,8 @@ static bool is_unmoved(struct unwind_self *self, const struct unwind_self_place 
 }
 
 /*
- * The stack has room for this handler, not for others': their signals wait until it returns.
- * Those that its own instructions cause cannot.
+ * The stack has room for this handler only: other signals wait until it returns.  Signals that its
+ * own instructions cause cannot wait.
  */
 static void block_others(sigset_t *mask)
 {
@@ -281,7 +281,7 @@ static void block_others(sigset_t *mask)
 	sigorsets(mask, mask, &others);
 }
 
-/* UNWIND_SELF_ANSWERED if the handler can be called now */
+/* Call the handler; UNWIND_SELF_ANSWERED if it could be called */
 static enum unwind_self_outcome try_handler(struct unwind_self *self, u64 nonce)
 {
 	struct ksignal ksig = { .sig = self->attr.signal };
@@ -521,8 +521,8 @@ static int add_frames(struct unwind_self *self, const struct unwind_self_answer 
 }
 
 /**
- * unwind_self_name - find out what a function of the current answer is called
- * @reader: what may still be done
+ * unwind_self_name - get the name of a function of the current answer
+ * @reader: limits of the remaining work
  * @stack: the stack
  * @frame: a frame of it that no chain has found
  * @name: set; all zeroes before
@@ -548,7 +548,7 @@ void unwind_self_name(struct unwind_chain_reader *reader, const struct unwind_ch
 	name->line = of.line;
 }
 
-/* Tools print it, with what follows it */
+/* Tools print the tag, so it has to be harmless in a terminal */
 static bool is_valid_tag(u32 tag)
 {
 	unsigned int i;
@@ -609,7 +609,7 @@ static int check_attr(const struct unwind_self_attr *attr)
 		return -EINVAL;
 	if (start >= TASK_SIZE || attr->stack_size > TASK_SIZE - start)
 		return -EFAULT;
-	/* The first call of a library's function saves all registers again, to find it */
+	/* The dynamic linker saves all registers again at the first call of a library's function */
 	if (attr->stack_size < 2 * unwind_arch_signal_size() + MINSIGSTKSZ)
 		return -ENOSPC;
 	return 0;
@@ -653,14 +653,14 @@ static int self_enable(unsigned long uattr, unsigned long size)
  * Context: system call of a user task.
  * Return: 0, or the version of the ABI for PR_UNWIND_SELF_VERSION;
  * -EINVAL unknown operation, flag or format, a field that is not used and not 0, a tag with
- * other than letters and digits, a frame without a function, a signal that is not a real-time
- * signal, no timeout or one that is too long, structure shorter than its first version;
+ * characters other than letters and digits, a frame without a function, a signal that is not a
+ * real-time signal, no timeout or one that is too long, structure shorter than its first version;
  * -E2BIG more than UNWIND_SELF_FRAMES frames; structure longer than the kernel's with a tail
  * that is not zero, or longer than a page;
  * -EFAULT structure or frames unreadable, or the stack outside of the address space;
  * -ENOSPC the alternate stack has no room for a signal frame and a handler;
- * -EEXIST the thread has opted in;
- * -ENOENT it has not;
+ * -EEXIST the thread has opted in already;
+ * -ENOENT it has not opted in;
  * -ESRCH it has no request outstanding, or another one;
  * -ETIMEDOUT the answer is late;
  * -EOPNOTSUPP a 32-bit system call;
