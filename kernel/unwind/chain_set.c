@@ -38,7 +38,7 @@ static struct unwind_chain *chain_at(struct unwind_tables *tables, unsigned int 
  * @found: set, with references; has room for UNWIND_CHAIN_MAX
  *
  * Context: task.
- * Return: how many there are.
+ * Return: their number.
  */
 unsigned int unwind_chains_get(struct mm_struct *mm, struct unwind_chain_found *found)
 {

@@ -230,7 +230,7 @@ int unwind_file_find(const struct inode *inode, const struct unwind_part *part,
  */
 u32 unwind_file_generation(void)
 {
-	/* Pairs with unwind_entries_changed(): what was found out is seen */
+	/* Pairs with unwind_entries_changed(): lookups see the entry that changed */
 	return smp_load_acquire(&generation);
 }
 

@@ -196,13 +196,13 @@ static u32 list_bucket(unsigned int i, struct unwind_table_info *infos, u32 room
 /**
  * unwind_file_list - describe tables
  * @infos: set
- * @room: how many it has room for
+ * @room: number of elements in @infos
  * @bucket: where to begin, 0 at first; set to where to continue, 0 at the end
  *
  * A table that is there all the time is described once.
  *
  * Context: task; may sleep.
- * Return: how many tables are described; -ENOSPC there is too little room to continue.
+ * Return: number of described tables; -ENOSPC there is too little room to continue.
  */
 int unwind_file_list(struct unwind_table_info *infos, u32 room, u32 *bucket)
 {

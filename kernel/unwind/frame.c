@@ -19,7 +19,7 @@
  * (unwind_walk_need()) and is not taken; it can be tried again.
  *
  * The stack is hostile.  Documentation/core-api/unwind-walk.rst describes each method,
- * and lists the guarantees that hold all the same.
+ * and lists the guarantees that hold nevertheless.
  */
 
 #include <linux/err.h>
@@ -170,7 +170,7 @@ static enum unwind_stop_reason check_frame(struct unwind_walk_state *state,
 	/* A coroutine's first function does not return, so the value there may be anything */
 	if (frame->ip >= TASK_SIZE_MAX || !is_text(state, frame->ip - 1))
 		return further_in ? UNWIND_STOP_BAD_FRAME : UNWIND_STOP_NOT_TEXT;
-	/* A frame further in is on another stack, or is none at all: require a call */
+	/* A frame further in is on another stack, or is not a frame: require a call */
 	if (further_in && call_before(state, frame->ip) <= 0)
 		return UNWIND_STOP_BAD_FRAME;
 	return UNWIND_STOP_NONE;

@@ -96,7 +96,7 @@ static bool may_fault(struct vm_area_struct *vma)
 	       !(flags & (VM_IO | VM_PFNMAP)) && !userfaultfd_armed(vma);
 }
 
-/* Facts of a mapping; @end is 0 if there is none */
+/* Properties of a mapping; @end is 0 if there is no mapping */
 struct memory {
 	unsigned long	start;
 	unsigned long	end;

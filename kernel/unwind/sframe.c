@@ -20,7 +20,7 @@
  * Documentation/core-api/unwind-sframe.rst for the number of its reads.
  *
  * Errors: -ENOENT no function or FRE describes the address; -EFAULT memory could not be
- * read; -EINVAL an entry makes no sense; -E2BIG the lookup would exceed its bound;
+ * read; -EINVAL an entry is invalid; -E2BIG the lookup would exceed its bound;
  * -EAGAIN the entry changed meanwhile.
  */
 

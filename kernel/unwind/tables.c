@@ -403,7 +403,7 @@ static struct unwind_mapping memory_of(const struct unwind_range *range)
  * @hole: set to the hole around the address, if it is in none
  *
  * Context: any, in an RCU read-side critical section.
- * Return: 0; -ENOENT there is none; -ENODATA unwind_section_find() may have it, or
+ * Return: 0; -ENOENT no range is registered there; -ENODATA unwind_section_find() may have it, or
  * unwind_tables_build() has to make it first;
  * -EREMOTE it changes, see unwind_tables_find_rule().
  */

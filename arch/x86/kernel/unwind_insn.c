@@ -178,7 +178,7 @@ static bool long_may_change(const struct insn *insn, unsigned int reg)
 	}
 }
 
-/* May an instruction that is not looked at more closely change this register? */
+/* May any other instruction change this register? */
 static bool may_change(const struct insn *insn, unsigned int reg)
 {
 	const u8 opcode = insn->opcode.bytes[0];

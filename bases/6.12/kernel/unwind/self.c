@@ -512,7 +512,7 @@ static int add_frames(struct unwind_self *self, const struct unwind_self_answer 
 	self->answer = *answer;
 	self->first = stack->nr;
 	stack->waits += MAX_WAITS;
-	/* The chain of these frames is none */
+	/* NULL stands for the chain of these frames */
 	stack->chains[stack->nr_chains++] = NULL;
 	for (i = 0; i < answer->nr; i++)
 		add_frame(stack, &frames[i], &places);
