@@ -139,9 +139,6 @@ struct sframe_image {
 	unsigned int			nr_segments;
 };
 
-/* Bytes of text per entry from which on a table describes next to nothing */
-#define SFRAME_SPARSE		1024
-
 struct sframe_table *sframe_table_build(const struct sframe_image *image, u8 abi);
 void sframe_table_free(struct sframe_table *table);
 int sframe_table_rule(const struct sframe_table *table, u64 packed,
@@ -215,21 +212,6 @@ static __always_inline u64 sframe_table_find_edge(const struct sframe_table *tab
 	*edge = true;
 	return off < table->span ? sframe_table_find_inside(table, off, edge) :
 				   SFRAME_RULE_NONE;
-}
-
-/**
- * sframe_table_is_sparse - does a table describe next to nothing of its file?
- * @table: the table, with @place
- *
- * An object that was built without tables gets those of what it is linked with: crt1.o's,
- * or a language's library.
- *
- * Context: any.
- * Return: whether it does; false if the file has several segments of text.
- */
-static inline bool sframe_table_is_sparse(const struct sframe_table *table)
-{
-	return table->nr < table->place.text_size / SFRAME_SPARSE;
 }
 
 /* Offsets of an ordinary rule, in bytes */
