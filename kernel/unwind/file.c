@@ -317,7 +317,7 @@ void unwind_entries_keep_limit(void)
 		/* If there are only too many parts, entries of whole files stay */
 		if (!is_too_much() && !file->part.size)
 			list_move_tail(&file->clock, &clock_list);
-		else if (!spare(file, file->used && i < turns / 2))
+		else if (!spare(file, READ_ONCE(file->used) && i < turns / 2))
 			unwind_entry_remove(file);
 	}
 }
@@ -330,7 +330,7 @@ static enum lru_status UNWIND_LRU_PARAMS(shrink_file)
 
 	if (!spin_trylock(&unwind_files_lock))
 		return LRU_SKIP;
-	spared = spare(file, file->used);
+	spared = spare(file, READ_ONCE(file->used));
 	if (!spared) {
 		list_lru_isolate(list, item);
 		unlink_file(file);

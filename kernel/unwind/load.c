@@ -8,7 +8,7 @@
  * section is small.  Otherwise a worker reads the file, and the task goes on without
  * the table: nobody waits for a disk or a server because of a profiler.  One worker reads
  * from one file system at a time, so a file system that does not answer blocks its own loads
- * only.  File systems that any user can mount get no worker.  A process has half of the
+ * only, and four of these block all.  File systems that any user can mount get no worker.  A process has half of the
  * workers at most, and half of the places in a file system's queue.
  *
  * The file belongs to a process, and may lie.  It can only lie about itself: all offsets are
@@ -273,7 +273,7 @@ static struct sframe_table *build(const struct elf_source *src,
 			.text_size = text->segments->size,
 			.to_text = text->segments->vaddr - sframe->p_vaddr,
 		};
-	return table == ERR_PTR(-ENOMEM) ? ERR_PTR(-EAGAIN) : table;
+	return table == ERR_PTR(-ENOMEM) || table == ERR_PTR(-EINTR) ? ERR_PTR(-EAGAIN) : table;
 }
 
 /*

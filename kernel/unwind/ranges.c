@@ -147,7 +147,7 @@ int unwind_ranges_insert(struct unwind_ranges *set, struct unwind_range *range)
 		return ret;
 	interval_tree_insert(&range->memory, &set->by_memory);
 	rb_add(&range->by_key, &set->by_key, less_by_key);
-	set->nr++;
+	WRITE_ONCE(set->nr, set->nr + 1);
 	return 0;
 }
 
@@ -227,7 +227,7 @@ static void take_out(struct unwind_ranges *set, struct unwind_range *range)
 
 	interval_tree_remove(&range->memory, &set->by_memory);
 	rb_erase(&range->by_key, &set->by_key);
-	set->nr--;
+	WRITE_ONCE(set->nr, set->nr - 1);
 	set->bytes -= bytes_of(rcu_dereference_protected(range->built, true));
 	call_rcu(&range->rcu, free_range_rcu);
 }

@@ -32,6 +32,7 @@ struct unwind_built {
  * @id: of its registration, never used twice
  * @built: the table built from the section; NULL as long as no stack needed it, and for a
  *	section that changes
+ * @retry: when to try again to build it, in jiffies, if there was no memory; else 0
  * @memory: the memory of the section
  * @by_key: node of the set's tree of keys
  * @key: chosen by the process
@@ -43,6 +44,7 @@ struct unwind_range {
 	struct sframe_section		section;
 	u64				id;
 	struct unwind_built __rcu	*built;
+	unsigned long			retry;
 	struct interval_tree_node	memory;
 	struct rb_node			by_key;
 	u64				key;

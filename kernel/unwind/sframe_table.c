@@ -31,6 +31,7 @@
 #include <linux/minmax.h>
 #include <linux/random.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
@@ -130,12 +131,19 @@ static bool func_offset(const struct builder *b, u64 vaddr, u32 size, u64 *offse
 	return false;
 }
 
+/* There may be millions of functions: give way to others, and stop for a task that was killed */
+static bool is_killed(void)
+{
+	cond_resched();
+	return fatal_signal_pending(current);
+}
+
 static int cmp_func(const void *a, const void *b)
 {
 	const struct func_ref *fa = a, *fb = b;
 
-	/* There may be millions */
-	cond_resched();
+	if (is_killed())
+		return 0;
 	if (fa->offset != fb->offset)
 		return fa->offset < fb->offset ? -1 : 1;
 	return fa->index < fb->index ? -1 : 1;
@@ -166,7 +174,8 @@ static int collect_funcs(struct builder *b)
 		struct func_ref *func = &b->funcs[b->nr_funcs];
 		s64 start;
 
-		cond_resched();
+		if (is_killed())
+			return -EINTR;
 		read_func_start(&b->sec, i, &start);
 		read_func_size(&b->sec, i, &func->size);
 		if (!func->size ||
@@ -215,7 +224,8 @@ static int count_entries(struct builder *b)
 		struct sframe_func func = { .index = ref->index, .size = ref->size };
 		u64 fres;
 
-		cond_resched();
+		if (is_killed())
+			return -EINTR;
 		nr += 2;
 		if (read_func(&b->sec, &func) || !func.num_fres ||
 		    !read_repeats(&func, &block, &repeats))
@@ -387,8 +397,8 @@ static void add_block(struct builder *b, const struct sframe_func *func,
 
 	add_entry(b, offset, NUMBER_NONE);
 	for (i = 0; i < func->num_fres; i++) {
-		if (i % 1024 == 1023)
-			cond_resched();
+		if (i % 1024 == 1023 && is_killed())
+			return;
 		if (read_fre_start(&b->sec, fre.end, fre_type, &start)) {
 			add_entry(b, offset + last, NUMBER_BAD);
 			return;
@@ -413,8 +423,7 @@ static void add_fres(struct builder *b, const struct sframe_func *func, u64 offs
 		add_entry(b, offset, NUMBER_BAD);
 		return;
 	}
-	for (i = 0; i < repeats; i++) {
-		cond_resched();
+	for (i = 0; i < repeats && !is_killed(); i++) {
 		add_block(b, func, fre_type, offset + (u64)i * block,
 			  min(block, func->size - i * block));
 	}
@@ -448,7 +457,8 @@ static void add_funcs(struct builder *b)
 	for (i = 0; i < b->nr_funcs; i++) {
 		const struct func_ref *ref = &b->funcs[i];
 
-		cond_resched();
+		if (is_killed())
+			return;
 		if (ref->offset + ref->size <= end)
 			continue;
 		if (ref->offset < end)
@@ -555,7 +565,7 @@ static struct sframe_table *build(struct builder *b)
 	b->dict->rules[NUMBER_BAD] = SFRAME_RULE_BAD;
 	b->dict->nr_rules = 2;
 	add_funcs(b);
-	return make_table(b);
+	return is_killed() ? ERR_PTR(-EINTR) : make_table(b);
 }
 
 /**
@@ -569,7 +579,8 @@ static struct sframe_table *build(struct builder *b)
  * Context: task; may sleep.
  * Return: the table, to be freed by sframe_table_free(), or an error: -EOPNOTSUPP and
  * -ENOEXEC as sframe_read_header(); -ENOENT the section describes nothing of the text;
- * -E2BIG it has 2 GiB, or exceeds the bounds in this file's opening comment; -ENOMEM.
+ * -E2BIG it has 2 GiB, or exceeds the bounds in this file's opening comment; -ENOMEM;
+ * -EINTR the current task was killed.
  */
 struct sframe_table *sframe_table_build(const struct sframe_image *image, u8 abi)
 {

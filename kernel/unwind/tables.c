@@ -26,6 +26,7 @@
 
 #include <linux/cleanup.h>
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
@@ -47,6 +48,9 @@
 
 /* Size of all tables that are made from one process's sections */
 #define MAX_BUILT	SZ_64M
+
+/* How long a section is left alone if there was no memory for its table */
+#define RETRY_AFTER	HZ
 
 /**
  * struct unwind_registry - the ranges that a process registered
@@ -413,7 +417,7 @@ int unwind_tables_find(struct mm_struct *mm, unsigned long addr,
 {
 	struct unwind_built *built;
 	struct unwind_range *range;
-	unsigned long start, last;
+	unsigned long start, last, retry;
 
 	range = find_range(mm, addr, &start, &last);
 	if (!range) {
@@ -428,6 +432,10 @@ int unwind_tables_find(struct mm_struct *mm, unsigned long addr,
 		return -EREMOTE;
 	built = rcu_dereference(range->built);
 	if (!built) {
+		retry = READ_ONCE(range->retry);
+		map->pending = retry && time_before(jiffies, retry);
+		if (map->pending)
+			return 0;
 		*section = memory_of(range);
 		return -ENODATA;
 	}
@@ -489,7 +497,19 @@ static int read_range(struct mm_struct *mm, unsigned long addr, struct unwind_ra
 	return 0;
 }
 
-/* Return the table, or an error: -EFAULT and -ENOMEM if another attempt may succeed */
+/* There is no memory for a table: each stack would copy the section, and find that out again */
+static void put_off(struct mm_struct *mm, const struct unwind_range *copy)
+{
+	struct unwind_range *range;
+	unsigned long start, last;
+
+	guard(rcu)();
+	range = find_range(mm, copy->start, &start, &last);
+	if (range && range->id == copy->id)
+		WRITE_ONCE(range->retry, (jiffies + RETRY_AFTER) | 1);
+}
+
+/* Return the table, or an error: -EFAULT, -ENOMEM and -EINTR if another attempt may succeed */
 static struct sframe_table *build(const struct unwind_range *range)
 {
 	const struct sframe_segment text = {
@@ -579,7 +599,7 @@ void unwind_tables_trace_invalid(unsigned long text_start, unsigned long text_en
  *
  * Context: task; may sleep and fault; without the mmap lock.
  * Return: 0 the result is found by another lookup; -ENOENT nothing is registered there;
- * -EFAULT the section cannot be read; -ENOMEM.
+ * -EFAULT the section cannot be read; -ENOMEM; -EINTR the task was killed.
  */
 int unwind_tables_build(struct mm_struct *mm, unsigned long addr)
 {
@@ -603,7 +623,9 @@ int unwind_tables_build(struct mm_struct *mm, unsigned long addr)
 	if (IS_ERR(built->table)) {
 		ret = PTR_ERR(built->table);
 		unwind_tables_trace_invalid(range.start, range.end, range.section.start, ret);
-		if (ret == -EFAULT || ret == -ENOMEM) {
+		if (ret == -ENOMEM)
+			put_off(mm, &range);
+		if (ret == -EFAULT || ret == -ENOMEM || ret == -EINTR) {
 			kfree(built);
 			return ret;
 		}

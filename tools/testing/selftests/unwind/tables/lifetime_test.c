@@ -13,18 +13,24 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "code_register.h"
 #include "code_file.h"
 #include "image.h"
+#include "put.h"
 #include "run.h"
 #include "trace.h"
 #include "turns.h"
@@ -1679,6 +1685,144 @@ TEST_F(registered, used_for_text_that_is_mapped_later)
 			      PROT_READ | PROT_EXEC));
 	EXPECT_EQ(THROUGH, through(self));
 	EXPECT_KNOWN(KEY);
+}
+
+/*
+ * Large sections
+ */
+
+/* Their table takes longer than a tick, and more memory than SPARE */
+#define MANY		200000
+#define SPARE		(512 << 10)
+#define GROUP		"/sys/fs/cgroup/unwind-lifetime"
+
+/* Of most functions there is no more than the entry */
+static int map_many(struct code *code)
+{
+	uint64_t *fn = malloc(MANY * sizeof(*fn));
+	unsigned int i;
+
+	*code = (struct code){
+		.nr = MANY,
+		.text_size = MANY * CODE_STRIDE,
+		.text_mapped = MANY * CODE_STRIDE,
+		.table_size = code_table_size(MANY),
+		.table_mapped = code_table_size(MANY),
+	};
+	code->text = mmap(NULL, code->text_mapped, RW | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	code->table = mmap(NULL, code->table_mapped, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!fn || code->text == MAP_FAILED || code->table == MAP_FAILED)
+		return -1;
+	for (i = 0; i < MANY; i++)
+		fn[i] = (uintptr_t)code->text + i * CODE_STRIDE;
+	code_table_write(code->table, (uintptr_t)code->table, fn, MANY, CODE_FRAME);
+	free(fn);
+	code_write(code->text, CODE_FRAME);
+	return code_register(code, KEY);
+}
+
+static long read_number(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	long number = -1;
+
+	if (!file)
+		return -1;
+	if (fscanf(file, "%ld", &number) != 1)
+		number = -1;
+	fclose(file);
+	return number;
+}
+
+static int group_write(const char *name, long number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%ld", number);
+	return put_word(GROUP, name, text);
+}
+
+/* Each would copy it, and free pages of the program for that */
+TEST_F(refused, large_section_without_memory_is_tried_once_a_second)
+{
+	struct timespec begin, end;
+	size_t attempts;
+	struct code many;
+	unsigned int i;
+
+	put_word("/sys/fs/cgroup", "cgroup.subtree_control", "+memory");
+	if (mkdir(GROUP, 0700) && errno != EEXIST)
+		SKIP(return, "no control groups, or not root");
+	if (access(GROUP "/memory.max", W_OK))
+		SKIP(return, "no memory control groups (v2)");
+	ASSERT_EQ(0, group_write("cgroup.procs", getpid()));
+	ASSERT_EQ(0, map_many(&many));
+	ASSERT_EQ(0, group_write("memory.max", read_number(GROUP "/memory.current") + SPARE));
+	ASSERT_EQ(0, trace_clear(&self->trace));
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (i = 0; i < 50; i++)
+		EXPECT_EQ(THROUGH_NOT, code_through(&self->sampler, code_fn(&many, 0)));
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	ASSERT_EQ(0, trace_read(&self->trace));
+	attempts = trace_count(&self->trace, "table_invalid", "error=-12", NULL, 0);
+	EXPECT_LT(0, attempts);
+	EXPECT_GE(2 + end.tv_sec - begin.tv_sec, attempts);
+	/* Until there is some */
+	ASSERT_EQ(0, put_word(GROUP, "memory.max", "max"));
+	while (code_through(&self->sampler, code_fn(&many, 0)) == THROUGH_NOT)
+		usleep(100 * 1000);
+	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&many, 0)));
+	ASSERT_EQ(0, put_word("/sys/fs/cgroup", "cgroup.procs", "0"));
+	rmdir(GROUP);
+}
+
+/* What a child needs that takes a stack through the code, in microseconds of its processor */
+static long child_takes(const struct code *code, long killed_after)
+{
+	struct timespec used = {};
+	struct rusage usage;
+	clockid_t clock;
+	pid_t pid = fork();
+
+	if (!pid) {
+		struct sampler sampler;
+
+		if (!sampler_open(&sampler, 0))
+			code_through(&sampler, code_fn(code, 0));
+		_exit(0);
+	}
+	if (pid < 0 || clock_getcpuclockid(pid, &clock))
+		return -1;
+	while (killed_after && used.tv_sec * 1000000 + used.tv_nsec / 1000 < killed_after &&
+	       !clock_gettime(clock, &used))
+		sched_yield();
+	if (killed_after)
+		kill(pid, SIGKILL);
+	if (wait4(pid, NULL, 0, &usage) != pid)
+		return -1;
+	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+	       usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+}
+
+TEST_F_TIMEOUT(registered, kill_does_not_wait_for_a_large_section, 120)
+{
+	struct code many;
+	long whole, killed;
+	unsigned int i;
+
+	ASSERT_EQ(0, map_many(&many));
+	whole = child_takes(&many, 0);
+	ASSERT_LT(0, whole);
+	/* This process may get no processor while the child goes on */
+	for (i = 0; i < 5; i++) {
+		killed = child_takes(&many, whole / 4);
+		ASSERT_LT(0, killed);
+		if (killed < whole / 4 * 3)
+			break;
+	}
+	EXPECT_GT(5, i);
+	TH_LOG("%ld of %ld us", killed, whole);
 }
 
 TEST_HARNESS_MAIN
