@@ -146,7 +146,7 @@ settings()
 	[ "$ARCH" = x86_64 ] || [ -z "${ONEINSN:-}" ] || rate=50
 	echo "UNWIND_STRESS_REQUESTS=${REQUESTS:-$requests}" \
 		"UNWIND_PERF_SAMPLES=${SAMPLES:-$samples}" \
-		"UNWIND_STRESS_RATE=$rate UNWIND_STEP_SECONDS=${STEP_SECONDS:-$seconds}"
+		"UNWIND_STRESS_RATE=$rate UNWIND_STEP_SECONDS=${STEP_SECONDS:-$seconds} STRICT=${STRICT:-}"
 }
 
 # selftests_on NAME KERNEL PATTERN...
@@ -220,10 +220,8 @@ test_configs()
 # A million requests and more samples, with few and with many processors
 test_stress-long()
 {
-	local cpus
-
 	for cpus in 2 4; do
-		CPUS=$cpus TIMEOUT=7200 REQUESTS=1000000 SAMPLES=100000 \
+		CPUS=$cpus TIMEOUT=7200 REQUESTS=1000000 SAMPLES=100000 STRICT=1 \
 			selftests_on "stress-$cpus-cpus" normal 'stress/*'
 	done
 }
@@ -467,8 +465,6 @@ test_style()
 # What takes hours: each patch is built, options are off, the kernel is no larger
 test_builds()
 {
-	local part
-
 	for part in size options warnings patches debian htmldocs; do
 		nested "$part" "$Q/builds.sh" "$part"
 	done

@@ -21,7 +21,7 @@ fragments()
 	local name names="base $ARCH"
 
 	[ "$KERNEL" = be ] || names+=" guest $ARCH-guest"
-	for name in $names "$KERNEL" "$NAME"; do
+	for name in $names "$BASE" "$KERNEL" "$NAME"; do
 		[ ! -e "$REPO/qemu/config/$name.config" ] || echo "$name.config"
 	done
 }
@@ -44,7 +44,7 @@ kernel_key()
 lost_options()
 {
 	awk 'FILENAME != ARGV[ARGC - 1] { if (match($0, /CONFIG_[A-Z0-9_]+/)) named[substr($0, RSTART, RLENGTH)] }
-	     /^Value requested for/ { name = $4 }
+	     /Value requested for/ && match($0, /CONFIG_[A-Z0-9_]+/) { name = substr($0, RSTART, RLENGTH) }
 	     /^Requested value:/ { off = /is not set/ }
 	     /^Actual value:/ && name in named && !(off && NF == 2) { print name }' "$@"
 }

@@ -70,7 +70,7 @@ int unwind_file_provide(struct inode *inode, enum unwind_file_kind kind, u64 *id
 			struct sframe_table *table);
 void unwind_file_free_table(struct sframe_table *table);
 int unwind_file_withdraw(u64 id);
-bool unwind_table_is_sparse(const struct sframe_table *table);
+bool unwind_table_is_sparse(const struct sframe_table *table, loff_t size);
 void unwind_file_forget_missing(void);
 void unwind_file_forget_provided(void);
 int unwind_file_list(struct unwind_table_info *infos, u32 room, u32 *bucket);

@@ -128,28 +128,30 @@ int unwind_file_withdraw(u64 id)
 	return remove_all(is_provided_as, id) ? 0 : -ENOENT;
 }
 
-/* Text of so many bytes per entry is hardly described */
-#define SPARSE		1024
+/* A file of more bytes per entry is hardly described */
+#define SPARSE		4096
 
 /**
  * unwind_table_is_sparse - does a file's own table describe next to nothing of it?
  * @table: the table
+ * @size: of the file, in bytes
  *
  * An object that was built without tables has those of what it was linked with: crt1.o, or a
  * language's library.
  *
  * Context: any.
- * Return: whether it does; false if the file has several segments of text.
+ * Return: whether it does.
  */
-bool unwind_table_is_sparse(const struct sframe_table *table)
+bool unwind_table_is_sparse(const struct sframe_table *table, loff_t size)
 {
-	return table->nr < table->place.text_size / SPARSE;
+	return table->nr < size / SPARSE;
 }
 
 static bool is_missing(const struct unwind_file *file, u64 unused)
 {
 	if (file->state == UNWIND_FILE_READY)
-		return !file->provided && !file->part.size && unwind_table_is_sparse(file->table);
+		return !file->provided && !file->part.size &&
+		       unwind_table_is_sparse(file->table, file->size);
 	return file->state == UNWIND_FILE_NONE || file->state == UNWIND_FILE_ASKED;
 }
 

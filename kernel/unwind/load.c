@@ -375,7 +375,7 @@ static struct unwind_request_item *request_for(const struct elf_source *src,
 {
 	if (!IS_ENABLED(CONFIG_UNWIND_USER_SERVICE) || table == ERR_PTR(-EAGAIN) ||
 	    !src->is_elf || !may_wait_for(file_inode(src->file)->i_sb) ||
-	    (!IS_ERR(table) && !unwind_table_is_sparse(table)))
+	    (!IS_ERR(table) && !unwind_table_is_sparse(table, src->size)))
 		return NULL;
 	return unwind_request_alloc(src->file);
 }

@@ -36,15 +36,6 @@ const struct code_file code_file_wide = {
 	.frame_table = CODE_FRAME,
 };
 
-const struct code_file code_file_sparse = {
-	.nr_texts = 1,
-	.text = { { 0x1000, 0x1000 } },
-	.table = { 0x21000, 0x21000 },
-	.frame = CODE_FRAME,
-	.frame_table = CODE_FRAME,
-	.text_size = 0x20000,
-};
-
 static uint64_t fn_vaddr(const struct code_file *file, unsigned int text,
 			 unsigned int i)
 {
@@ -81,8 +72,7 @@ static int write_headers(const struct code_file *file, int fd)
 			.p_type = PT_LOAD, .p_flags = PF_R | PF_X,
 			.p_offset = file->text[i].offset,
 			.p_vaddr = file->text[i].vaddr,
-			.p_filesz = file->text_size ?: PAGE_MAX,
-			.p_memsz = file->text_size ?: PAGE_MAX,
+			.p_filesz = PAGE_MAX, .p_memsz = PAGE_MAX,
 			.p_align = PAGE_MAX,
 		};
 	*next++ = (struct elf64_phdr){

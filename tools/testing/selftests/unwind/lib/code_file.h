@@ -28,7 +28,6 @@ struct code_segment {
  * @table: the segment of the table
  * @frame, @frame_table: frame size of the functions, and the size in the table
  * @hidden: the program headers do not say that there is a table
- * @text_size: of a segment of text in the file, if that is larger than what is mapped
  */
 struct code_file {
 	unsigned int		nr_texts;
@@ -37,7 +36,6 @@ struct code_file {
 	unsigned int		frame;
 	unsigned int		frame_table;
 	bool			hidden;
-	size_t			text_size;
 };
 
 /* One executable segment, then its table, which is right */
@@ -47,9 +45,6 @@ extern const struct code_file code_file_usual;
 #define CODE_FILE_WIDE		8192
 
 extern const struct code_file code_file_wide;
-
-/* The table describes a small part of the text */
-extern const struct code_file code_file_sparse;
 
 /* Bytes of the table */
 size_t code_file_table_size(const struct code_file *file);

@@ -217,7 +217,7 @@ TEST_F(device, file_with_a_table_of_little_is_asked_for)
 	close(self->fd);
 	code_image_unmap(&self->env.image);
 	close(self->env.fd);
-	ASSERT_EQ(0, map_file(&self->env, &code_file_sparse, OTHER_NAME));
+	ASSERT_EQ(0, map_file(&self->env, &code_file_wide, OTHER_NAME));
 	ASSERT_EQ(THROUGH, await_through(&self->env, &self->env.image));
 	self->fd = open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
