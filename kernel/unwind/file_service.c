@@ -136,8 +136,8 @@ int unwind_file_withdraw(u64 id)
  * @table: the table
  * @size: of the file, in bytes
  *
- * An object that was built without tables has those of what it was linked with: crt1.o, or a
- * language's library.
+ * An object that was built without tables can have the ones of crt1.o, or of a language's
+ * library, which it was linked with.
  *
  * Context: any.
  * Return: whether it does.

@@ -5,11 +5,11 @@
  * (sframe_table.c).  Offsets in the table are offsets in the file.
  *
  * A task that meets an unknown file loads its table, if the file is in the page cache and the
- * section is small.  Otherwise a worker reads the file, and the task goes on without
- * the table: nobody waits for a disk or a server because of a profiler.  One worker reads
- * from one file system at a time, so a file system that does not answer blocks its own loads
- * only, and four of these block all.  File systems that any user can mount get no worker.  A process has half of the
- * workers at most, and half of the places in a file system's queue.
+ * section is small.  Otherwise a worker reads the file, and the task goes on without the table:
+ * nobody waits for a disk or a server because of a profiler.  One worker reads from one file
+ * system at a time, so a file system that does not answer blocks its own loads only, and four
+ * of these block all.  File systems that any user can mount get no worker.  A process has half
+ * of the workers at most, and half of the places in a file system's queue.
  *
  * The file belongs to a process, and may lie.  It can only lie about itself: all offsets are
  * offsets in the file.  A section that a process registered (section.c) can lie about the text

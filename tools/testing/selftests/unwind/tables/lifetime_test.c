@@ -1777,7 +1777,7 @@ TEST_F(refused, large_section_without_memory_is_tried_once_a_second)
 	rmdir(GROUP);
 }
 
-/* What a child needs that takes a stack through the code, in microseconds of its processor */
+/* Processor time of a child that takes a stack through the code, in microseconds */
 static long child_takes(const struct code *code, long killed_after)
 {
 	struct timespec used = {};

@@ -3,7 +3,16 @@
 #ifndef _UNWIND_TEST_SCHED_H
 #define _UNWIND_TEST_SCHED_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #define cond_resched()			((void)0)
-#define fatal_signal_pending(task)	false
+
+static inline bool fatal_signal_pending(const void *task)
+{
+	return false;
+}
+
+#define current				NULL
 
 #endif /* _UNWIND_TEST_SCHED_H */
