@@ -22,7 +22,7 @@ export $(TEXT)
 help:
 	@echo "make demo             full stacks of real programs, beside other methods"
 	@echo "make check            the tests, 21 minutes, or 85 at first; make check-all: hours"
-	@echo "make check-NAME       one part of them"
+	@echo "make check-NAME       one of them: Documentation/core-api/unwind-testing.rst"
 	@echo "make guest CMD='...'  boot, run a command as root: its output, its status"
 	@echo "     SHARE=dir (there /mnt/share) APPEND= KERNEL=debug CPUS= MEM= ICOUNT=0"
 	@echo "     TIMEOUT= DMESG=file TURNS=1 ONEINSN=1: see qemu/guest.sh"
@@ -39,7 +39,7 @@ help:
 	@echo "make kernel, perf, programs   only build these (KERNEL=normal, debug, off...)"
 	@echo
 	@echo "ARCH=x86_64 or arm64   BASE=6.12 or mainline   KSRC=dir, an unpacked kernel"
-	@echo "CACHE=dir: where all is kept, 10 GB; else ~/.cache/unwind, under sudo root's."
+	@echo "CACHE=dir: where all is kept, 12 GB; else ~/.cache/unwind, under sudo root's."
 	@echo "sudo passes on what follows make (sudo make demo CACHE=/big), no variables"
 	@echo "in front of itself."
 

@@ -98,7 +98,7 @@ TEMPLATE=$GUEST_ROOT/usr/share/d3-flame-graph/d3-flamegraph-base.html
 # Root is needed for chroot, mounts and the ownership of the guest's files.
 need_machine()
 {
-	local free needed=10
+	local free needed=12
 
 	[ "$(id -u)" = 0 ] ||
 		die "this needs root (it makes a Debian root file system and boots it); run it with sudo."
@@ -107,7 +107,7 @@ need_machine()
 	command -v apt-get >/dev/null ||
 		die "this needs a Debian machine (12 or 13): it installs what it lacks with apt-get."
 	[ -d "$CACHE" ] || say "sources, objects and Debian go to $CACHE (CACHE=dir takes another place)"
-	mkdir -p "$LOGS" || die "cannot write to $CACHE; CACHE=dir takes another place, with 10 GB free."
+	mkdir -p "$LOGS" || die "cannot write to $CACHE; CACHE=dir takes another place, with 12 GB free."
 	free=$(df --output=avail -BG "$CACHE" | tail -1 | tr -dc 0-9)
 	[ ! -e "$CACHE/stamp/root" ] || needed=1
 	[ "$free" -ge $needed ] ||

@@ -661,7 +661,7 @@ bool sframe_table_describes_around(const struct sframe_table *table, u64 off)
 {
 	const s64 block = (s64)off >> SFRAME_BLOCK_SHIFT;
 	const s64 end = (table->span - 1) >> SFRAME_BLOCK_SHIFT;
-	const s64 first = max(block - AROUND, 0);
+	const s64 first = max_t(s64, block - AROUND, 0);
 	const s64 last = min(block + AROUND, end);
 
 	return first <= last && (u16)(table->block[last + 1] - table->block[first]) >= ENOUGH;

@@ -766,4 +766,5 @@ void test_table(void)
 	all_bad_fres();
 	test_table_edge();
 	test_table_rules();
+	test_table_task();
 }

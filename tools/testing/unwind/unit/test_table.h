@@ -31,5 +31,6 @@ void expect_rules(const struct sframe_table *table, u64 from, u64 to, u64 rule);
 
 void test_table_rules(void);
 void test_table_edge(void);
+void test_table_task(void);
 
 #endif /* _UNWIND_TEST_TEST_TABLE_H */

@@ -38,6 +38,8 @@ struct surface_done {
 /* All processes share this */
 struct surface_shared {
 	uint64_t		seed;
+	/* Operations that are left out, a bit each */
+	uint64_t		skipped;
 	atomic_uint		stop;
 	atomic_uint		errors;
 	struct surface_drawer {

@@ -10,8 +10,13 @@
  *
  * Nothing may be wrong: no report in the kernel's log, no result that differs from what a
  * drawer knows, no process that does not end.  Afterwards nothing is left of instances,
- * programs, file systems and tables.  For a failure, the last operations of each drawer are
- * printed, in the words of the program; the same seed draws them again.
+ * programs, file systems and tables.  The first failure stops all drawers, and the last
+ * operations of each are printed, in the words of the program; the same seed draws them again.
+ * UNWIND_SURFACE_JOURNAL names a file that has them, too, for kernels that do not survive.
+ *
+ * surface_reduce.sh looks for the smallest part of a program that still fails.  A part is some
+ * drawers (UNWIND_SURFACE_DRAWERS, a bit each), without some operations (UNWIND_SURFACE_SKIP),
+ * from one number up to another (UNWIND_SURFACE_FIRST, UNWIND_SURFACE_LAST).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +41,7 @@
 #include "bpf.h"
 #include "ftrace.h"
 #include "perf.h"
+#include "put.h"
 #include "stress_module.h"
 #include "surface.h"
 #include "trace.h"
@@ -48,10 +54,13 @@
 #define SHARED_FD	200
 /* Without any operation in this time, something hangs */
 #define PATIENCE	120
+/* Of the journal */
+#define JOURNAL_LINE	72
 #define NMI_RATE	200
 #define NMI_REQUESTS	500000
 
 struct surface_shared *surface;
+static int journal = -1;
 __thread unsigned int drawer;
 __thread bool in_child;
 
@@ -129,6 +138,12 @@ static void collect(void)
 	}
 }
 
+/* Operation @k in a child of operation @number; 0 is that operation */
+static void start_numbers(unsigned int number, unsigned int k)
+{
+	state = mix(surface->seed + mix((uint64_t)drawer << 48 | (uint64_t)k << 32 | (number + 1)));
+}
+
 static unsigned int draw_operation(void)
 {
 	unsigned int weight = draw(all_weights), i;
@@ -138,6 +153,21 @@ static unsigned int draw_operation(void)
 	return i;
 }
 
+/* Lines of one length, each at a place of its own */
+static void write_journal(unsigned int number, unsigned int i, int ret, bool begun)
+{
+	const unsigned int line = drawer * SURFACE_LAST + number % SURFACE_LAST;
+	char text[JOURNAL_LINE + 1];
+
+	if (journal < 0)
+		return;
+	snprintf(text, sizeof(text), "drawer %2u: %7u %-28.28s %6d%-13s", drawer, number,
+		 operations[i].name, ret, begun ? ", not ended" : "");
+	text[JOURNAL_LINE - 1] = '\n';
+	if (pwrite(journal, text, JOURNAL_LINE, line * JOURNAL_LINE) != JOURNAL_LINE)
+		journal = -1;
+}
+
 /* Not the name: other processes have it at another address */
 static void note(unsigned int number, unsigned int i, int ret, bool begun)
 {
@@ -145,13 +175,14 @@ static void note(unsigned int number, unsigned int i, int ret, bool begun)
 		.number = number, .operation = i, .ret = ret, .in_child = in_child,
 		.begun = begun,
 	};
+	write_journal(number, i, ret, begun);
 }
 
 static void operate(unsigned int number)
 {
 	const unsigned int i = draw_operation();
 
-	if (in_child && operations[i].not_in_child)
+	if (surface->skipped >> i & 1 || (in_child && operations[i].not_in_child))
 		return;
 	note(number, i, 0, true);
 	note(number, i, operations[i].operate(), false);
@@ -161,9 +192,12 @@ static void operate(unsigned int number)
 void surface_draw_in_child(unsigned int nr)
 {
 	const unsigned int number = atomic_load(&surface->drawer[drawer].next) - 1;
+	unsigned int k;
 
-	while (nr--)
+	for (k = 1; k <= nr; k++) {
+		start_numbers(number, k);
 		operate(number);
+	}
 }
 
 void surface_print_last(unsigned int i)
@@ -185,6 +219,7 @@ void surface_print_last(unsigned int i)
 
 void surface_error(const char *what, long ret)
 {
+	atomic_store(&surface->stop, 1);
 	if (atomic_fetch_add(&surface->errors, 1) < 10) {
 		printf("# seed %llu, drawer %u, operation %u%s: %s: %ld\n",
 		       (unsigned long long)surface->seed, drawer,
@@ -208,7 +243,7 @@ static void *draw_all(void *arg)
 		number = atomic_fetch_add(&own->next, 1);
 		if (number >= own->end)
 			break;
-		state = mix(surface->seed + mix(drawer * 0x100000000ULL + number + 1));
+		start_numbers(number, 0);
 		operate(number);
 	}
 	tasks_end();
@@ -346,8 +381,8 @@ static void continue_all(void)
 	}
 }
 
-/* Start processes again until all is drawn; false if something hangs */
-static bool run_all(unsigned long *samples)
+/* Start processes again until all is drawn, or something is wrong; false if something hangs */
+static bool run_all(unsigned long *samples, int klog, bool *silent)
 {
 	unsigned long done, last = 0;
 	unsigned int i, running = 0, turns = 0;
@@ -360,6 +395,10 @@ static bool run_all(unsigned long *samples)
 	while (running) {
 		*samples += drain();
 		poll(NULL, 0, 20);
+		if (*silent && !klog_silent(klog)) {
+			*silent = false;
+			surface_error("a message in the kernel's log", 0);
+		}
 		clients_change_instances(turns++);
 		done = operations_done();
 		if (done != last)
@@ -379,13 +418,12 @@ static bool run_all(unsigned long *samples)
 			if (status && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)) {
 				printf("# process %u: status %#x\n", i, status);
 				atomic_fetch_add(&surface->errors, 1);
-				surface_print_last(2 * i);
-				surface_print_last(2 * i + 1);
+				atomic_store(&surface->stop, 1);
 			}
 			atomic_store(&surface->process[i], 0);
 			/* It may have stopped one, and not continued it */
 			continue_all();
-			if (!is_done(i) && atomic_load(&surface->errors) < 10)
+			if (!is_done(i) && !atomic_load(&surface->stop))
 				running += start_process(i) > 0;
 		}
 	}
@@ -484,15 +522,39 @@ static bool start_nmis(void)
 	       module_set("clients", 1) && module_set("session", getsid(0));
 }
 
+/* Which part of the program to run: all of it, as a rule */
+static void choose_part(unsigned long all)
+{
+	const unsigned long drawers = setting("UNWIND_SURFACE_DRAWERS", ~0UL);
+	const unsigned long first = setting("UNWIND_SURFACE_FIRST", 0);
+	const unsigned long last = setting("UNWIND_SURFACE_LAST", all / SURFACE_DRAWERS);
+	unsigned int i;
+
+	surface->skipped = setting("UNWIND_SURFACE_SKIP", 0);
+	for (i = 0; i < SURFACE_DRAWERS; i++) {
+		atomic_store(&surface->drawer[i].next, first);
+		surface->drawer[i].end = drawers >> i & 1 ? last : first;
+	}
+}
+
+static void open_journal(void)
+{
+	const char *path = getenv("UNWIND_SURFACE_JOURNAL");
+
+	if (path && *path)
+		journal = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long samples = 0, all;
 	const time_t start = time(NULL);
 	struct ftrace held = {};
 	int tables, programs, klog, i;
-	bool ended, nmis;
+	bool ended, nmis, silent = true;
 
 	collect();
+	open_journal();
 	if (argc == 3 && !strcmp(argv[1], "again"))
 		return !share(true) || run_process(atoi(argv[2]));
 	if (argc == 3 && !strcmp(argv[1], "serve"))
@@ -516,17 +578,19 @@ int main(int argc, char **argv)
 		ksft_exit_skip("no perf events for all, or not root\n");
 	surface->seed = setting("UNWIND_SURFACE_SEED", time(NULL) ^ (unsigned long)getpid() << 32);
 	all = setting("UNWIND_SURFACE_OPERATIONS", OPERATIONS);
-	for (i = 0; i < SURFACE_DRAWERS; i++)
-		surface->drawer[i].end = all / SURFACE_DRAWERS;
+	choose_part(all);
 	nmis = start_nmis();
 	ksft_print_msg("UNWIND_SURFACE_SEED=%llu UNWIND_SURFACE_OPERATIONS=%lu%s\n",
 		       (unsigned long long)surface->seed, all, nmis ? ", with NMIs" : "");
 
-	ended = run_all(&samples);
+	ended = run_all(&samples, klog, &silent);
 	if (!ended || atomic_load(&surface->errors)) {
 		for (i = 0; i < SURFACE_DRAWERS; i++)
 			surface_print_last(i);
 	}
+	/* Where it hangs, into the kernel's log */
+	if (!ended)
+		put_word("/proc", "sysrq-trigger", "w");
 	for (i = 0; i < SURFACE_PROCESSES && !ended; i++)
 		kill(atomic_load(&surface->process[i]), SIGKILL);
 	if (nmis)
@@ -540,6 +604,6 @@ int main(int argc, char **argv)
 			 "no client is left\n");
 	ksft_test_result(comes_to(files_unmount, 0), "no file system is left\n");
 	ksft_test_result(comes_to(count_tables, tables), "no table is left\n");
-	ksft_test_result(klog_silent(klog), "the kernel's log is silent\n");
+	ksft_test_result(klog_silent(klog) && silent, "the kernel's log is silent\n");
 	ksft_finished();
 }
