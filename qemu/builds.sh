@@ -126,9 +126,9 @@ one()
 	for machine in x86 arm64; do
 		passes "$name: $machine, allno" "$KERNEL" build $machine $machine-allno allnoconfig "" vmlinux
 		passes "$name: $machine, on" "$KERNEL" build $machine $machine-on tinyconfig "$(guest_config $machine)" \
-			kernel/ mm/ fs/exec.o arch/$machine/ samples/
+			kernel/ mm/ fs/exec.o fs/inode.o arch/$machine/ samples/
 		passes "$name: $machine, off" "$KERNEL" build $machine $machine-off tinyconfig \
-			"$(guest_config $machine config/off.config)" kernel/ mm/ fs/exec.o arch/$machine/
+			"$(guest_config $machine config/off.config)" kernel/ mm/ fs/exec.o fs/inode.o arch/$machine/
 	done
 	passes "$name: perf" "tools/perf/ tools/lib tools/include tools/arch tools/build include/uapi" perf "$name"
 }

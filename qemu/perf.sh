@@ -67,6 +67,7 @@ get_template()
 	install -D -m 644 "$sources/$file.html" "$TEMPLATE"
 }
 
+[ "$BASE" = 6.12 ] || BASE=6.12 KSRC='' "$REPO/qemu/tree.sh" sync # both bases' guests have its perf
 once "$stamp" "$CACHE/$out/perf" key build_perf
 lock "${BUILT//\//-}-tables-tool"
 mkdir -p "$CACHE/$BUILT/tables-tool"
