@@ -124,6 +124,21 @@ static int code_stack(void)
 	return stack_of(code_fn(&code, 0));
 }
 
+/* If there was no memory for a table, it is tried again a second later */
+static int patient_code_stack(void)
+{
+	const int64_t end = now_ms() + PATIENCE_MS;
+	static bool again;
+	int ret;
+
+	do {
+		ret = code_stack();
+	} while (again && ret == LESS && now_ms() < end);
+	/* The first one is with a fault, or shows that there is none */
+	again = true;
+	return ret;
+}
+
 static bool prepare_range(void)
 {
 	return prepare_code() && !code_register(&code, KEY) && open_sampler(false);
@@ -257,7 +272,8 @@ static bool finish_overlay(void)
 	       !rmdir(OVERLAY);
 }
 
-#define RANGE	.prepare = prepare_range, .operate = code_stack, .finish = finish_del_only
+#define RANGE								\
+	.prepare = prepare_range, .operate = patient_code_stack, .finish = finish_del_only
 
 const struct site sites_stacks[] = {
 	MEMORY("stack, its buffer", "deliver unwind_deferred_work", 1, LESS,
@@ -266,7 +282,8 @@ const struct site sites_stacks[] = {
 	MEMORY("stack, table of a range", "unwind_tables_build", 7, LESS, RANGE),
 	/* The set is copied, too */
 	MEMORY("stack, table of a shared range", "unwind_tables_build", 11, LESS,
-	       .prepare = prepare_shared_range, .operate = code_stack, .finish = finish_both),
+	       .prepare = prepare_shared_range, .operate = patient_code_stack,
+	       .finish = finish_both),
 	MEMORY("stack, frames of a language", "unwind_chain_take", 1, LESS,
 	       .prepare = prepare_frames, .operate = call_sampled, .judge = judge_frames,
 	       .finish = finish_chain),
