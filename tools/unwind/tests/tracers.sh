@@ -49,10 +49,13 @@ watch_bpftrace()
 		interval:s:$WATCHED { exit(); }" >recorded
 }
 
+# perf gives up to read a process's mappings after half a second, which a busy machine may take
+SLOW="--proc-map-timeout 60000"
+
 # perf_record HZ GRAPH PID
 perf_record()
 {
-	perf record -F "$1" --call-graph "$2" -p "$3" -o data -- sleep $WATCHED &&
+	perf record $SLOW -F "$1" --call-graph "$2" -p "$3" -o data -- sleep $WATCHED &&
 		perf script -i data --no-inline -F comm,time,ip,sym >recorded
 }
 
@@ -66,7 +69,7 @@ watch_perf_deferred() { perf_record 199 fp,defer "$1"; }
 after_first_second()
 {
 	[ -e /sys/kernel/kheaders.tar.xz ] || insmod "$KERNEL/kernel/kheaders.ko"
-	perf record -F 99 -g -p "$1" -o data -- sleep 1
+	perf record $SLOW -F 99 -g -p "$1" -o data -- sleep 1
 }
 
 watch_bcc() { after_first_second "$1" && profile-bpfcc -F 99 -p "$1" -U -f $WATCHED >recorded; }
