@@ -30,6 +30,8 @@
 #define OUTER		(3 * FUNC_SIZE)
 #define BIND		(4 * FUNC_SIZE)
 #define NOWHERE		(5 * FUNC_SIZE)
+/* No stack has these: a table of few functions would say nothing about NOWHERE */
+#define OTHER		(100 * FUNC_SIZE)
 
 /* In the body of a function, after a call */
 #define BODY		16
@@ -74,6 +76,8 @@ static void write_table(struct kunit *test)
 		{ .start = PAGE_SIZE + BARE, .size = FUNC_SIZE, SFB_FRES(bare_fres) },
 		{ .start = PAGE_SIZE + OUTER, .size = FUNC_SIZE },
 		{ .start = PAGE_SIZE + BIND, .size = FUNC_SIZE, SFB_FRES(bind_fres) },
+		{ .start = PAGE_SIZE + OTHER, .size = FUNC_SIZE, SFB_FRES(mid_fres) },
+		{ .start = PAGE_SIZE + OTHER + FUNC_SIZE, .size = FUNC_SIZE, SFB_FRES(bind_fres) },
 	};
 	const struct sfb_table table = {
 		.version = 3, .flags = SFB_SORTED, .abi = ABI, SFB_FUNCS(funcs),

@@ -32,7 +32,8 @@ fails()
 	command=${TEST:-"cd /mnt/cache/out/x86_64-normal/kselftest/kselftest_install/unwind &&
 		UNWIND_MODULES=/mnt/cache/out/x86_64-${KERNEL:-debug} $(part) ./surface_test"}
 	for _ in $(seq "${TIMES:-3}"); do
-		KERNEL=${KERNEL:-debug} CMD="$command" DMESG=$log qemu/guest.sh >/dev/null 2>&1 || return 0
+		KERNEL=${KERNEL:-debug} CMD="$command" DMESG=$log \
+			qemu/guest.sh >/dev/null 2>&1 || return 0
 		! grep -Eq 'BUG[: ]|WARNING:|KASAN|KCSAN|UBSAN' "$log" || return 0
 	done
 	return 1
