@@ -33,7 +33,7 @@ static long build_killed(const struct sfb_table *section, unsigned long at)
 
 #define FRES		5000
 
-static void killed(void)
+static void killed_task(void)
 {
 	struct sfb_fre *fres = calloc(FRES, sizeof(*fres));
 	const struct sfb_func funcs[] = {
@@ -152,7 +152,7 @@ static void around(void)
 
 void test_table_task(void)
 {
-	killed();
+	killed_task();
 	killed_while_it_sorts();
 	around();
 }
