@@ -277,7 +277,8 @@ static bool finish_overlay(void)
 
 const struct site sites_stacks[] = {
 	MEMORY("stack, its buffer", "deliver unwind_deferred_work", 1, LESS,
-	       .prepare = prepare_buffer, .operate = code_stack, .finish = finish_del_only),
+	       .prepare = prepare_buffer, .operate = patient_code_stack,
+	       .finish = finish_del_only),
 	/* Two of the range, and five of a table */
 	MEMORY("stack, table of a range", "unwind_tables_build", 7, LESS, RANGE),
 	/* The set is copied, too */
