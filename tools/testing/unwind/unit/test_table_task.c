@@ -82,7 +82,7 @@ static void killed_while_it_sorts(void)
 	CHECK_EQ(build_killed(&section, 150), -EINTR);
 }
 
-/* @nr functions of a byte each, side by side: so many entries, and one more */
+/* @nr functions of a byte each, side by side: @nr entries, and one more at the end */
 static void put_funcs(struct sfb_func *funcs, u32 nr, u64 start)
 {
 	u32 i;

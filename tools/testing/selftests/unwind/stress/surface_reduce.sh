@@ -5,9 +5,9 @@
 #
 #	surface_reduce.sh SEED OPERATIONS
 #
-# Runs on the machine that has the guest, in the repository: each attempt boots one, as a
-# failure may leave nothing behind.  First drawers go, then operations, then numbers at the end
-# and at the start.  The interleaving differs each time, so a part that fails may pass: it is
+# Runs on the machine that has the guest, in the repository: each attempt boots one, because a
+# kernel may not survive a failure.  It drops drawers, then operations, then the numbers at the
+# end and at the start.  The interleaving differs each time, so a part that fails may pass: it is
 # tried TIMES (3) times.  KERNEL is the guest's (debug).  Prints the environment for
 # surface_test that runs this part.
 set -u

@@ -522,7 +522,7 @@ static bool start_nmis(void)
 	       module_set("clients", 1) && module_set("session", getsid(0));
 }
 
-/* Which part of the program to run: all of it, as a rule */
+/* Choose the part of the program to run; usually all of it */
 static void choose_part(unsigned long all)
 {
 	const unsigned long drawers = setting("UNWIND_SURFACE_DRAWERS", ~0UL);
