@@ -21,7 +21,7 @@ export $(TEXT)
 
 help:
 	@echo "make demo             full stacks of real programs, beside other methods"
-	@echo "make check            the tests, 21 minutes, or 85 at first; make check-all: hours"
+	@echo "make check            the tests, 22 minutes, or 85 at first; make check-all: hours"
 	@echo "make check-NAME       one of them: Documentation/core-api/unwind-testing.rst"
 	@echo "make guest CMD='...'  boot, run a command as root: its output, its status"
 	@echo "     SHARE=dir (there /mnt/share) APPEND= KERNEL=debug CPUS= MEM= ICOUNT=0"

@@ -129,7 +129,7 @@ int unwind_file_withdraw(u64 id)
 }
 
 /* A file of more bytes per entry is hardly described */
-#define SPARSE		4096
+#define SPARSE		2048
 
 /**
  * unwind_table_is_sparse - does a file's own table describe next to nothing of it?
