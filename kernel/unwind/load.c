@@ -307,7 +307,7 @@ static struct sframe_table *load(struct elf_source *src)
  * Context: task; waits for the file.
  * Return: the table; -ENOEXEC @file is no ELF file of this machine, or @section is no
  * SFrame section; -EOPNOTSUPP it has another version; -ENOENT it describes no text of
- * @file; -E2BIG; -ENOMEM; -EAGAIN @file cannot be read now.
+ * @file; -E2BIG; -ENOMEM; -EINTR the task was killed; -EAGAIN @file cannot be read now.
  */
 struct sframe_table *unwind_file_build(struct file *file, const void *section,
 				       size_t size, u64 vaddr)

@@ -30,6 +30,7 @@
 #include "code_register.h"
 #include "code_file.h"
 #include "image.h"
+#include "immediate_counts.h"
 #include "put.h"
 #include "run.h"
 #include "trace.h"
@@ -1720,19 +1721,6 @@ static int map_many(struct code *code)
 	free(fn);
 	code_write(code->text, CODE_FRAME);
 	return code_register(code, KEY);
-}
-
-static long read_number(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	long number = -1;
-
-	if (!file)
-		return -1;
-	if (fscanf(file, "%ld", &number) != 1)
-		number = -1;
-	fclose(file);
-	return number;
 }
 
 static int group_write(const char *name, long number)
