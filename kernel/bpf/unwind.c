@@ -31,6 +31,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/string.h>
+#include <linux/unwind_base.h>
 #include <linux/unwind_chain.h>
 #include <linux/unwind_deferred.h>
 
@@ -229,9 +230,9 @@ __bpf_kfunc int bpf_unwind_frame_name(struct bpf_unwind *unwind, u32 number,
 __bpf_kfunc_end_defs();
 
 BTF_KFUNCS_START(bpf_unwind_kfuncs)
-BTF_ID_FLAGS(func, bpf_unwind_stack, KF_TRUSTED_ARGS | KF_SLEEPABLE)
-BTF_ID_FLAGS(func, bpf_unwind_frames, KF_TRUSTED_ARGS | KF_SLEEPABLE)
-BTF_ID_FLAGS(func, bpf_unwind_frame_name, KF_TRUSTED_ARGS | KF_SLEEPABLE)
+BTF_ID_FLAGS(func, bpf_unwind_stack, KF_SLEEPABLE)
+BTF_ID_FLAGS(func, bpf_unwind_frames, KF_SLEEPABLE)
+BTF_ID_FLAGS(func, bpf_unwind_frame_name, KF_SLEEPABLE)
 BTF_KFUNCS_END(bpf_unwind_kfuncs)
 
 static const struct btf_kfunc_id_set bpf_unwind_kfunc_set = {

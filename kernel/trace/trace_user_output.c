@@ -78,7 +78,7 @@ static enum print_line_t stack_print(struct trace_iterator *iter, int flags,
 		trace_seq_puts(s, " => ");
 		trace_user_file_print(&s->seq, iter->tr, file[i], offset[i],
 				      !i || file[i] != file[i - 1]);
-		if (flags & TRACE_ITER_SYM_ADDR)
+		if (flags & TRACE_ITER(SYM_ADDR))
 			trace_seq_printf(s, " <%016lx>", ip[i]);
 		trace_seq_putc(s, '\n');
 	}

@@ -476,7 +476,7 @@ static struct trace_user_unwind *alloc_unwind(struct trace_array *tr)
  * @tr: the trace array
  *
  * Context: task, under event_mutex.
- * Return: 0; -ENOSPC there are too many clients of deferred unwinding; -ENOMEM.
+ * Return: 0; -ENOMEM; or as unwind_deferred_init(), if there are too many clients.
  */
 int trace_user_unwind_get(struct trace_array *tr)
 {

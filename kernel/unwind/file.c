@@ -323,7 +323,7 @@ void unwind_entries_keep_limit(void)
 }
 
 /* Called with the list's lock, which nests inside unwind_files_lock elsewhere: only try */
-static enum lru_status UNWIND_LRU_PARAMS(shrink_file)
+static enum lru_status shrink_file(struct list_head *item, struct list_lru_one *list, void *arg)
 {
 	struct unwind_file *file = container_of(item, struct unwind_file, lru);
 	bool spared;

@@ -83,7 +83,7 @@ static void forget(const struct inode *inode, const struct unwind_part *part)
 
 static int file_test_init(struct kunit *test)
 {
-	struct file *file = shmem_file_setup("unwind", PAGE_SIZE, UNWIND_NORESERVE);
+	struct file *file = shmem_file_setup("unwind", PAGE_SIZE, mk_vma_flags(VMA_NORESERVE_BIT));
 
 	if (IS_ERR(file))
 		return PTR_ERR(file);

@@ -71,7 +71,7 @@ static void put_file(void *file)
 static void make_file(struct kunit *test, struct mem_test *m, unsigned long size)
 {
 	m->size = size;
-	m->file = shmem_file_setup("sframe", size, UNWIND_NORESERVE);
+	m->file = shmem_file_setup("sframe", size, mk_vma_flags(VMA_NORESERVE_BIT));
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, m->file);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, put_file, m->file),
 			0);

@@ -211,7 +211,7 @@ static struct file *file_with_table(struct kunit *test, size_t size)
 	struct unwind_file *entry;
 	struct file *file;
 
-	file = shmem_file_setup("unwind", PAGE_SIZE, UNWIND_NORESERVE);
+	file = shmem_file_setup("unwind", PAGE_SIZE, mk_vma_flags(VMA_NORESERVE_BIT));
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	/* As if it were sealed: files in memory have no table otherwise */
 	entry = unwind_file_claim(file_inode(file), UNWIND_FILE_SEALED, NULL);

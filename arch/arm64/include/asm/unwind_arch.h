@@ -90,7 +90,7 @@ static inline bool unwind_arch_uaccess_okay(void)
 		return false;
 	if (system_uses_ttbr0_pan())
 		return true;
-	ttbr0 = read_sysreg(ttbr0_el1) & ~UNWIND_TTBR0_FLAGS;
+	ttbr0 = read_sysreg(ttbr0_el1) & ~(TTBRx_EL1_ASID_MASK | TTBRx_EL1_CnP_MASK);
 	return ttbr0 == phys_to_ttbr(virt_to_phys(current->mm->pgd));
 }
 

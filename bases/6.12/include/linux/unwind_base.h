@@ -3,7 +3,9 @@
 #ifndef _LINUX_UNWIND_BASE_H
 #define _LINUX_UNWIND_BASE_H
 
+#include <linux/btf.h>
 #include <linux/fs.h>
+#include <linux/list_lru.h>
 
 static inline struct file *dentry_open_nonotify(const struct path *path, int flags,
 						const struct cred *cred)
@@ -22,18 +24,33 @@ static inline unsigned long unwind_arch_uprobe_leave(unsigned long *ip, unsigned
 
 #define vdso64_image			vdso_image_64
 
-/* The flag of shmem_file_setup() */
-#define UNWIND_NORESERVE	VM_NORESERVE
+/* The flags of shmem_file_setup() */
+#define VMA_NORESERVE_BIT	VM_NORESERVE
+#define mk_vma_flags(flags)	(flags)
 
 /* The arguments of a KUnit test's parameters */
 #define UNWIND_GEN_PARAMS(name)	name##_gen_params(const void *prev, char *desc)
 
-/* The arguments of a callback of list_lru_shrink_walk() */
-#define UNWIND_LRU_PARAMS(name)						\
-	name(struct list_head *item, struct list_lru_one *list,	\
-	     spinlock_t *lock, void *arg)
+/* Callbacks of list_lru_shrink_walk() are not given the list's lock; ours have no argument */
+static inline enum lru_status unwind_lru_callback(struct list_head *item,
+						  struct list_lru_one *list,
+						  spinlock_t *lock, void *callback)
+{
+	enum lru_status (*shrink)(struct list_head *item, struct list_lru_one *list,
+				  void *arg) = callback;
+
+	return shrink(item, list, NULL);
+}
+
+#define list_lru_shrink_walk(lru, sc, callback, arg)			\
+	list_lru_shrink_walk(lru, sc, unwind_lru_callback, callback)
+
+/* The arguments of all BPF functions are checked */
+#undef KF_SLEEPABLE
+#define KF_SLEEPABLE		((1 << 4) | (1 << 5))
 
 /* Bits of arm64's TTBR0_EL1 that are no address */
-#define UNWIND_TTBR0_FLAGS	(TTBR_ASID_MASK | TTBR_CNP_BIT)
+#define TTBRx_EL1_ASID_MASK	TTBR_ASID_MASK
+#define TTBRx_EL1_CnP_MASK	TTBR_CNP_BIT
 
 #endif /* _LINUX_UNWIND_BASE_H */

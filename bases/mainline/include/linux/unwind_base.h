@@ -16,18 +16,8 @@ static inline unsigned long unwind_arch_uprobe_leave(unsigned long *ip, unsigned
 }
 #endif
 
-/* The flag of shmem_file_setup() */
-#define UNWIND_NORESERVE	mk_vma_flags(VMA_NORESERVE_BIT)
-
 /* The arguments of a KUnit test's parameters */
 #define UNWIND_GEN_PARAMS(name)						\
 	name##_gen_params(struct kunit *test, const void *prev, char *desc)
-
-/* The arguments of a callback of list_lru_shrink_walk() */
-#define UNWIND_LRU_PARAMS(name)						\
-	name(struct list_head *item, struct list_lru_one *list, void *arg)
-
-/* Bits of arm64's TTBR0_EL1 that are no address */
-#define UNWIND_TTBR0_FLAGS	(TTBRx_EL1_ASID_MASK | TTBRx_EL1_CnP_MASK)
 
 #endif /* _LINUX_UNWIND_BASE_H */
