@@ -657,6 +657,8 @@ TEST_F(uprobe_at_first, instruction_keeps_the_caller_in_immediate_stack)
 	struct sampler sampler;
 	size_t i, nr;
 
+	if (access("/proc/sys/kernel/unwind_immediate", F_OK))
+		SKIP(return, "no immediate stacks by tables");
 	ASSERT_EQ(0, uprobe_attr(&attr, (unsigned long)variant->fn, 0));
 	attr.defer_callchain = 0;
 	attr.defer_output = 0;
