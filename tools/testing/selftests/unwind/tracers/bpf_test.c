@@ -952,13 +952,17 @@ struct blocked {
 	void	*page;
 };
 
+/*
+ * A task asks by changing its name.  Where programs may sleep, as in sys_enter from 6.13 on, one
+ * that goes waits for all that sleep.
+ */
 static void *make_call(void *arg)
 {
 	const struct blocked *blocked = arg;
 	char c;
 
 	if (read(blocked->go[0], &c, 1) == 1)
-		syscall(SYS_getppid);
+		prctl(PR_SET_NAME, "asleep");
 	return NULL;
 }
 
@@ -987,9 +991,11 @@ static void blocked_child(const struct blocked *blocked)
 
 TEST(programs_go_while_one_sleeps_in_a_task)
 {
-	/* Programs in sys_enter may sleep, from 6.13 on, and wait for each other when they go */
 	struct bpf_asker asker = {
-		.at = BPF_AT_KPROBE, .where = SYSCALL("getppid"), .flags = DEFER,
+		.at = BPF_AT_RAW_TP, .where = "task_rename", .flags = DEFER,
+	}, other = {
+		.at = BPF_AT_RAW_TP, .where = "sys_enter", .syscall = SYS_getppid,
+		.tgid = getpid(), .flags = DEFER,
 	};
 	struct bpf_attached reader;
 	struct session session;
@@ -1021,8 +1027,7 @@ TEST(programs_go_while_one_sleeps_in_a_task)
 		sched_yield();
 	/* Others come, and have their stacks */
 	ASSERT_EQ(0, session_open(&session));
-	asker.tgid = getpid();
-	ASSERT_EQ(0, bpf_asker_open(&session.asker, &asker, &session.ring));
+	ASSERT_EQ(0, bpf_asker_open(&session.asker, &other, &session.ring));
 	whole_run(call_getppid, NULL, NULL);
 	EXPECT_NE(0, asked_once(&session));
 	session_close(&session);
