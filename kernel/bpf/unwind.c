@@ -131,8 +131,8 @@ static struct unwind_work unwind_client = {
  *
  * Context: any, NMI included.
  * Return: 0; 1 if a program asked for it before with this cookie; -ENOENT
- * there is no user stack; -ESRCH the task has left its program; -EOPNOTSUPP the client could
- * not be registered.
+ * there is no user stack; -ESRCH the task has left its program; -EAGAIN see
+ * unwind_deferred_request(); -EOPNOTSUPP the client could not be registered.
  */
 int bpf_unwind_request(u64 *cookie)
 {
@@ -248,7 +248,7 @@ static const struct btf_kfunc_id_set bpf_unwind_kfunc_set = {
  *   - fentry programs, sleepable ones too, do not run if they interrupt themselves
  *     on the same CPU.  While one sleeps in a page fault, the stacks of all tasks that are
  *     scheduled there would be lost;
- *   - tracepoints have no sleepable programs in this kernel;
+ *   - before 6.13, programs of tracepoints cannot sleep;
  *   - the verifier checks the type of the argument, so bpf_unwind_stack() can rely
  *     on it.
  */

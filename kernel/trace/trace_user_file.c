@@ -39,9 +39,6 @@
 
 #define USER_FILES_MAX		4096
 
-/* Numbers below this are for text that is in no file */
-#define USER_FILE_FIRST_ID	16
-
 /* Room for a path; each of its newlines may take four bytes */
 #define USER_PATH_MAX		1024
 
@@ -128,6 +125,12 @@ static u32 known_id(struct trace_user_files *files, const struct trace_user_iden
 	if (!READ_ONCE(known->met))
 		WRITE_ONCE(known->met, true);
 	return known->id;
+}
+
+/* The file, or kind of text, that has a number; call this under RCU */
+static const struct trace_user_file *file_of(const struct trace_user_files *files, u32 id)
+{
+	return id < USER_FILE_FIRST_ID ? files->text[id] : xa_load(&files->by_id, id);
 }
 
 static struct trace_user_file *alloc_file(const char *path, u32 kind)
@@ -408,7 +411,7 @@ bool trace_user_file_announce(struct trace_user_unwind *unwind,
 		return false;
 
 	guard(rcu)();
-	file = xa_load(&unwind->files.by_id, id);
+	file = file_of(&unwind->files, id);
 	if (!file || !write_file(to, file))
 		return false;
 	*slot = id;
@@ -433,7 +436,7 @@ void trace_user_file_print(struct seq_buf *s, struct trace_array *tr, u32 id,
 
 	guard(rcu)();
 	if (unwind)
-		file = xa_load(&unwind->files.by_id, id);
+		file = file_of(&unwind->files, id);
 	if (!file) {
 		seq_buf_printf(s, "file#0x%x+0x%llx", id, offset);
 		return;
@@ -459,7 +462,6 @@ void trace_user_file_print(struct seq_buf *s, struct trace_array *tr, u32 id,
  */
 int trace_user_files_init(struct trace_user_files *files, u32 first_id)
 {
-	struct trace_user_file *text;
 	u32 kind;
 
 	mutex_init(&files->lock);
@@ -469,22 +471,18 @@ int trace_user_files_init(struct trace_user_files *files, u32 first_id)
 	INIT_LIST_HEAD(&files->functions.list);
 	files->next_id = max(first_id, USER_FILE_FIRST_ID);
 
+	/* The option may be set on the kernel's command line, before there are XArrays */
 	for (kind = 0; kind < ARRAY_SIZE(text_names); kind++) {
 		if (!text_names[kind])
 			continue;
-		text = alloc_file(text_names[kind], kind);
-		if (!text)
-			break;
-		text->id = kind;
-		if (xa_err(xa_store(&files->by_id, kind, text, GFP_KERNEL))) {
-			kfree(text);
-			break;
+		files->text[kind] = alloc_file(text_names[kind], kind);
+		if (!files->text[kind]) {
+			trace_user_files_destroy(files);
+			return -ENOMEM;
 		}
+		files->text[kind]->id = kind;
 	}
-	if (kind == ARRAY_SIZE(text_names))
-		return 0;
-	trace_user_files_destroy(files);
-	return -ENOMEM;
+	return 0;
 }
 
 /**
@@ -495,9 +493,14 @@ void trace_user_files_destroy(struct trace_user_files *files)
 {
 	struct trace_user_file *file;
 	unsigned long id;
+	u32 kind;
 
 	xa_for_each(&files->by_id, id, file)
 		kfree_rcu(file, rcu);
+	for (kind = 0; kind < ARRAY_SIZE(files->text); kind++) {
+		if (files->text[kind])
+			kfree_rcu(files->text[kind], rcu);
+	}
 	xa_destroy(&files->by_id);
 	mutex_destroy(&files->lock);
 }

@@ -24,6 +24,8 @@
 
 #ifdef CONFIG_TRACE_USER_UNWIND
 
+/* Numbers below this are for text that is in no file */
+#define USER_FILE_FIRST_ID	16
 #define USER_FILE_HASH_BITS	8
 #define USER_STACK_HASH_BITS	10
 
@@ -81,6 +83,7 @@ struct trace_user_ages {
 /**
  * struct trace_user_files - the files of the user stacks of a trace array
  * @lock: held for changes
+ * @text: the kinds of text that is in no file, by their numbers
  * @by_id: from the number in the trace to &struct trace_user_file; read under RCU
  * @by_identity: files and functions; read under RCU
  * @files: by age
@@ -89,6 +92,7 @@ struct trace_user_ages {
  */
 struct trace_user_files {
 	struct mutex		lock;	/* for changes */
+	struct trace_user_file	*text[USER_FILE_FIRST_ID];
 	struct xarray		by_id;
 	DECLARE_HASHTABLE(by_identity, USER_FILE_HASH_BITS);
 	struct trace_user_ages	files;

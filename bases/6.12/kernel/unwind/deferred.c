@@ -30,7 +30,6 @@
 #include <linux/export.h>
 #include <linux/hash.h>
 #include <linux/init.h>
-#include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
@@ -202,13 +201,6 @@ int unwind_info_request(struct unwind_task_info *info, unsigned long bit,
 }
 #endif
 
-static void kick(struct irq_work *work)
-{
-	/* Nothing to do: the interrupt's own return path runs the task work */
-}
-
-static DEFINE_PER_CPU(struct irq_work, unwind_kick) = IRQ_WORK_INIT_HARD(kick);
-
 static int queue_task_work(struct unwind_task_info *info)
 {
 	int ret;
@@ -218,13 +210,8 @@ static int queue_task_work(struct unwind_task_info *info)
 		return task_work_add(current, &info->work, TWA_NMI_CURRENT);
 
 	ret = task_work_add(current, &info->work, TWA_RESUME | TWAF_NO_ALLOC);
-	/*
-	 * If interrupts are off outside of an interrupt, this may be the exit path,
-	 * after it last read the flags.  An interrupt reads them when it returns.  A task
-	 * that is being switched away from is not on the exit path.
-	 */
-	if (!ret && irqs_disabled() && !in_hardirq() && task_curr(current))
-		irq_work_queue(this_cpu_ptr(&unwind_kick));
+	if (!ret && unwind_needs_kick())
+		unwind_kick();
 	return ret;
 }
 
@@ -243,7 +230,8 @@ static int queue_task_work(struct unwind_task_info *info)
  * Context: any, NMI included. Takes no lock and reads no user memory.
  * Return: 0 the callback will come; 1 the client asked, or was called, before with
  * this cookie; -EINVAL the current task has no user stack, or @work is not
- * registered; -ESRCH the task is exiting, or has just left its program by exec.
+ * registered; -ESRCH the task is exiting, or has just left its program by exec; -EAGAIN
+ * the task is on its last steps to user space, for the same as in the request before.
  */
 int unwind_deferred_request(struct unwind_work *work, u64 *cookie)
 {
@@ -260,6 +248,8 @@ int unwind_deferred_request(struct unwind_work *work, u64 *cookie)
 	bit = READ_ONCE(work->bit);
 	if (bit < 0 || READ_ONCE(unwind_clients[bit]) != work)
 		return -EINVAL;
+	if (unlikely(unwind_is_stuck(info)))
+		return -EAGAIN;
 
 	ret = info_request(info, BIT(bit), cookie, &queue);
 	if (ret || !queue)

@@ -88,4 +88,9 @@ int unwind_info_request(struct unwind_task_info *info, unsigned long bit,
 unsigned long unwind_info_take(struct unwind_task_info *info);
 bool unwind_info_reset(struct unwind_task_info *info);
 
+/* kick.c */
+bool unwind_needs_kick(void);
+bool unwind_is_stuck(const struct unwind_task_info *info);
+void unwind_kick(void);
+
 #endif /* _KERNEL_UNWIND_DEFERRED_H */

@@ -5,10 +5,12 @@
  * While a client may want these frames, a walk takes notes, from which chain.c finds them.  The
  * notes are kept with the stack, in the task's cache, until the task's next stack: a later
  * request of the same entry into the kernel has the same frames.  So a task that was unwound
- * meanwhile has 12 kB until it exits.
+ * meanwhile has 12 kB until it exits, for which its memory cgroup is charged.
  *
  * Only the task itself uses its cache, where it may sleep.
  */
+#include <linux/minmax.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/unwind_chain.h>
 #include <linux/unwind_deferred.h>
@@ -17,17 +19,24 @@
 #include "deferred_chains.h"
 #include "walk.h"
 
+/* Frames for which notes have room: they take 4 kB */
+#define NOTES_MAX	((SZ_4K - sizeof(struct unwind_walk_notes)) / sizeof(long))
+
 /* Drop the notes of the stack before; return them if the next walk takes any */
-static struct unwind_walk_notes *begin_notes(struct unwind_cache *cache, unsigned int max)
+static struct unwind_walk_notes *begin_notes(struct unwind_cache *cache)
 {
+	const struct unwind_walk_notes empty = { .own = true };
 	struct unwind_walk_notes *notes = cache->notes;
 
 	if (notes)
 		unwind_chain_clear_notes(notes);
 	if (!unwind_chain_has_readers())
 		return NULL;
-	if (!notes)
-		notes = kzalloc(struct_size(notes, sps, max), GFP_KERNEL);
+	if (!notes) {
+		notes = kmalloc(struct_size(notes, sps, NOTES_MAX), unwind_notes_gfp(&empty));
+		if (notes)
+			*notes = empty;
+	}
 	cache->notes = notes;
 	return notes;
 }
@@ -36,17 +45,17 @@ static struct unwind_walk_notes *begin_notes(struct unwind_cache *cache, unsigne
  * unwind_cache_walk - take the stack of the current task
  * @cache: the task's
  * @trace: set; with room for @max entries
- * @max: the most frames, always the same number
+ * @max: the most frames
  *
  * Context: task, may sleep and fault.
  */
 void unwind_cache_walk(struct unwind_cache *cache, struct unwind_stacktrace *trace,
 		       unsigned int max)
 {
-	struct unwind_walk_notes *notes = begin_notes(cache, max);
+	struct unwind_walk_notes *notes = begin_notes(cache);
 
 	if (notes)
-		unwind_walk(trace, max, notes);
+		unwind_walk(trace, min(max, NOTES_MAX), notes);
 	else
 		unwind_user(trace, max);
 }

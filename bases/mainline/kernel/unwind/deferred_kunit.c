@@ -20,7 +20,7 @@ static const struct pt_regs user_regs = { .cs = __USER_CS, .ss = __USER_DS };
 static const struct pt_regs user_regs = { .pstate = PSR_MODE_EL0t };
 #endif
 
-static int request(struct unwind_work *work, u64 *cookie)
+static int request_as(unsigned int flags, struct unwind_work *work, u64 *cookie)
 {
 	struct pt_regs *regs = task_pt_regs(current);
 	const struct pt_regs saved = *regs;
@@ -29,11 +29,16 @@ static int request(struct unwind_work *work, u64 *cookie)
 	/* Nobody else may take it for a user task */
 	guard(irqsave)();
 	*regs = user_regs;
-	current->flags &= ~PF_KTHREAD;
+	current->flags ^= PF_KTHREAD | flags;
 	ret = unwind_deferred_request(work, cookie);
-	current->flags |= PF_KTHREAD;
+	current->flags ^= PF_KTHREAD | flags;
 	*regs = saved;
 	return ret;
+}
+
+static int request(struct unwind_work *work, u64 *cookie)
+{
+	return request_as(0, work, cookie);
 }
 
 static void take_back(void)
@@ -52,7 +57,7 @@ static void callback(struct unwind_work *work, struct unwind_stacktrace *trace, 
 static void cancelled_client_is_refused(struct kunit *test)
 {
 	struct unwind_task_info *info = &current->unwind_info;
-	struct unwind_work work;
+	struct unwind_work work = {};
 	u64 cookie;
 	int ret;
 
@@ -69,8 +74,21 @@ static void cancelled_client_is_refused(struct kunit *test)
 	take_back();
 }
 
+/* It may have the registers of its creator, and never goes to user space */
+static void user_worker_is_refused(struct kunit *test)
+{
+	struct unwind_work work = {};
+	u64 cookie;
+
+	KUNIT_ASSERT_EQ(test, unwind_deferred_init(&work, callback), 0);
+	KUNIT_EXPECT_EQ(test, request_as(PF_USER_WORKER, &work, &cookie), -EINVAL);
+	take_back();
+	unwind_deferred_cancel(&work);
+}
+
 static struct kunit_case deferred_cases[] = {
 	KUNIT_CASE(cancelled_client_is_refused),
+	KUNIT_CASE(user_worker_is_refused),
 	{}
 };
 

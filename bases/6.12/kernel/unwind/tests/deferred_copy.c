@@ -19,7 +19,6 @@
 #include <linux/export.h>
 #include <linux/hash.h>
 #include <linux/init.h>
-#include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
@@ -110,18 +109,16 @@ do {									\
 #define this_cpu_xchg(v, n)	VALUE("xchg", xchg(per_cpu_ptr(&(v), model.cpu), n))
 #undef smp_processor_id
 #define smp_processor_id()	(model.cpu)
-#undef irq_work_queue
-#define irq_work_queue(work)	DO("irq_work_queue", ((void)(work), model_raise_irq()))
+#define unwind_kick()		DO("irq_work_queue", model_raise_irq())
 
 /* The context */
 #undef current
 #define current			(model.task)
 #undef in_nmi
 #define in_nmi()		(model.nmi)
-#undef in_hardirq
-#define in_hardirq()		(model.hardirq)
-#undef irqs_disabled
-#define irqs_disabled()		model_irqs_disabled()
+/* Its program makes steps */
+#define unwind_needs_kick()	(model_irqs_disabled() && !model.hardirq)
+#define unwind_is_stuck(info)	((void)(info), false)
 #undef lockdep_assert_irqs_disabled
 #define lockdep_assert_irqs_disabled() \
 	model_expect(model_irqs_disabled(), "interrupts are on")
@@ -159,7 +156,6 @@ DEFINE_LOCK_GUARD_1(model_mutex, struct mutex, ((void)_T->lock, model_lock()), m
 #undef kvfree_rcu
 #define kvfree_rcu(p, ...)	DO("kvfree_rcu", model_free(p))
 #define jiffies			(model.jiffies)
-#define task_curr(task)		((void)(task), true)
 /* There is one thread; a number stands for it */
 #define find_ge_pid(nr, ns) \
 	((void)(ns), (struct pid *)((nr) == 1 ? model.task : NULL))
