@@ -13,7 +13,7 @@
 
 /*
  * syscall0_at(): a system call without arguments; *@ip is its return address.
- * syscall3_at(), syscall4_at(): with 3 or 4 arguments; *@ip is written before the call.
+ * syscall3_at() ... syscall5_at(): with 3 to 5 arguments; *@ip is written before the call.
  */
 
 #if defined(__x86_64__)
@@ -35,9 +35,10 @@ syscall0_at(long nr, unsigned long *ip)
 }
 
 static __always_inline long
-syscall4_at(long nr, long a, long b, long c, long d, unsigned long *ip)
+syscall5_at(long nr, long a, long b, long c, long d, long e, unsigned long *ip)
 {
 	register long r10 asm("r10") = d;
+	register long r8 asm("r8") = e;
 	unsigned long at;
 	long ret;
 
@@ -46,7 +47,7 @@ syscall4_at(long nr, long a, long b, long c, long d, unsigned long *ip)
 		     "syscall\n"
 		     "1:"
 		     : "=a"(ret), [at] "=&r"(at), [ip] "=m"(*ip)
-		     : "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10)
+		     : "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
 		     : "rcx", "r11", "memory");
 	return ret;
 }
@@ -71,13 +72,14 @@ syscall0_at(long nr, unsigned long *ip)
 }
 
 static __always_inline long
-syscall4_at(long nr, long a, long b, long c, long d, unsigned long *ip)
+syscall5_at(long nr, long a, long b, long c, long d, long e, unsigned long *ip)
 {
 	register long x8 asm("x8") = nr;
 	register long x0 asm("x0") = a;
 	register long x1 asm("x1") = b;
 	register long x2 asm("x2") = c;
 	register long x3 asm("x3") = d;
+	register long x4 asm("x4") = e;
 	unsigned long at;
 
 	asm volatile("adr %[at], 1f\n\t"
@@ -85,7 +87,7 @@ syscall4_at(long nr, long a, long b, long c, long d, unsigned long *ip)
 		     "svc #0\n"
 		     "1:"
 		     : "+r"(x0), [at] "=&r"(at), [ip] "=m"(*ip)
-		     : "r"(x1), "r"(x2), "r"(x3), "r"(x8)
+		     : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x8)
 		     : "memory");
 	return x0;
 }
@@ -93,6 +95,12 @@ syscall4_at(long nr, long a, long b, long c, long d, unsigned long *ip)
 #else
 #error "not an architecture that is unwound"
 #endif
+
+static __always_inline long
+syscall4_at(long nr, long a, long b, long c, long d, unsigned long *ip)
+{
+	return syscall5_at(nr, a, b, c, d, 0, ip);
+}
 
 static __always_inline long
 syscall3_at(long nr, long a, long b, long c, unsigned long *ip)

@@ -129,6 +129,9 @@ static void set_frame(char *code, unsigned int frame)
 #define IN_FRAME(size)	{ 16 + (size), -8, -16 }
 #endif
 
+/* For tests that need the address of an instruction */
+asm(".globl	fn_begin, fn_pushed, fn_in_frame, fn_left, fn_popped\n");
+
 static size_t code_size(void)
 {
 	return fn_end - fn_begin;
