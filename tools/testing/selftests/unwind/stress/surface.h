@@ -25,6 +25,11 @@
 #define SURFACE_DRAWERS		(SURFACE_PROCESSES * SURFACE_THREADS)
 #define SURFACE_LAST		16
 #define SURFACE_OPERATIONS	64
+/* The descriptor of what is shared, across exec */
+#define SURFACE_FD		200
+
+/* One for each process */
+#define SURFACE_INSTANCE	"/sys/kernel/tracing/instances/unwind-surface-%u"
 
 /* An operation, for the report of a failure */
 struct surface_done {
@@ -96,6 +101,10 @@ void tasks_end(void);
 void clients_end(void);
 /* This process is a new child, which has no buffers of events */
 void clients_in_child(void);
+struct perf_event_attr;
+/* Choose how stacks are taken; open an event of this thread, which other operations use */
+void clients_choose_mode(struct perf_event_attr *attr);
+int clients_open_event(const struct perf_event_attr *attr);
 /* Call some code that the drawer has mapped */
 int memory_call(void);
 

@@ -27,7 +27,6 @@
 
 #define EVENTS		3
 #define PAGES		8
-#define INSTANCE	"/sys/kernel/tracing/instances/unwind-surface-%u"
 #define HIST		"hist:keys=stack.userstack"
 #define SECTION_MAX	4096
 
@@ -76,8 +75,7 @@ static int choose_event(struct perf_event_attr *attr)
 	return 0;
 }
 
-/* How stacks are taken */
-static void choose_mode(struct perf_event_attr *attr)
+void clients_choose_mode(struct perf_event_attr *attr)
 {
 	const uint32_t mode = draw(5);
 
@@ -98,28 +96,37 @@ static void choose_mode(struct perf_event_attr *attr)
 	attr->sample_max_stack = one_in(2) ? draw(128) : 0;
 }
 
-static int open_event(void)
+/* A spoilt attribute may name another event, which may be very frequent */
+static void spoil_event(struct perf_event_attr *attr)
+{
+	if (one_in(4) && spoil(attr, sizeof(*attr)) && !attr->freq &&
+	    attr->sample_period < 100000 && attr->type == PERF_TYPE_SOFTWARE)
+		attr->sample_period += 100000;
+}
+
+int clients_open_event(const struct perf_event_attr *attr)
 {
 	const unsigned int i = draw(EVENTS);
-	struct perf_event_attr attr;
-	bool spoilt;
 
 	init_events();
 	close_event(i);
-	if (choose_event(&attr))
-		return -ENOENT;
-	choose_mode(&attr);
-	spoilt = one_in(4) && spoil(&attr, sizeof(attr));
-	/* A spoilt attribute may name another event, which may be very frequent */
-	if (spoilt && !attr.freq && attr.sample_period < 100000 &&
-	    attr.type == PERF_TYPE_SOFTWARE)
-		attr.sample_period += 100000;
-	events[i].fd = event_open(&attr, 0, -1);
+	events[i].fd = event_open(attr, 0, -1);
 	if (events[i].fd < 0)
 		return -errno;
 	/* This fails for inherited events: they cannot have the buffer of one task */
 	ring_map(&events[i].ring, events[i].fd, PAGES);
 	return 0;
+}
+
+static int open_event(void)
+{
+	struct perf_event_attr attr;
+
+	if (choose_event(&attr))
+		return -ENOENT;
+	clients_choose_mode(&attr);
+	spoil_event(&attr);
+	return clients_open_event(&attr);
 }
 
 static int change_event(void)
@@ -256,7 +263,7 @@ static int change_instance(void)
 	const unsigned int n = draw(ARRAY_SIZE(changes));
 	char dir[128], value[64];
 
-	snprintf(dir, sizeof(dir), INSTANCE, drawer / SURFACE_THREADS);
+	snprintf(dir, sizeof(dir), SURFACE_INSTANCE, drawer / SURFACE_THREADS);
 	snprintf(value, sizeof(value), "%s", changes[n].value);
 	if (n == 6)
 		snprintf(value, sizeof(value), "id == %d", (int)SYS_getppid);
@@ -273,7 +280,7 @@ static int read_instance(void)
 	unsigned int i;
 	int fd, len;
 
-	len = snprintf(path, sizeof(path), INSTANCE, drawer / SURFACE_THREADS);
+	len = snprintf(path, sizeof(path), SURFACE_INSTANCE, drawer / SURFACE_THREADS);
 	snprintf(path + len, sizeof(path) - len, "/%s", files[n]);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
@@ -292,7 +299,7 @@ void clients_change_instances(unsigned int number)
 {
 	char dir[128];
 
-	snprintf(dir, sizeof(dir), INSTANCE, number % SURFACE_PROCESSES);
+	snprintf(dir, sizeof(dir), SURFACE_INSTANCE, number % SURFACE_PROCESSES);
 	if (mkdir(dir, 0700) && number / SURFACE_PROCESSES % 4 == 0)
 		rmdir(dir);
 }
@@ -304,7 +311,7 @@ bool clients_clean(void)
 	unsigned int i;
 
 	for (i = 0; i < SURFACE_PROCESSES; i++) {
-		snprintf(dir, sizeof(dir), INSTANCE, i);
+		snprintf(dir, sizeof(dir), SURFACE_INSTANCE, i);
 		clean &= !rmdir(dir) || errno == ENOENT;
 	}
 	return clean;

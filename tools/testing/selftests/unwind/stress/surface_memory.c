@@ -22,36 +22,13 @@
 #include "call.h"
 #include "code_register.h"
 #include "code_file.h"
-#include "image.h"
 #include "surface.h"
+#include "surface_slots.h"
 #include "../../kselftest.h"
 
-#define SLOTS		4
-#define SLOT_SIZE	0x1000000UL
-#define SLOT_AT(i)	(0x10000000000UL + 0x100000000UL * drawer + SLOT_SIZE * (i))
-#define TABLE_OFFSET	0x100000UL
-#define ELSEWHERE	0x800000UL
-#define FUNCTIONS	4
 #define FRAMES		8
 
-enum kind { NOTHING, ANONYMOUS, SEALED, FILE_IN_TMPFS, FILE_SERVED, FILE_OVERLAID, KINDS };
-
-/*
- * @whole: nothing of it was unmapped
- * @callable: the code is there
- * @registered: under a key of the slot; nobody knows, if its memory was unmapped in part
- */
-struct slot {
-	enum kind		kind;
-	struct code		code;
-	struct code_image	image;
-	int			fd;
-	bool			whole;
-	bool			callable;
-	bool			registered;
-};
-
-static __thread struct slot slots[SLOTS];
+__thread struct slot slots[SLOTS];
 static __thread bool has_chain;
 
 static uint64_t key_of(unsigned int i)
@@ -59,12 +36,23 @@ static uint64_t key_of(unsigned int i)
 	return 1 + drawer * SLOTS + i;
 }
 
+unsigned int find_slot(bool (*fits)(const struct slot *slot))
+{
+	const unsigned int first = draw(SLOTS);
+	unsigned int n;
+
+	for (n = 0; n < SLOTS; n++)
+		if (fits(&slots[(first + n) % SLOTS]))
+			return (first + n) % SLOTS;
+	return SLOTS;
+}
+
 static size_t page(void)
 {
 	return sysconf(_SC_PAGESIZE);
 }
 
-static int expect(const char *what, int ret, int expected)
+int expect(const char *what, int ret, int expected)
 {
 	if (ret != expected)
 		surface_error(what, ret);
@@ -80,11 +68,16 @@ static void leaf(struct notes *notes)
 	notes->nr = 0;
 }
 
-static void call_code(chain_fn fn)
+void call_code_with(chain_fn fn, chain_fn innermost)
 {
-	struct notes notes = { .nr_next = 1, .next = { fn, leaf } };
+	struct notes notes = { .nr_next = 1, .next = { fn, innermost } };
 
 	fn(&notes);
+}
+
+void call_code(chain_fn fn)
+{
+	call_code_with(fn, leaf);
 }
 
 /*
@@ -98,7 +91,7 @@ static void forget(struct slot *slot)
 	*slot = (struct slot){ .fd = -1 };
 }
 
-static void clear(unsigned int i)
+void clear_slot(unsigned int i)
 {
 	struct slot *slot = &slots[i];
 
@@ -142,7 +135,7 @@ static const struct code_file *some_file(void)
 	return &file;
 }
 
-static int open_file(enum kind kind)
+static int open_file(enum slot_kind kind)
 {
 	switch (kind) {
 	case SEALED:
@@ -159,11 +152,11 @@ static int open_file(enum kind kind)
 static int map_slot(void)
 {
 	const unsigned int i = draw(SLOTS);
-	const enum kind kind = 1 + draw(KINDS - 1);
+	const enum slot_kind kind = 1 + draw(KINDS - 1);
 	struct slot *slot = &slots[i];
 	int ret;
 
-	clear(i);
+	clear_slot(i);
 	if (kind == ANONYMOUS) {
 		ret = map_anonymous(i);
 	} else {
@@ -180,13 +173,13 @@ static int map_slot(void)
 	return ret ? expect("map", -errno, 0) : 0;
 }
 
-static void *text_of(unsigned int i)
+void *text_of(unsigned int i)
 {
 	return slots[i].kind == ANONYMOUS ? slots[i].code.text :
 	       slots[i].image.base + code_file_usual.text[0].vaddr;
 }
 
-static void *table_of(unsigned int i)
+void *table_of(unsigned int i)
 {
 	return slots[i].kind == ANONYMOUS ? slots[i].code.table :
 	       slots[i].image.base + code_file_usual.table.vaddr;
@@ -215,7 +208,7 @@ static int unmap_slot(void)
 	slot->whole = false;
 	slot->registered = false;
 	if (which == 0)
-		clear(i);
+		clear_slot(i);
 	if (which == 1) {
 		slot->callable = false;
 		return expect("munmap", munmap(text_of(i), page()) ? -errno : 0, 0);
@@ -332,7 +325,7 @@ static int leave_to_userfaultfd(void)
  * Registering
  */
 
-static struct unwind_table_attr attr_of(unsigned int i)
+struct unwind_table_attr attr_of_slot(unsigned int i)
 {
 	return (struct unwind_table_attr){
 		.format = UNWIND_FORMAT_SFRAME,
@@ -361,7 +354,7 @@ static int add_table(void)
 
 	if (!slot->whole)
 		return 1;
-	attr = attr_of(i);
+	attr = attr_of_slot(i);
 	spoilt = spoil(&attr, sizeof(attr));
 	/* Its key may be another drawer's, which has to find what it has registered */
 	if (spoilt)

@@ -50,8 +50,6 @@
 #define OPERATIONS	1000
 #define MAX_CPUS	8
 #define PAGES		64
-/* The descriptor of what is shared, across exec */
-#define SHARED_FD	200
 /* Without any operation in this time, something hangs */
 #define PATIENCE	120
 /* Of the journal */
@@ -487,15 +485,15 @@ static unsigned long setting(const char *name, unsigned long usual)
 /* Of the main process first, and @again of a program that a process executes */
 static bool share(bool again)
 {
-	int fd = SHARED_FD;
+	int fd = SURFACE_FD;
 
 	if (!again) {
 		fd = memfd_create("surface", 0);
-		if (fd < 0 || ftruncate(fd, sizeof(*surface)) || dup2(fd, SHARED_FD) < 0)
+		if (fd < 0 || ftruncate(fd, sizeof(*surface)) || dup2(fd, SURFACE_FD) < 0)
 			return false;
 		close(fd);
 	}
-	surface = mmap(NULL, sizeof(*surface), PROT_READ | PROT_WRITE, MAP_SHARED, SHARED_FD, 0);
+	surface = mmap(NULL, sizeof(*surface), PROT_READ | PROT_WRITE, MAP_SHARED, SURFACE_FD, 0);
 	if (surface == MAP_FAILED)
 		printf("# no memory is shared: %s\n", strerror(errno));
 	return surface != MAP_FAILED;
