@@ -90,6 +90,7 @@ extern const struct surface_operation surface_memory[];
 extern const struct surface_operation surface_tasks[];
 extern const struct surface_operation surface_clients[];
 extern const struct surface_operation surface_files[];
+extern const struct surface_operation surface_text[];
 
 /* Draw some operations that a child may do */
 void surface_draw_in_child(unsigned int nr);

@@ -140,6 +140,8 @@ static int open_file(enum slot_kind kind)
 	switch (kind) {
 	case SEALED:
 		return code_file_memfd(some_file());
+	case UNSEALED:
+		return code_file_unsealed(some_file());
 	case FILE_SERVED:
 		return files_open_served(one_in(2));
 	case FILE_OVERLAID:
@@ -280,21 +282,40 @@ static int advise_slot(void)
 	return memory_call();
 }
 
+/* A sealed memfd cannot be written again; and a child would take the text from its parent, too */
+static bool can_truncate(const struct slot *slot)
+{
+	return slot->whole && (slot->kind == FILE_IN_TMPFS ||
+			       (slot->kind == UNSEALED && slot->callable && !in_child));
+}
+
 /* Without, or with other contents for a while: nobody but the kernel reads them meanwhile */
 static int truncate_slot(void)
 {
-	const unsigned int i = draw(SLOTS);
+	const unsigned int i = draw(SLOTS), pages = draw(4);
+	const bool hole = one_in(4);
 	struct slot *slot = &slots[i];
 	struct code_file file = *some_file();
+	int ret;
 
-	if (slot->kind != FILE_IN_TMPFS || !slot->whole)
-		return 1;
-	if (ftruncate(slot->fd, draw(4) * page()))
-		return expect("ftruncate", -errno, 0);
-	syscall(SYS_getppid);
 	file.frame = one_in(2) ? CODE_FRAME : CODE_FRAME_OTHER;
 	file.frame_table = file.frame;
-	return expect("rewrite", code_file_write(&file, slot->fd) ? -errno : 0, 0);
+	if (!can_truncate(slot))
+		return 1;
+	if (hole)
+		ret = fallocate(slot->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				pages * page(), page());
+	else
+		ret = ftruncate(slot->fd, pages * page());
+	if (ret)
+		return slot->kind == UNSEALED ? -errno : expect("truncate", -errno, 0);
+	syscall(SYS_getppid);
+	ret = code_file_write(&file, slot->fd) ? -errno : 0;
+	if (ret && slot->kind == UNSEALED)
+		slot->callable = false;
+	else
+		expect("rewrite", ret, 0);
+	return ret;
 }
 
 /* A page that only a handler of faults could bring in, and there is none */

@@ -5,6 +5,7 @@
  *	SLOT_AT(i)	a file of code, or the code in anonymous memory
  *	+ TABLE_OFFSET	the table of the latter
  *	+ ELSEWHERE	text that was moved
+ *	+ WRITABLE	the same file, shared and writable
  */
 #ifndef SELFTEST_UNWIND_SURFACE_SLOTS_H
 #define SELFTEST_UNWIND_SURFACE_SLOTS_H
@@ -21,10 +22,12 @@
 #define SLOT_AT(i)	(DRAWER_AT(drawer) + SLOT_SIZE * (i))
 #define TABLE_OFFSET	0x100000UL
 #define ELSEWHERE	0x800000UL
+#define WRITABLE	0xc00000UL
 #define FUNCTIONS	4
+#define TEXT_BYTES	(CODE_STRIDE * FUNCTIONS)
 
 enum slot_kind {
-	NOTHING, ANONYMOUS, SEALED, FILE_IN_TMPFS, FILE_SERVED, FILE_OVERLAID, KINDS
+	NOTHING, ANONYMOUS, SEALED, UNSEALED, FILE_IN_TMPFS, FILE_SERVED, FILE_OVERLAID, KINDS
 };
 
 /*

@@ -115,7 +115,7 @@ bool spoil(void *what, size_t size)
  */
 
 static const struct surface_operation * const lists[] = {
-	surface_memory, surface_tasks, surface_clients, surface_files,
+	surface_memory, surface_tasks, surface_clients, surface_files, surface_text,
 };
 
 static struct surface_operation operations[SURFACE_OPERATIONS];
