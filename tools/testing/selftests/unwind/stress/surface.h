@@ -91,6 +91,7 @@ extern const struct surface_operation surface_tasks[];
 extern const struct surface_operation surface_clients[];
 extern const struct surface_operation surface_files[];
 extern const struct surface_operation surface_text[];
+extern const struct surface_operation surface_probes[];
 
 /* Draw some operations that a child may do */
 void surface_draw_in_child(unsigned int nr);
@@ -106,6 +107,8 @@ struct perf_event_attr;
 /* Choose how stacks are taken; open an event of this thread, which other operations use */
 void clients_choose_mode(struct perf_event_attr *attr);
 int clients_open_event(const struct perf_event_attr *attr);
+/* No uprobe is left, when this returns */
+void probes_end(void);
 /* Call some code that the drawer has mapped */
 int memory_call(void);
 

@@ -302,6 +302,7 @@ static int truncate_slot(void)
 	file.frame_table = file.frame;
 	if (!can_truncate(slot))
 		return 1;
+	probes_end();
 	if (hole)
 		ret = fallocate(slot->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 				pages * page(), page());

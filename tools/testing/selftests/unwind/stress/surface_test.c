@@ -116,6 +116,7 @@ bool spoil(void *what, size_t size)
 
 static const struct surface_operation * const lists[] = {
 	surface_memory, surface_tasks, surface_clients, surface_files, surface_text,
+	surface_probes,
 };
 
 static struct surface_operation operations[SURFACE_OPERATIONS];
@@ -245,6 +246,7 @@ static void *draw_all(void *arg)
 		operate(number);
 	}
 	tasks_end();
+	probes_end();
 	clients_end();
 	return NULL;
 }
