@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,10 @@
 #include <unistd.h>
 #include <linux/unwind.h>
 
+#include "call.h"
+#include "code_register.h"
 #include "surface.h"
+#include "surface_slots.h"
 #include "../../kselftest.h"
 
 #define REQUEST		(SIGRTMIN + 3)
@@ -237,7 +241,7 @@ static int wait_for(pid_t pid)
 {
 	int status;
 
-	while (waitpid(pid, &status, 0) != pid) {
+	while (waitpid(pid, &status, __WALL) != pid) {
 		if (errno != EINTR)
 			return -errno;
 	}
@@ -283,6 +287,90 @@ static int vfork_exec(void)
 		_exit(1);
 	}
 	return pid < 0 ? -errno : wait_for(pid);
+}
+
+/*
+ * Processes that share the memory
+ */
+
+enum sharer_end { BY_EXIT, BY_EXIT_GROUP, BY_EXEC, BY_SIGNAL, SHARER_ENDS };
+
+struct sharer {
+	struct unwind_table_attr	attr;
+	enum sharer_end			end;
+	unsigned int			calls;
+};
+
+static struct sharer sharers[SURFACE_DRAWERS];
+static char sharer_stacks[SURFACE_DRAWERS][STACK_SIZE] __aligned(16);
+
+/*
+ * The process has the drawer's thread-local variables, and so its errno, which the C library's
+ * system calls would change.
+ */
+static int share(void *arg)
+{
+	static const char * const args[] = { "true", NULL };
+	const struct sharer *of = arg;
+	unsigned long ip;
+	unsigned int i;
+
+	syscall3_at(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, &ip);
+	if (of->attr.key)
+		syscall5_at(SYS_prctl, PR_UNWIND_TABLE, PR_UNWIND_TABLE_ADD, (long)&of->attr,
+			    sizeof(of->attr), 0, &ip);
+	for (i = 0; i < of->calls; i++)
+		syscall0_at(SYS_getppid, &ip);
+	if (of->end == BY_EXIT_GROUP)
+		syscall3_at(SYS_exit_group, 0, 0, 0, &ip);
+	if (of->end == BY_EXEC)
+		syscall3_at(SYS_execve, (long)"/bin/true", (long)args, (long)environ, &ip);
+	return of->end == BY_EXEC;
+}
+
+/* With CLONE_VFORK the drawer sleeps until the process ends, and could not kill it */
+static int draw_flags(enum sharer_end end)
+{
+	int flags = CLONE_VM | (one_in(4) ? 0 : SIGCHLD);
+
+	if (one_in(3) && end != BY_SIGNAL)
+		flags |= CLONE_VFORK;
+	if (one_in(2))
+		flags |= CLONE_FILES | CLONE_FS;
+	if (one_in(2))
+		flags |= CLONE_SIGHAND;
+	return flags;
+}
+
+/* The process registers the code of a slot, if there is some; meanwhile the drawer calls code */
+static int share_memory(void)
+{
+	const unsigned int i = find_slot(is_there), nr = draw(4);
+	const enum sharer_end end = draw(SHARER_ENDS);
+	const int flags = draw_flags(end);
+	struct sharer *of = &sharers[drawer];
+	unsigned int n;
+	int status;
+	pid_t pid;
+
+	*of = (struct sharer){ .end = end, .calls = end == BY_SIGNAL ? 100000 : draw(64) };
+	if (i < SLOTS) {
+		of->attr = attr_of_slot(i);
+		of->attr.key = 2000 + drawer;
+	}
+	pid = clone(share, sharer_stacks[drawer] + STACK_SIZE, flags, of);
+	if (pid < 0)
+		return -errno;
+	for (n = 0; n < nr; n++)
+		memory_call();
+	if (end == BY_SIGNAL)
+		kill(pid, SIGKILL);
+	status = wait_for(pid);
+	if (status && !(end == BY_SIGNAL && status == SIGKILL))
+		surface_error("status of a process that shares the memory", status);
+	if (of->attr.key)
+		unwind_table_del(of->attr.key);
+	return 0;
 }
 
 static int exec_self(void)
@@ -398,6 +486,7 @@ const struct surface_operation surface_tasks[] = {
 	{ "self disable", 3, opt_out },
 	{ "fork", 4, fork_child, true },
 	{ "vfork", 2, vfork_exec },
+	{ "shared memory", 3, share_memory },
 	{ "exec", 2, exec_self, true },
 	{ "exit", 2, exit_self, true },
 	{ "kill", 2, kill_other, true },
