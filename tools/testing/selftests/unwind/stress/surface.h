@@ -25,6 +25,7 @@
 #define SURFACE_DRAWERS		(SURFACE_PROCESSES * SURFACE_THREADS)
 #define SURFACE_LAST		16
 #define SURFACE_OPERATIONS	64
+#define SURFACE_SETTINGS	3
 /* The descriptor of what is shared, across exec */
 #define SURFACE_FD		200
 
@@ -59,6 +60,12 @@ struct surface_shared {
 	atomic_ulong		restarts;
 	/* File servers that run */
 	atomic_int		servers;
+	/* The sysctls before the test */
+	long			usual[SURFACE_SETTINGS];
+	/* A process could have few ranges at some time, so the kernel may have refused some */
+	atomic_bool		few_ranges;
+	/* The root of the control groups; empty without them */
+	char			groups[64];
 };
 
 extern struct surface_shared *surface;
@@ -92,6 +99,7 @@ extern const struct surface_operation surface_clients[];
 extern const struct surface_operation surface_files[];
 extern const struct surface_operation surface_text[];
 extern const struct surface_operation surface_probes[];
+extern const struct surface_operation surface_settings[];
 
 /* Draw some operations that a child may do */
 void surface_draw_in_child(unsigned int nr);
@@ -126,5 +134,16 @@ int files_serve(int fd);
 /* Trace instances outlive processes.  Remove them all; true if there is none */
 void clients_change_instances(unsigned int number);
 bool clients_clean(void);
+
+/*
+ * The main process saves and restores the sysctls, and makes and removes control groups:
+ * drawers may be killed before they have undone anything.
+ */
+void settings_save(void);
+void settings_restore(void);
+void groups_start(void);
+void groups_change(unsigned int number);
+/* Remove all groups, and count the ones that are still there */
+int groups_remove(void);
 
 #endif /* SELFTEST_UNWIND_SURFACE_H */

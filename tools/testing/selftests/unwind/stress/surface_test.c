@@ -10,9 +10,10 @@
  *
  * Nothing may be wrong: no report in the kernel's log, no result that differs from what a
  * drawer knows, no process that does not end.  Afterwards nothing is left of instances,
- * programs, file systems and tables.  The first failure stops all drawers, and the last
- * operations of each are printed, in the words of the program; the same seed draws them again.
- * UNWIND_SURFACE_JOURNAL names a file that has them, too, for kernels that do not survive.
+ * programs, file systems, control groups and tables.  The first failure stops all drawers, and
+ * the last operations of each are printed, in the words of the program; the same seed draws
+ * them again.  UNWIND_SURFACE_JOURNAL names a file that has them, too, for kernels that do not
+ * survive.
  *
  * surface_reduce.sh looks for the smallest part of a program that still fails.  A part is some
  * drawers (UNWIND_SURFACE_DRAWERS, a bit each), without some operations (UNWIND_SURFACE_SKIP),
@@ -116,7 +117,7 @@ bool spoil(void *what, size_t size)
 
 static const struct surface_operation * const lists[] = {
 	surface_memory, surface_tasks, surface_clients, surface_files, surface_text,
-	surface_probes,
+	surface_probes, surface_settings,
 };
 
 static struct surface_operation operations[SURFACE_OPERATIONS];
@@ -399,7 +400,8 @@ static bool run_all(unsigned long *samples, int klog, bool *silent)
 			*silent = false;
 			surface_error("a message in the kernel's log", 0);
 		}
-		clients_change_instances(turns++);
+		clients_change_instances(turns);
+		groups_change(turns++);
 		done = operations_done();
 		if (done != last)
 			since = time(NULL);
@@ -561,7 +563,7 @@ int main(int argc, char **argv)
 		return !share(true) || files_serve(atoi(argv[2]));
 
 	ksft_print_header();
-	ksft_set_plan(6);
+	ksft_set_plan(7);
 	setsid();
 	/* The mounts of this test go with it */
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
@@ -579,6 +581,8 @@ int main(int argc, char **argv)
 	surface->seed = setting("UNWIND_SURFACE_SEED", time(NULL) ^ (unsigned long)getpid() << 32);
 	all = setting("UNWIND_SURFACE_OPERATIONS", OPERATIONS);
 	choose_part(all);
+	settings_save();
+	groups_start();
 	nmis = start_nmis();
 	ksft_print_msg("UNWIND_SURFACE_SEED=%llu UNWIND_SURFACE_OPERATIONS=%lu%s\n",
 		       (unsigned long long)surface->seed, all, nmis ? ", with NMIs" : "");
@@ -595,6 +599,7 @@ int main(int argc, char **argv)
 		kill(atomic_load(&surface->process[i]), SIGKILL);
 	if (nmis)
 		nmis = module_set("run", 0) && module_set("clients", 0) && !module_unload();
+	settings_restore();
 	print_figures(samples, time(NULL) - start);
 
 	ksft_test_result(ended, "all operations end\n");
@@ -603,6 +608,7 @@ int main(int argc, char **argv)
 	ksft_test_result(clients_clean() && comes_to(count_programs, programs),
 			 "no client is left\n");
 	ksft_test_result(comes_to(files_unmount, 0), "no file system is left\n");
+	ksft_test_result(comes_to(groups_remove, 0), "no control group is left\n");
 	ksft_test_result(comes_to(count_tables, tables), "no table is left\n");
 	ksft_test_result(klog_silent(klog) && silent, "the kernel's log is silent\n");
 	ksft_finished();
