@@ -124,7 +124,7 @@ selftests()
 {
 	local name=$1 kernel=$2 t list=
 	for t in "${@:3}"; do list+=" -t $t"; done
-	[ "$ARCH$OF_BASE" != arm64-mainline ] || local -x TURNS=1 # or calls that are patched get lost, see guest.sh
+	[ "$BASE" != mainline ] || local -x TURNS=1 # or calls that are patched get lost, see guest.sh
 	# A virtual CPU may lose its processor in the middle of an NMI, which x86 logs
 	TIMEOUT=${TIMEOUT:-3600} guest "$name" "$kernel" "
 		longest=/sys/kernel/debug/x86/nmi_longest_ns

@@ -231,7 +231,7 @@ static int queue_task_work(struct unwind_task_info *info)
  * Return: 0 the callback will come; 1 the client asked, or was called, before with
  * this cookie; -EINVAL the current task has no user stack, or @work is not
  * registered; -ESRCH the task is exiting, or has just left its program by exec; -EAGAIN
- * the task is on its last steps to user space, for the same as in the request before.
+ * the task is on its last steps to user space, after an interrupt for another request.
  */
 int unwind_deferred_request(struct unwind_work *work, u64 *cookie)
 {

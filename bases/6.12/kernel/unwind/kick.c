@@ -7,14 +7,14 @@
  * raises one.
  *
  * Some events come each time that a task goes to user space (irq_enable).  If each raised an
- * interrupt, the program would make no step.  So a request is refused if it is the first one
- * of its entry, which is no system call, and the program is where it was when a request last
- * raised an interrupt on this CPU.
+ * interrupt, the program would make no step.  So a request is refused if it would raise one
+ * where the program was interrupted by the last one, in the same tick.
  */
 #include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>
+#include <linux/jiffies.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/ptrace.h>
@@ -22,27 +22,30 @@
 #include <linux/sched/task_stack.h>
 #include <linux/unwind_deferred_types.h>
 
+#include <asm/irq_regs.h>
 #include <asm/syscall.h>
 
 #include "deferred.h"
 
+/* Which program was where when such an interrupt came, and in which tick */
+static DEFINE_PER_CPU(unsigned long, unwind_kicked);
+
+/* A program that comes to the same place again may do so in another tick */
+static unsigned long program_place(const struct pt_regs *regs)
+{
+	return (unsigned long)current ^ jiffies ^ instruction_pointer(regs) ^
+	       rol64(user_stack_pointer(regs), 32);
+}
+
+/* The interrupt's own return path runs the task work */
 static void kick(struct irq_work *work)
 {
-	/* Nothing to do: the interrupt's own return path runs the task work */
+	const struct pt_regs *regs = get_irq_regs();
+
+	this_cpu_write(unwind_kicked, regs && user_mode(regs) ? program_place(regs) : 0);
 }
 
 static DEFINE_PER_CPU(struct irq_work, unwind_kick_work) = IRQ_WORK_INIT_HARD(kick);
-
-/* Which program was where when a request last raised an interrupt */
-static DEFINE_PER_CPU(unsigned long, unwind_kicked);
-
-static unsigned long program_place(void)
-{
-	const struct pt_regs *regs = task_pt_regs(current);
-
-	return (unsigned long)current ^ instruction_pointer(regs) ^
-	       rol64(user_stack_pointer(regs), 32);
-}
 
 /**
  * unwind_needs_kick - may the exit path not look for work any more?
@@ -58,16 +61,18 @@ bool unwind_needs_kick(void)
 }
 
 /**
- * unwind_is_stuck - has the program made no step since a request raised an interrupt?
+ * unwind_is_stuck - would a request interrupt a program that has made no step since the last?
  * @info: the current task's
  *
  * Context: any, with preemption disabled.
- * Return: whether a request is to be refused.
+ * Return: whether the request is to be refused.
  */
 bool unwind_is_stuck(const struct unwind_task_info *info)
 {
-	return unwind_needs_kick() && this_cpu_read(unwind_kicked) == program_place() &&
-	       syscall_get_nr(current, task_pt_regs(current)) == -1 &&
+	const struct pt_regs *regs = task_pt_regs(current);
+
+	return unwind_needs_kick() && this_cpu_read(unwind_kicked) == program_place(regs) &&
+	       syscall_get_nr(current, regs) == -1 &&
 	       !(atomic_long_read(&info->requests) & UNWIND_NAMED);
 }
 
@@ -78,6 +83,5 @@ bool unwind_is_stuck(const struct unwind_task_info *info)
  */
 void unwind_kick(void)
 {
-	this_cpu_write(unwind_kicked, program_place());
 	irq_work_queue(this_cpu_ptr(&unwind_kick_work));
 }

@@ -585,7 +585,7 @@ TEST_F(task_waits, and_is_killed_each_gets_its_stack)
 }
 
 /*
- * An event on the last steps to user space
+ * Events on the first and last steps in the kernel
  */
 
 /* Each asks for the stack, which an interrupt then delivers, and whose last steps are the same */
@@ -600,9 +600,10 @@ TEST(program_goes_on_with_events_of_its_last_steps)
 		SKIP(return, "no deferred user stacks in traces");
 	snprintf(filter, sizeof(filter), "common_pid == %d", getpid());
 	ASSERT_EQ(0, ftrace_set(&ft, FTRACE_OPTION, "1"));
-	if (trace_event(&ft, "preemptirq/irq_enable", filter)) {
+	if (trace_event(&ft, "preemptirq/irq_enable", filter) ||
+	    trace_event(&ft, "preemptirq/irq_disable", filter)) {
 		ftrace_close(&ft);
-		SKIP(return, "no event irq_enable");
+		SKIP(return, "no events irq_enable and irq_disable");
 	}
 	for (i = 0; i < ROUNDS; i++)
 		syscall(SYS_getppid);
