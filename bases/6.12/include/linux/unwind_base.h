@@ -43,7 +43,7 @@ static inline enum lru_status unwind_lru_callback(struct list_head *item,
 }
 
 #define list_lru_shrink_walk(lru, sc, callback, arg)			\
-	list_lru_shrink_walk(lru, sc, unwind_lru_callback, callback)
+	list_lru_shrink_walk(lru, sc, unwind_lru_callback, ((void)(arg), (void *)(callback)))
 
 /* The arguments of all BPF functions are checked */
 #undef KF_SLEEPABLE
