@@ -34,10 +34,10 @@ UNWIND=$REPO/tools/testing/selftests/unwind
 # programs, which may fail long after the change that is the cause, are in "make check-all"
 STRESS_TESTS='stress/[f-r]* stress/se* stress/t*'
 TRACER_TESTS='tracers/*'
-# Mainline's core has no test modules, and neither BPF's nor ftrace's stacks yet
+# Mainline's core has no test modules, and its perf no frames of languages
 if [ "$BASE" = mainline ]; then
 	STRESS_TESTS='stress/file* stress/perf* stress/table*'
-	TRACER_TESTS='tracers/perf* tracers/immediate*'
+	TRACER_TESTS='tracers/perf* tracers/immediate* tracers/ftrace* tracers/bpf* tracers/tracers* tracers/chain_t*'
 fi
 # A model's tests take a minute where all is checked or emulated, and show nothing else there
 NO_MODEL='kunit.filter=speed>slow'

@@ -27,7 +27,7 @@
 
 #include "deferred.h"
 
-/* Which program was where when such an interrupt came, and in which tick */
+/* The program that such an interrupt came from, its place, and the tick */
 static DEFINE_PER_CPU(unsigned long, unwind_kicked);
 
 /* A program that comes to the same place again may do so in another tick */
