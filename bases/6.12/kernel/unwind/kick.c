@@ -40,7 +40,7 @@ static unsigned long program_place(const struct pt_regs *regs)
 /* The interrupt's own return path runs the task work */
 static void kick(struct irq_work *work)
 {
-	const struct pt_regs *regs = get_irq_regs();
+	struct pt_regs *regs = get_irq_regs();
 
 	this_cpu_write(unwind_kicked, regs && user_mode(regs) ? program_place(regs) : 0);
 }
@@ -69,7 +69,7 @@ bool unwind_needs_kick(void)
  */
 bool unwind_is_stuck(const struct unwind_task_info *info)
 {
-	const struct pt_regs *regs = task_pt_regs(current);
+	struct pt_regs *regs = task_pt_regs(current);
 
 	return unwind_needs_kick() && this_cpu_read(unwind_kicked) == program_place(regs) &&
 	       syscall_get_nr(current, regs) == -1 &&
