@@ -31,7 +31,7 @@
 static DEFINE_PER_CPU(unsigned long, unwind_kicked);
 
 /* A program that comes to the same place again may do so in another tick */
-static unsigned long program_place(const struct pt_regs *regs)
+static unsigned long program_place(struct pt_regs *regs)
 {
 	return (unsigned long)current ^ jiffies ^ instruction_pointer(regs) ^
 	       rol64(user_stack_pointer(regs), 32);
