@@ -8,7 +8,7 @@
  *
  * Some events come each time that a task goes to user space (irq_enable).  If each raised an
  * interrupt, the program would make no step.  So a request is refused if it would raise one
- * where the program was interrupted by the last one, in the same tick.
+ * where the program was interrupted by the last one, a short time ago.
  */
 #include <linux/atomic.h>
 #include <linux/bitops.h>
@@ -27,13 +27,16 @@
 
 #include "deferred.h"
 
-/* The program that such an interrupt came from, its place, and the tick */
-static DEFINE_PER_CPU(unsigned long, unwind_kicked);
+/* A program may come to the same place again; no way to user space takes that long */
+#define STUCK_JIFFIES	(HZ / 5)
 
-/* A program that comes to the same place again may do so in another tick */
+/* The program that such an interrupt came from, with its place; and when that was */
+static DEFINE_PER_CPU(unsigned long, unwind_kicked);
+static DEFINE_PER_CPU(unsigned long, unwind_kicked_at);
+
 static unsigned long program_place(struct pt_regs *regs)
 {
-	return (unsigned long)current ^ jiffies ^ instruction_pointer(regs) ^
+	return (unsigned long)current ^ instruction_pointer(regs) ^
 	       rol64(user_stack_pointer(regs), 32);
 }
 
@@ -43,6 +46,7 @@ static void kick(struct irq_work *work)
 	struct pt_regs *regs = get_irq_regs();
 
 	this_cpu_write(unwind_kicked, regs && user_mode(regs) ? program_place(regs) : 0);
+	this_cpu_write(unwind_kicked_at, jiffies);
 }
 
 static DEFINE_PER_CPU(struct irq_work, unwind_kick_work) = IRQ_WORK_INIT_HARD(kick);
@@ -72,6 +76,7 @@ bool unwind_is_stuck(const struct unwind_task_info *info)
 	struct pt_regs *regs = task_pt_regs(current);
 
 	return unwind_needs_kick() && this_cpu_read(unwind_kicked) == program_place(regs) &&
+	       time_before(jiffies, this_cpu_read(unwind_kicked_at) + STUCK_JIFFIES) &&
 	       syscall_get_nr(current, regs) == -1 &&
 	       !(atomic_long_read(&info->requests) & UNWIND_NAMED);
 }
