@@ -375,8 +375,8 @@ const struct site sites_clients[] = {
 	       .prepare = prepare_device, .operate = list),
 	MEMORY("device list, long", "device_ioctl", 1, -ENOMEM,
 	       .prepare = prepare_device, .operate = list_many),
-	/* With six kinds of text, and a node */
-	MEMORY("trace option", "trace_user_unwind_get", 8, -ENOMEM,
+	/* With six kinds of text */
+	MEMORY("trace option", "trace_user_unwind_get", 7, -ENOMEM,
 	       .prepare = make_instance, .operate = set_option, .finish = finish_option),
 	/* Twice the number of attempts as long as there is a number that none has had */
 	MEMORY("client", "unwind_deferred_init", 0, -ENOMEM, .stays = true,
