@@ -45,7 +45,10 @@ static void kick(struct irq_work *work)
 {
 	struct pt_regs *regs = get_irq_regs();
 
-	this_cpu_write(unwind_kicked, regs && user_mode(regs) ? program_place(regs) : 0);
+	/* The kernel may be interrupted, too, before it comes to its last steps */
+	if (!regs || !user_mode(regs))
+		return;
+	this_cpu_write(unwind_kicked, program_place(regs));
 	this_cpu_write(unwind_kicked_at, jiffies);
 }
 

@@ -584,36 +584,4 @@ TEST_F(task_waits, and_is_killed_each_gets_its_stack)
 	EXPECT_TRUE(slept_there(&self->waiter, self->given));
 }
 
-/*
- * Events on the first and last steps in the kernel
- */
-
-/* Each asks for the stack, which an interrupt then delivers, and whose last steps are the same */
-TEST(program_goes_on_with_events_of_its_last_steps)
-{
-	char filter[32];
-	struct ftrace ft;
-	char *text;
-	int i;
-
-	if (ftrace_open(&ft, "steps"))
-		SKIP(return, "no deferred user stacks in traces");
-	snprintf(filter, sizeof(filter), "common_pid == %d", getpid());
-	ASSERT_EQ(0, ftrace_set(&ft, FTRACE_OPTION, "1"));
-	if (trace_event(&ft, "preemptirq/irq_enable", filter) ||
-	    trace_event(&ft, "preemptirq/irq_disable", filter)) {
-		ftrace_close(&ft);
-		SKIP(return, "no events irq_enable and irq_disable");
-	}
-	/* Each takes some hundred events, and interrupts */
-	for (i = 0; i < 10; i++)
-		syscall(SYS_getppid);
-	ASSERT_EQ(0, ftrace_set(&ft, FTRACE_OPTION, "0"));
-	text = ftrace_get(&ft, "trace");
-	ASSERT_NE(NULL, text);
-	EXPECT_NE(NULL, strstr(text, "<user stack>"));
-	free(text);
-	EXPECT_EQ(0, ftrace_close(&ft));
-}
-
 TEST_HARNESS_MAIN
