@@ -27,7 +27,7 @@
 
 #include "deferred.h"
 
-/* A program may come to the same place again; no way to user space takes that long */
+/* After that, a program has come to the same place again; a way to user space is shorter */
 #define STUCK_JIFFIES	(HZ / 5)
 
 /* The program that such an interrupt came from, with its place; and when that was */
