@@ -91,7 +91,6 @@ REPORT='BUG[: ]|WARNING:|KASAN|UBSAN|Oops|[Cc]all [Tt]race|suspicious RCU|possib
 kernel_log()
 {
 	local log=$OUT/$1.dmesg rc=0
-
 	[ -s "$log" ] || rc=1
 	# What comes first is the cause of the rest
 	! grep -m 1 -A 30 -E "$REPORT" "$log" | cut -c 1-200 | sed 's/^/# /' | grep . || rc=1
@@ -113,7 +112,6 @@ kunit_results()
 tests_of()
 {
 	local foreign=arm64
-
 	[ "$ARCH" = x86_64 ] || foreign=x86_64
 	# shellcheck disable=SC2068,SC2012 # patterns, of names that are plain
 	(cd "$UNWIND" && ls $@) | sed -n -e "/_${foreign}_test/d" -e 's,.*/\(.*_test\)\.c$,unwind:\1,p'
@@ -139,7 +137,6 @@ selftests()
 settings()
 {
 	local requests=50000 seconds=60 samples=2000 rate=
-
 	[ "$1" = normal ] || requests=20000
 	# An emulated arm64 with all checkers would do nothing but take NMIs
 	[ "$ARCH-$1" != arm64-debug ] || rate=500
@@ -317,8 +314,12 @@ test_link()
 # base + patches + new files are the tree, and so are the mails
 test_series()
 {
+	local f
 	try "round trip" "$Q/tree.sh" check
 	try mails "$Q/series.sh" check
+	for f in $(find "build/check$OF_BASE/series" -name '0*.patch' | sort); do
+		try "size of ${f##*/}" awk '/^--- / { n = /null/ } /^[+-]/ && !/^(---|\+\+\+) / { nr[n]++ }; END { exit nr[1] > 2500 || nr[0] > 400 }' "$f"
+	done
 }
 
 # checkpatch FLAGS FILE... - the repository's files, by the tree's checkpatch.  It runs in /:
@@ -431,10 +432,9 @@ test_style()
 		"$CACHE"/tree/scripts/{checkpatch.pl,spelling.txt,const_structs.checkpatch} | sha256sum)
 	message=COMMIT_MESSAGE,COMMIT_LOG_LONG_LINE,COMMIT_LOG_USE_LINK,EMAIL_SUBJECT
 	message+=,GIT_COMMIT_ID,MISSING_SIGN_OFF,NO_AUTHOR_SIGN_OFF,BAD_SIGN_OFF
-	# Of a mail, its size and the message: the patch, which takes a minute, comes below
+	# Of a mail, the message: the patch, which takes a minute, comes below
 	for f in build/check/series/*.patch; do
 		[[ $f != *-cover-letter.patch ]] || continue
-		try "size of ${f##*/}" awk '/^--- / { n = /null/ } /^[+-]/ && !/^(---|\+\+\+) / { nr[n]++ }; END { exit nr[1] > 2500 || nr[0] > 400 }' "$f"
 		sed '/^diff --git /q' "$f" >"$OUT/${f##*/}"
 	done
 	try "messages of the mails" checkpatch "--types $message" "${OUT#"$REPO/"}"/*.patch
@@ -491,7 +491,7 @@ test_tools() { QUICK=1 test_tools-all; }
 test_tools-all() { [ "$ARCH" = x86_64 ] || BCC=no; tracers tools; }
 
 # Debian's perf on a kernel whose perf events are its own: mainline's
-test_stock() { DEFERRED=1 tracers stock; }
+test_stock() { root_packages "${STOCK[@]}" && DEFERRED=1 tracers stock; }
 
 # trace-cmd has x86 patch what all processors execute: QEMU's have to take turns then (see guest.sh)
 tracers()

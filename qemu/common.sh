@@ -88,6 +88,7 @@ arm64)
 	EVENT=cycles ;;
 esac
 
+STOCK=(git openssl sqlite3 redis-server redis-tools ripgrep) # packages, recorded as they are
 # As the guest sees the kselftests.  They are the same for both bases, and are built with
 # 6.12's headers
 KSELFTEST=/mnt/cache/out/$ARCH-normal/kselftest/kselftest_install

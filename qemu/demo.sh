@@ -13,9 +13,8 @@
 
 # A test has another directory of this clone
 DEMO=${DEMO:-$REPO/build/demo${TRIPLET:+-$ARCH}}
-PACKAGES=(git openssl sqlite3 redis-server redis-tools ripgrep)
-[ "$ARCH" = x86_64 ] || PACKAGES=() OTHERS=${OTHERS-perl gawk sort}
-[ -n "${OTHERS+set}" ] || root_packages "${PACKAGES[@]}"
+[ "$ARCH" = x86_64 ] || STOCK=() OTHERS=${OTHERS-perl gawk sort}
+[ -n "${OTHERS+set}" ] || root_packages "${STOCK[@]}"
 WORK="EVENT=$EVENT BUILT=/mnt/cache/$BUILT sh /mnt/repo/tools/unwind/tests/demo.sh"
 
 rm -rf "$DEMO"

@@ -193,7 +193,7 @@ build_stock()
 	"$Q/programs.sh" threads
 	stock=(python3 perl gawk sort threads)
 	[ "$ARCH" = x86_64 ] || return 0
-	root_packages git openssl sqlite3 redis-server redis-tools ripgrep gojq
+	root_packages "${STOCK[@]}" gojq
 	stock+=(cc1 git openssl sqlite3 redis rg)
 }
 

@@ -17,13 +17,14 @@
 #
 # Each program prints the same in each run, which is checked: all methods have seen
 # the same work.  SIZE (10) scales it; 10 is some five seconds of the guest's time.
-# EVENT is the event, BUILT where same_record and perf are.
+# EVENT is the event, BUILT where same_record and perf are; PERF is another perf, and NATIVE=
+# says that it has no frames of languages.
 set -eu
 
 WHAT=$1
 shift
 SIZE=${SIZE:-10}
-PERF=$BUILT/perf/perf
+PERF=${PERF:-$BUILT/perf/perf}
 # Of programs whose files have tables
 BIN=${BIN:-/opt/sframe/bin}
 HERE=$(realpath "$(dirname "$0")")
@@ -291,7 +292,7 @@ methods()
 		esac
 		record "$1" "$method" -F "$hz" -m 32M
 		# All methods have native frames; by sframe, Python has its functions besides
-		print_stacks --no-runtime
+		print_stacks ${NATIVE---no-runtime}
 		python3 $HERE/tree.py <text >"$OUT/$1.$method.json"
 		if [ "$1 $method" = "python3 sframe" ]; then
 			print_stacks

@@ -10,7 +10,8 @@
 # Each tool watches a running program.  The first second is left out: tables are found
 # meanwhile.  With kernel.unwind_immediate=0 there would be nothing to see, which comes
 # last.  QUICK=1 is shorter: one program for each tool but trace-cmd, whose stacks are
-# compared with others, and no bcc.  DEFERRED=1 is perf's deferred stacks alone.
+# compared with others, and no bcc.  DEFERRED=1 is perf's deferred stacks alone, of more
+# programs of Debian, too.
 
 KERNEL=$1
 HERE=$(realpath "$(dirname "$0")")
@@ -124,10 +125,30 @@ watch_served()
 	sed 's/^/# /' service
 }
 
+# Debian's programs, by Debian's perf.  Tables are made in the first run of each
+watch_programs()
+{
+	mkdir programs
+	"$SERVICE" serve 2>service &
+	service=$!
+	EVENT=cpu-clock BUILT='' PERF=/usr/bin/perf NATIVE='' SIZE=4 sh $HERE/record.sh \
+		methods $PWD/programs 'stock-defer@299 stock-defer@299' "$@" 2>log || sed 's/^/# /' log
+	kill $service
+	wait $service
+	for program; do
+		n=$((n + 1))
+		python3 $HERE/shares.py programs $program stock-defer 99 ${STRICT:+strict} >judged &&
+			result=ok || result='not ok'
+		sed 's/^/# /' judged
+		echo "$result $n Debian's $program: complete stacks${STRICT:+ 99 %}"
+	done
+}
+
 [ -w $SWITCH ] || { echo "not ok 1 no $SWITCH"; exit 1; }
 if [ -n "$DEFERRED" ]; then
 	watch perf_deferred sqlite 1 99.9
 	watch_served perf_deferred
+	watch_programs perl git openssl cc1 sqlite3 redis rg
 	echo "1..$n"
 	exit
 fi
