@@ -69,6 +69,7 @@ static DEFINE_MUTEX(unwind_clients_lock);
 
 /* Unique number of the client that owns each bit; 0 once cancelled */
 static u64 unwind_ids[UNWIND_MAX_CLIENTS];
+u64 unwind_last_client;
 
 /* SRCU under which a bit's callback runs: made for the bit's first client, never freed */
 static struct srcu_struct *unwind_callbacks[UNWIND_MAX_CLIENTS];
@@ -230,8 +231,7 @@ static int queue_task_work(struct unwind_task_info *info)
  * Context: any, NMI included. Takes no lock and reads no user memory.
  * Return: 0 the callback will come; 1 the client asked, or was called, before with
  * this cookie; -EINVAL the current task has no user stack, or @work is not
- * registered; -ESRCH the task is exiting, or has just left its program by exec; -EAGAIN
- * the task is on its last steps to user space, after an interrupt for another request.
+ * registered; -ESRCH the task is exiting, or has just left its program by exec.
  */
 int unwind_deferred_request(struct unwind_work *work, u64 *cookie)
 {
@@ -248,8 +248,8 @@ int unwind_deferred_request(struct unwind_work *work, u64 *cookie)
 	bit = READ_ONCE(work->bit);
 	if (bit < 0 || READ_ONCE(unwind_clients[bit]) != work)
 		return -EINVAL;
-	if (unlikely(unwind_is_stuck(info)))
-		return -EAGAIN;
+	if (unlikely(unwind_needs_kick()) && unwind_kept_entry(info, BIT(bit), cookie))
+		return 1;
 
 	ret = info_request(info, BIT(bit), cookie, &queue);
 	if (ret || !queue)
@@ -651,6 +651,7 @@ void unwind_reset_info(void)
 
 	lockdep_assert_irqs_disabled();
 
+	unwind_keep_entry(info);
 	/* First, so that a request by an NMI from here on sets it again */
 	clear_thread_flag(TIF_UNWIND);
 	if (!unwind_info_reset(info)) {
@@ -761,7 +762,6 @@ static int make_callbacks(unsigned int bit)
  */
 int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func)
 {
-	static u64 ids;
 	unsigned int bit;
 	int ret;
 
@@ -776,8 +776,9 @@ int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func)
 		if (ret)
 			return ret;
 		WRITE_ONCE(unwind_clients[bit], work);
+		WRITE_ONCE(unwind_last_client, unwind_last_client + 1);
 		/* Pairs with call_held(), which then finds this client */
-		smp_store_release(&unwind_ids[bit], ++ids);
+		smp_store_release(&unwind_ids[bit], unwind_last_client);
 		/* Pairs with the address dependency of a request that reads the bit */
 		smp_store_release(&work->bit, bit);
 		return 0;

@@ -83,14 +83,18 @@ void unwind_cache_free(struct unwind_cache *cache);
 void unwind_held_add(struct unwind_held *held, unsigned long clients);
 void unwind_held_deliver(struct unwind_held *held);
 
+/* Number of the client that was registered last */
+extern u64 unwind_last_client;
+
 int unwind_info_request(struct unwind_task_info *info, unsigned long bit,
 			u64 *cookie, bool *queue);
 unsigned long unwind_info_take(struct unwind_task_info *info);
 bool unwind_info_reset(struct unwind_task_info *info);
 
 /* kick.c */
+void unwind_keep_entry(const struct unwind_task_info *info);
+bool unwind_kept_entry(const struct unwind_task_info *info, unsigned long client, u64 *cookie);
 bool unwind_needs_kick(void);
-bool unwind_is_stuck(const struct unwind_task_info *info);
 void unwind_kick(void);
 
 #endif /* _KERNEL_UNWIND_DEFERRED_H */

@@ -1,55 +1,103 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Interrupts on behalf of requests.
+ * Requests on the last steps to user space.
+ *
+ *   exit path: look for work --> the entry ends --> events --> user space
+ *                   ^                                 |
+ *                   `-- an interrupt looks again <----' request
  *
  * If interrupts are off outside of an interrupt, a request may come on the exit path, after
  * that last read the task's flags.  An interrupt reads them when it returns, so the request
  * raises one.
  *
- * Some events come each time that a task goes to user space (irq_enable).  If each raised an
- * interrupt, the program would make no step.  So a request is refused if it would raise one
- * where the program was interrupted by the last one, a short time ago.
+ * Some events come each time that a task goes to user space (irq_enable), also after such an
+ * interrupt.  If each raised the next one, the program would make no step.  So each CPU keeps
+ * the entry that has last ended there, and as long as the program is where it left it, requests
+ * belong to that entry still: clients that were called get its cookie.
  */
 #include <linux/atomic.h>
-#include <linux/bitops.h>
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>
 #include <linux/jiffies.h>
+#include <linux/lockdep.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
+#include <linux/string.h>
 #include <linux/unwind_deferred_types.h>
-
-#include <asm/irq_regs.h>
-#include <asm/syscall.h>
 
 #include "deferred.h"
 
-/* After that, a program has come to the same place again; a way to user space is shorter */
-#define STUCK_JIFFIES	(HZ / 5)
+/*
+ * An entry that has ended
+ *
+ * @task: whose it was; NULL if its stack is another program's
+ * @regs: the program's; they are the same later if it has made no step
+ * @cookie: of its stack
+ * @called: clients that got the stack
+ * @last_client: number of the client that was registered last
+ * @when: a program that comes to the same registers again most often does so later
+ */
+struct ended_entry {
+	struct task_struct	*task;
+	struct pt_regs		regs;
+	u64			cookie;
+	unsigned long		called;
+	u64			last_client;
+	unsigned long		when;
+};
 
-/* The program that such an interrupt came from, with its place; and when that was */
-static DEFINE_PER_CPU(unsigned long, unwind_kicked);
-static DEFINE_PER_CPU(unsigned long, unwind_kicked_at);
+/* Only used by its CPU, with interrupts disabled, and not by NMIs */
+static DEFINE_PER_CPU(struct ended_entry, unwind_ended);
 
-static unsigned long program_place(struct pt_regs *regs)
+/**
+ * unwind_keep_entry - the current task's entry is about to end
+ * @info: the current task's
+ *
+ * Context: interrupts disabled, on the exit path.
+ */
+void unwind_keep_entry(const struct unwind_task_info *info)
 {
-	return (unsigned long)current ^ instruction_pointer(regs) ^
-	       rol64(user_stack_pointer(regs), 32);
+	struct ended_entry *ended = this_cpu_ptr(&unwind_ended);
+
+	lockdep_assert_irqs_disabled();
+	ended->task = atomic_long_read(&info->requests) & UNWIND_CLOSED ? NULL : current;
+	ended->regs = *task_pt_regs(current);
+	ended->cookie = atomic64_read(&info->cookie);
+	ended->called = atomic_long_read(&info->done);
+	ended->last_client = READ_ONCE(unwind_last_client);
+	ended->when = jiffies;
+}
+
+/**
+ * unwind_kept_entry - has a client got the stack of the entry that has just ended?
+ * @info: the current task's
+ * @client: the client's bit
+ * @cookie: then set to the stack's
+ *
+ * Context: unwind_needs_kick().
+ * Return: whether the request needs nothing more, as the program has made no step since.
+ */
+bool unwind_kept_entry(const struct unwind_task_info *info, unsigned long client, u64 *cookie)
+{
+	const struct ended_entry *ended = this_cpu_ptr(&unwind_ended);
+
+	if (ended->task != current || !(ended->called & client) || ended->when != jiffies ||
+	    /* It may have got the bit of a client that was called */
+	    ended->last_client != READ_ONCE(unwind_last_client) ||
+	    /* The next entry has begun, by an NMI's request */
+	    atomic_long_read(&info->requests) & UNWIND_NAMED ||
+	    memcmp(&ended->regs, task_pt_regs(current), sizeof(ended->regs)))
+		return false;
+	*cookie = ended->cookie;
+	return true;
 }
 
 /* The interrupt's own return path runs the task work */
 static void kick(struct irq_work *work)
 {
-	struct pt_regs *regs = get_irq_regs();
-
-	/* The kernel may be interrupted, too, before it comes to its last steps */
-	if (!regs || !user_mode(regs))
-		return;
-	this_cpu_write(unwind_kicked, program_place(regs));
-	this_cpu_write(unwind_kicked_at, jiffies);
 }
 
 static DEFINE_PER_CPU(struct irq_work, unwind_kick_work) = IRQ_WORK_INIT_HARD(kick);
@@ -65,23 +113,6 @@ static DEFINE_PER_CPU(struct irq_work, unwind_kick_work) = IRQ_WORK_INIT_HARD(ki
 bool unwind_needs_kick(void)
 {
 	return irqs_disabled() && !in_hardirq() && !in_nmi() && task_curr(current);
-}
-
-/**
- * unwind_is_stuck - would a request interrupt a program that has made no step since the last?
- * @info: the current task's
- *
- * Context: any, with preemption disabled.
- * Return: whether the request is to be refused.
- */
-bool unwind_is_stuck(const struct unwind_task_info *info)
-{
-	struct pt_regs *regs = task_pt_regs(current);
-
-	return unwind_needs_kick() && this_cpu_read(unwind_kicked) == program_place(regs) &&
-	       time_before(jiffies, this_cpu_read(unwind_kicked_at) + STUCK_JIFFIES) &&
-	       syscall_get_nr(current, regs) == -1 &&
-	       !(atomic_long_read(&info->requests) & UNWIND_NAMED);
 }
 
 /**

@@ -118,7 +118,8 @@ do {									\
 #define in_nmi()		(model.nmi)
 /* Its program makes steps */
 #define unwind_needs_kick()	(model_irqs_disabled() && !model.hardirq)
-#define unwind_is_stuck(info)	((void)(info), false)
+#define unwind_keep_entry(info)	((void)(info))
+#define unwind_kept_entry(...)	false
 #undef lockdep_assert_irqs_disabled
 #define lockdep_assert_irqs_disabled() \
 	model_expect(model_irqs_disabled(), "interrupts are on")

@@ -26,9 +26,11 @@
 #define unwind_cache_free		copy_cache_free
 #define unwind_held_add			copy_held_add
 #define unwind_held_deliver		copy_held_deliver
+#define unwind_last_client		copy_last_client
 #define unwind_task_init		copy_task_init
 #define unwind_task_free		copy_task_free
 
+extern u64 unwind_last_client;
 int unwind_deferred_init(struct unwind_work *work, unwind_callback_t func);
 int unwind_deferred_request(struct unwind_work *work, u64 *cookie);
 void unwind_deferred_cancel(struct unwind_work *work);

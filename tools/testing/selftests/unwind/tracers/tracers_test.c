@@ -584,4 +584,60 @@ TEST_F(task_waits, and_is_killed_each_gets_its_stack)
 	EXPECT_TRUE(slept_there(&self->waiter, self->given));
 }
 
+/*
+ * Events on the first and last steps in the kernel
+ */
+
+/* Calls, of some hundred events each */
+#define STEPS		20
+
+/*
+ * One that comes after the stack was delivered has its cookie; without a stack yet, it has an
+ * interrupt deliver it, whose last steps have the same event
+ */
+static void goes_on_with(struct __test_metadata *_metadata, const char *first, const char *second)
+{
+	struct ftrace_log log;
+	char filter[32];
+	struct ftrace ft;
+	size_t late;
+	int i;
+
+	if (ftrace_open(&ft, "steps"))
+		SKIP(return, "no deferred user stacks in traces");
+	snprintf(filter, sizeof(filter), "common_pid == %d", getpid());
+	ASSERT_EQ(0, ftrace_set(&ft, FTRACE_OPTION, "1"));
+	ASSERT_EQ(0, ftrace_set(&ft, "buffer_size_kb", "8192"));
+	if (trace_event(&ft, first, filter) || (second && trace_event(&ft, second, filter))) {
+		ftrace_close(&ft);
+		SKIP(return, "no such event");
+	}
+	for (i = 0; i < STEPS; i++)
+		syscall(SYS_getppid);
+	/* The stack of the call that disables them comes, too */
+	ASSERT_EQ(0, ftrace_set(&ft, "events/preemptirq/enable", "0"));
+	ASSERT_EQ(0, ftrace_set(&ft, "tracing_on", "0"));
+	ASSERT_EQ(0, ftrace_read(&ft, "trace", &log));
+	EXPECT_TRUE(ftrace_pairs(&log, &late));
+	/* One of each call, at least */
+	EXPECT_LE(STEPS, ftrace_count(&log, FTRACE_STACK));
+	ftrace_free(&log);
+	EXPECT_EQ(0, ftrace_close(&ft));
+}
+
+TEST(program_goes_on_with_events_of_its_last_steps)
+{
+	goes_on_with(_metadata, "preemptirq/irq_enable", NULL);
+}
+
+TEST(program_goes_on_with_events_of_its_first_steps)
+{
+	goes_on_with(_metadata, "preemptirq/irq_disable", NULL);
+}
+
+TEST(program_goes_on_with_events_of_both)
+{
+	goes_on_with(_metadata, "preemptirq/irq_enable", "preemptirq/irq_disable");
+}
+
 TEST_HARNESS_MAIN
