@@ -603,7 +603,7 @@ TEST_F(sample_id, follows_the_callchain)
  */
 
 #define DEEP	1200
-/* Frames that mainline's core has room for: one page */
+/* Frames that mainline's core has room for: one page, or one less with frames of languages */
 #define MAINLINE_MAX	510
 
 static unsigned long return_to[DEEP + 1];
@@ -722,7 +722,8 @@ TEST_F(max_stack, of_writer_does_not_limit_record)
 	ASSERT_EQ(2, self->recs.nr);
 	stack = &self->recs.rec[1];
 	/* Its reader cuts it: the record may serve an event with a higher limit */
-	ASSERT_EQ(max, stack->nr);
+	ASSERT_GE(max, stack->nr);
+	ASSERT_LE(has_own_core() ? max : max - 1, stack->nr);
 	EXPECT_EQ(call(), stack->ips[0]);
 	/* Below call() is level 0, which returns to level 1, and so on */
 	for (i = 2; i < stack->nr && i < DEEP; i++)
