@@ -128,7 +128,7 @@ static u32 known_id(struct trace_user_files *files, const struct trace_user_iden
 }
 
 /* The file, or kind of text, that has a number; call this under RCU */
-static const struct trace_user_file *file_of(const struct trace_user_files *files, u32 id)
+static const struct trace_user_file *file_of(struct trace_user_files *files, u32 id)
 {
 	return id < USER_FILE_FIRST_ID ? files->text[id] : xa_load(&files->by_id, id);
 }

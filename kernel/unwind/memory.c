@@ -172,7 +172,7 @@ int unwind_other_stack(unsigned long addr, unsigned long sp, unsigned long *end,
 }
 
 /* Is it anonymous memory, or a private mapping of /dev/zero? */
-static bool is_anonymous(const struct vm_area_struct *vma)
+static bool is_anonymous(struct vm_area_struct *vma)
 {
 	return !vma->vm_file || vma_is_anonymous(vma);
 }
