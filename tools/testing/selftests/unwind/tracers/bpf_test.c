@@ -657,15 +657,16 @@ FIXTURE_TEARDOWN(copied)
 }
 
 /* Copy the noted stack with these flags; the function's result, or 1 */
-static long copied(struct _test_data_copied *self, uint64_t flags)
+static int copied(struct _test_data_copied *self, uint64_t flags)
 {
-	long ret = 1;
+	int ret = 1;
 
 	if (bpf_deliver_open(&self->session.deliver, flags, &self->session.ring))
 		return ret;
 	whole_run(call_getppid, NULL, NULL);
 	while (bpf_ring_next(&self->session.ring, &self->event, false))
 		if (self->event.kind == BPF_DELIVERED)
+			/* Of the register that has it, the upper half may be anything */
 			ret = self->event.ret;
 	bpf_attached_close(&self->session.deliver);
 	return ret;
