@@ -131,14 +131,16 @@ watch_programs()
 	mkdir programs
 	"$SERVICE" serve 2>service &
 	service=$!
-	EVENT=cpu-clock BUILT='' PERF=/usr/bin/perf NATIVE='' SIZE=4 sh $HERE/record.sh \
-		methods $PWD/programs 'stock-defer@299 stock-defer@299' "$@" 2>log || sed 's/^/# /' log
+	export EVENT=cpu-clock BUILT='' PERF=/usr/bin/perf NATIVE='' SIZE=4
+	sh $HERE/record.sh methods $PWD/programs 'stock-defer@299 stock-defer@299' "$@" 2>log ||
+		sed 's/^/# /' log
 	kill $service
 	wait $service
 	for program; do
 		n=$((n + 1))
-		python3 $HERE/shares.py programs $program stock-defer 99 ${STRICT:+strict} >judged &&
-			result=ok || result='not ok'
+		result='not ok'
+		! python3 $HERE/shares.py programs $program stock-defer 99 ${STRICT:+strict} \
+			>judged || result=ok
 		sed 's/^/# /' judged
 		echo "$result $n Debian's $program: complete stacks${STRICT:+ 99 %}"
 	done

@@ -84,7 +84,8 @@ bool unwind_kept_entry(const struct unwind_task_info *info, unsigned long client
 {
 	const struct ended_entry *ended = this_cpu_ptr(&unwind_ended);
 
-	if (ended->task != current || !(ended->called & client) || ended->when != jiffies ||
+	if (ended->task != current || !(ended->called & client) ||
+	    time_after(jiffies, ended->when) ||
 	    /* It may have got the bit of a client that was called */
 	    ended->last_client != READ_ONCE(unwind_last_client) ||
 	    /* The next entry has begun, by an NMI's request */
