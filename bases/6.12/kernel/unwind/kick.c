@@ -12,41 +12,47 @@
  *
  * Some events come each time that a task goes to user space (irq_enable), also after such an
  * interrupt.  If each raised the next one, the program would make no step.  So each CPU keeps
- * the entry that has last ended there, and as long as the program is where it left it, requests
- * belong to that entry still: clients that were called get its cookie.
+ * the entry that has last ended there.  Until the next one begins, requests still belong to it:
+ * clients that were called get its cookie.
  */
 #include <linux/atomic.h>
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>
-#include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
-#include <linux/string.h>
 #include <linux/unwind_deferred_types.h>
 
 #include "deferred.h"
 
 /*
+ * The number of the system call tells whether an entry has begun since: each kind of entry writes
+ * it, and the program does not get it.  A program that makes a call of this number finds no
+ * more than an entry of its own.
+ */
+#define ENTRY_ENDED		((int)0x80756e77)
+#ifdef CONFIG_X86
+#define ENTRY_NUMBER(regs)	((regs)->orig_ax)
+#else
+#define ENTRY_NUMBER(regs)	((regs)->syscallno)
+#endif
+
+/*
  * An entry that has ended
  *
  * @task: whose it was; NULL if its stack is another program's
- * @regs: the program's; they are the same later if it has made no step
  * @cookie: of its stack
  * @called: clients that got the stack
  * @last_client: number of the client that was registered last
- * @when: a program that comes to the same registers again most often does so later
  */
 struct ended_entry {
 	struct task_struct	*task;
-	struct pt_regs		regs;
 	u64			cookie;
 	unsigned long		called;
 	u64			last_client;
-	unsigned long		when;
 };
 
 /* Only used by its CPU, with interrupts disabled, and not by NMIs */
@@ -64,11 +70,10 @@ void unwind_keep_entry(const struct unwind_task_info *info)
 
 	lockdep_assert_irqs_disabled();
 	ended->task = atomic_long_read(&info->requests) & UNWIND_CLOSED ? NULL : current;
-	ended->regs = *task_pt_regs(current);
 	ended->cookie = atomic64_read(&info->cookie);
 	ended->called = atomic_long_read(&info->done);
 	ended->last_client = READ_ONCE(unwind_last_client);
-	ended->when = jiffies;
+	ENTRY_NUMBER(task_pt_regs(current)) = ENTRY_ENDED;
 }
 
 /**
@@ -78,19 +83,18 @@ void unwind_keep_entry(const struct unwind_task_info *info)
  * @cookie: then set to the stack's
  *
  * Context: unwind_needs_kick().
- * Return: whether the request needs nothing more, as the program has made no step since.
+ * Return: whether the request needs nothing more, as the task is still on its last steps.
  */
 bool unwind_kept_entry(const struct unwind_task_info *info, unsigned long client, u64 *cookie)
 {
 	const struct ended_entry *ended = this_cpu_ptr(&unwind_ended);
 
-	if (ended->task != current || !(ended->called & client) ||
-	    time_after(jiffies, ended->when) ||
+	if ((int)ENTRY_NUMBER(task_pt_regs(current)) != ENTRY_ENDED ||
+	    ended->task != current || !(ended->called & client) ||
 	    /* It may have got the bit of a client that was called */
 	    ended->last_client != READ_ONCE(unwind_last_client) ||
-	    /* The next entry has begun, by an NMI's request */
-	    atomic_long_read(&info->requests) & UNWIND_NAMED ||
-	    memcmp(&ended->regs, task_pt_regs(current), sizeof(ended->regs)))
+	    /* An NMI's request has begun another */
+	    atomic_long_read(&info->requests) & UNWIND_NAMED)
 		return false;
 	*cookie = ended->cookie;
 	return true;
