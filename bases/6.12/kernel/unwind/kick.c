@@ -29,11 +29,11 @@
 #include "deferred.h"
 
 /*
- * The number of the system call tells whether an entry has begun since: each kind of entry writes
+ * The number of the system call shows whether an entry has begun since: each kind of entry writes
  * it, and the program does not get it.  A program that makes a call of this number finds no
  * more than an entry of its own.
  */
-#define ENTRY_ENDED		((int)0x80756e77)
+#define ENTRY_ENDED		(-0x756e77)
 #ifdef CONFIG_X86
 #define ENTRY_NUMBER(regs)	((regs)->orig_ax)
 #else

@@ -629,7 +629,7 @@ TEST_F_TIMEOUT(profiler, pids_are_those_of_its_namespace, 120)
 	EXPECT_EQ(0, own.broken);
 
 	ASSERT_EQ(0, exit_status("unshare -pf --mount-proc sh -c './profiled x & echo $! >$DIR/pid;"
-				 SCRIPT "199 -p $! -d 1; kill $!'"));
+				 SCRIPT "199 -p $! -d 5; kill $!'"));
 	ASSERT_EQ(0, read_script(&samples, 0));
 	ASSERT_EQ(0, read_script(&own, read_number("pid")));
 	EXPECT_EQ(own.nr, samples.nr);
