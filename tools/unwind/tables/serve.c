@@ -81,6 +81,18 @@ static void report_refused(const struct unwind_request *request, __u64 ms, const
 	report(request, ms, text);
 }
 
+/* It has to be made again after the next boot; a full disk is not news for each file */
+static void report_not_cached(const struct unwind_request *request, __u64 ms, const char *why)
+{
+	static bool reported;
+	char text[128];
+
+	if (__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED) && !verbose)
+		return;
+	snprintf(text, sizeof(text), "its table cannot be cached: %s", why);
+	report(request, ms, text);
+}
+
 /*
  * Did the conversion fail because of the file itself?  Any other reason may be gone when the
  * kernel asks again, some seconds later.
@@ -187,6 +199,8 @@ static void convert(struct unwind_request *request)
 	}
 	/* Store it only after the answer: stacks are waiting for that, and nothing for this */
 	cache_store(&cache, request->fd, &table, &cached);
+	if (cached.error)
+		report_not_cached(request, ms, strerror(-cached.error));
 	if (cached.fd >= 0)
 		close(cached.fd);
 	unwind_table_free(&table);

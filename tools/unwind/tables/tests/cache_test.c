@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -231,6 +232,78 @@ static void test_limit(const char *dir, char **files)
 	cache_close(&cache);
 }
 
+/* The file's table is there, and nothing of it in the cache */
+static bool is_not_stored(const char *dir, const char *file, const struct unwind_table *want)
+{
+	int fd = open(file, O_RDONLY);
+	struct unwind_table table;
+	struct cached cached;
+	struct cache cache;
+	__u64 used;
+	bool ok;
+
+	if (cache_open(&cache, dir))
+		return false;
+	used = cache.used;
+	ok = !cache_convert(&cache, fd, &table, &cached) && cached.fd < 0 &&
+	     cached.error == -ENOSPC && is_same(&table, want);
+	unwind_table_free(&table);
+	close(fd);
+	cache_close(&cache);
+	/* This counts the bytes anew */
+	ok &= !cache_open(&cache, dir) && cache.used == used;
+	cache_close(&cache);
+	return ok;
+}
+
+/* A file system of that size, which is mounted nowhere */
+static int make_fs(const char *option, const char *value)
+{
+	int fs = fsopen("tmpfs", FSOPEN_CLOEXEC), mount = -1;
+
+	if (!fsconfig(fs, FSCONFIG_SET_STRING, "mode", "755", 0) &&
+	    !fsconfig(fs, FSCONFIG_SET_STRING, option, value, 0) &&
+	    !fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		mount = fsmount(fs, FSMOUNT_CLOEXEC, 0);
+	close(fs);
+	return mount;
+}
+
+/* @fill: the page */
+static bool survives(int fs, bool fill, const char *file, const struct unwind_table *table)
+{
+	char page[4096] = "", dir[64];
+	bool ok = fs >= 0;
+	int fd;
+
+	if (fill) {
+		fd = openat(fs, "filler", O_WRONLY | O_CREAT, 0600);
+		ok &= write(fd, page, sizeof(page)) == sizeof(page);
+		close(fd);
+	}
+	snprintf(dir, sizeof(dir), "/proc/self/fd/%d", fs);
+	ok = ok && is_not_stored(dir, file, table);
+	close(fs);
+	return ok;
+}
+
+static void test_full(const char *file)
+{
+	struct unwind_table table;
+	bool ok = convert_itself(file, &table);
+	int fs = make_fs("size", "4k");
+
+	if (fs < 0) {
+		result(geteuid(), "a full file system # SKIP not root");
+		return;
+	}
+	ok &= survives(fs, false, file, &table);
+	ok &= survives(make_fs("size", "4k"), true, file, &table);
+	ok &= survives(make_fs("nr_inodes", "1"), false, file, &table);
+	result(ok, "a full file system costs the entry, not the table");
+	unwind_table_free(&table);
+}
+
 static void test_dir(const char *dir)
 {
 	struct cache cache;
@@ -280,6 +353,7 @@ int main(int argc, char **argv)
 	test_writers(&cache, argv[2]);
 	cache_close(&cache);
 	test_limit(argv[1], argv + 2);
+	test_full(argv[2]);
 	test_dir(argv[1]);
 	return end_results();
 }
