@@ -55,8 +55,6 @@ big-endian@$1: kernel-be@$1 guest-root@$1
 endef
 $(foreach a,$(ARCHES),$(eval $(call rules,$a)))
 
-# Mails first: their style is what the other looks at
-style@x86_64: | series@x86_64
 # Of all, what x86-64 needs is built before what arm64 needs, and what long tests need first
 ifneq ($(filter check all,$(MAKECMDGOALS)),)
 kernel-debug@x86_64: | selftests@x86_64 perf-tool@x86_64

@@ -314,12 +314,17 @@ test_link()
 # base + patches + new files are the tree, and so are the mails
 test_series()
 {
-	local f
+	local f message
 	try "round trip" "$Q/tree.sh" check
 	try mails "$Q/series.sh" check
+	message=COMMIT_MESSAGE,COMMIT_LOG_LONG_LINE,COMMIT_LOG_USE_LINK,EMAIL_SUBJECT
+	message+=,GIT_COMMIT_ID,MISSING_SIGN_OFF,NO_AUTHOR_SIGN_OFF,BAD_SIGN_OFF
 	for f in $(find "build/check$OF_BASE/series" -name '0*.patch' | sort); do
+		# Of a mail, the message: the style of patches is another test's
+		[[ $f == *-cover-letter.patch ]] || sed '/^diff --git /q' "$f" >"$OUT/${f##*/}"
 		try "size of ${f##*/}" awk '/^--- / { n = /null|unwind/ } /^[+-]/ && !/^(---|\+\+\+) / { nr[n]++ }; END { exit nr[1] > 2500 || nr[0] > 400 }' "$f"
 	done
+	try "messages of the mails" checkpatch "--types $message" "${OUT#"$REPO/"}"/*.patch
 }
 
 # checkpatch FLAGS FILE... - the repository's files, by the tree's checkpatch.  It runs in /:
@@ -425,19 +430,11 @@ maintainers()
 
 test_style()
 {
-	local f message CHECKER
+	local f CHECKER
 	local -A files=()
 
 	CHECKER=$(cat "$CACHE/tree.base" \
 		"$CACHE"/tree/scripts/{checkpatch.pl,spelling.txt,const_structs.checkpatch} | sha256sum)
-	message=COMMIT_MESSAGE,COMMIT_LOG_LONG_LINE,COMMIT_LOG_USE_LINK,EMAIL_SUBJECT
-	message+=,GIT_COMMIT_ID,MISSING_SIGN_OFF,NO_AUTHOR_SIGN_OFF,BAD_SIGN_OFF
-	# Of a mail, the message: the patch, which takes a minute, comes below
-	for f in build/check/series/*.patch; do
-		[[ $f != *-cover-letter.patch ]] || continue
-		sed '/^diff --git /q' "$f" >"$OUT/${f##*/}"
-	done
-	try "messages of the mails" checkpatch "--types $message" "${OUT#"$REPO/"}"/*.patch
 	for f in patches/*/*.patch; do
 		# Some have but new files; no kernel's history is here
 		! grep -q '^+++ ' "$f" || try "$f" unless_passed \
