@@ -34,7 +34,7 @@ build() { make -s -f qemu/check.mk "${@/%/@$ARCH}" >&2; }
 prepare_bench()
 {
 	build kernel-normal
-	[ "${parts[*]}" = worst ] || build kernel-off perf-tool
+	[[ ${parts[*]} =~ ^(worst|readers)$ ]] || build kernel-off perf-tool
 	step "building the guest's benchmarks" in_root make O="$BENCH" \
 		-C /mnt/cache/tree/tools/testing/selftests/unwind/bench \
 		CC="${TRIPLET:+$TRIPLET-}gcc-14" HEADERS="/mnt/cache/out/$ARCH-normal/usr/include"
@@ -134,6 +134,9 @@ bench_memory()
 
 # Frames of a language: by a chain, and from the thread itself
 bench_language() { counted normal language 3; }
+
+# User stacks by ftrace and BPF; for both bases
+bench_readers() { counted normal readers; }
 
 # The verifier's work for unmodified tools
 bench_bpf()
@@ -242,7 +245,7 @@ accuracy_tools()
 
 kind=${1:-}
 case $kind in
-bench)	parts=(decoder tables frames deferred sampling memory language bpf post)
+bench)	parts=(decoder tables frames deferred sampling memory language readers bpf post)
 	[ "$ARCH" != x86_64 ] || parts+=(worst) ;;
 accuracy) parts=(same methods)
 	[ -n "${PROGRAMS:-}" ] || parts+=(stock served step tools) ;;
@@ -263,7 +266,7 @@ need_machine
 cd "$REPO"
 lock
 "prepare_$kind"
-RESULTS=$REPO/build/$kind${TRIPLET:+-$ARCH}
+RESULTS=$REPO/build/$kind${TRIPLET:+-$ARCH}$OF_BASE
 for part in "${parts[@]}"; do
 	OUT=$RESULTS/$part.new
 	OUT_IN_ROOT=/mnt/repo/${OUT#"$REPO/"}

@@ -288,6 +288,15 @@ def language(part):
         part.set("a system call", how, "instructions", median(line[0] for line in lines))
 
 
+def readers(part):
+    """An event of ftrace, and its user stack by ftrace or BPF"""
+    counts = {key: median(line[0] for line in lines) for key, lines in part.group("readers.normal", 2).items()}
+    for (reader, depth), insns in counts.items():
+        part.set("an event", reader, f"{depth} frames", insns)
+    for reader in ("ftrace", "languages", "bpf"):
+        part.set("an event", reader, "a frame more", round((counts[reader, "116"] - counts[reader, "16"]) / 100))
+
+
 def bpf(part):
     """Programs of bcc's and bpftrace's tools, and the instructions that the verifier went through"""
     on, off = ({name: (int(programs), int(insns)) for name, programs, insns in part.lines(f"verified.{kernel}")}
@@ -470,7 +479,7 @@ def tools(part):
                            re.findall(r"^ *(not ok|ok) \d+ (.*)", file.read(), re.M)]
 
 
-PARTS = {"bench": (decoder, tables, frames, worst, deferred, sampling, memory, language, bpf, post),
+PARTS = {"bench": (decoder, tables, frames, worst, deferred, sampling, memory, language, readers, bpf, post),
          "accuracy": (same, methods, stock, served, step, tools)}
 
 
