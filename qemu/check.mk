@@ -24,7 +24,7 @@ ARCHES := x86_64 arm64
 CHECK := $(foreach a,$(ARCHES),$(addsuffix @$a,$(CHECK_$a)))
 ifeq ($(BASE),mainline)
 ALL_x86_64 += fixes
-CHECK := $(addsuffix @x86_64,stock debug $(GUEST) series fixes) $(addsuffix @arm64,stacks step kunit)
+CHECK := $(addsuffix @x86_64,stock debug $(GUEST) series fixes) $(addsuffix @arm64,stress stacks step kunit)
 endif
 TESTS := $(foreach a,$(ARCHES),$(addsuffix @$a,$(ALL_$a)))
 check: $(CHECK)
