@@ -351,7 +351,8 @@ static unsigned long run_all(int argc, char **argv, unsigned int thousands,
 			continue;
 		if (share > left)
 			share = left;
-		run_program(&programs[i], share > 1 ? share : 1, &distinct, cut);
+		/* The short ones come to their end */
+		run_program(&programs[i], share > 4 ? share : 4, &distinct, cut);
 		thousands -= programs[i].thousands;
 	}
 	return distinct;

@@ -114,6 +114,29 @@ static bool only_skips(const struct step_task *task, const struct step_stack *st
 	return i == stack->nr && stack->ip[0] == task->regs.ip;
 }
 
+/*
+ * Is what lies at the stack pointer before the true stack? Where setcontext() has pushed what
+ * it returns to, the kernel knows that from the instructions, although the table is wrong. The
+ * truth only knows calls.
+ */
+static bool has_pushed(struct code *code, const struct step_task *task,
+		       const struct step_stack *stack)
+{
+	const struct shadow_frame *frame;
+	struct shadow_iter iter;
+	uint64_t pushed;
+	unsigned int i;
+
+	if (stack->nr < 2 || stack->ip[0] != task->regs.ip ||
+	    !code_read(code, task->regs.sp, &pushed, sizeof(pushed)) || stack->ip[1] != pushed)
+		return false;
+	shadow_walk(&iter, &task->shadow);
+	for (i = 2; (frame = shadow_next(&iter)); i++)
+		if (i >= stack->nr || stack->ip[i] != frame->ra)
+			return false;
+	return i == stack->nr;
+}
+
 static void print_stacks(struct code *code, const struct step_task *task,
 			 const struct step_stack *stack, const char *what)
 {
@@ -212,7 +235,8 @@ static void judge_tabled(struct verdicts *verdicts, struct code *code,
 {
 	const struct cause *cause = find_cause(verdicts, code, task, stack, same);
 
-	if (cause && cause->exception) {
+	if (cause ? !!cause->exception :
+		    is_excused(code, task->regs.ip) && has_pushed(code, task, stack)) {
 		verdicts->excepted++;
 		return;
 	}
