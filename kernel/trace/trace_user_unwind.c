@@ -67,14 +67,20 @@ static struct vm_area_struct *find_text(struct mm_struct *mm, unsigned long ip)
 	return vma_lookup(mm, ip - 1) ?: vma;
 }
 
+/* @before: a frame in the same mapping, or NULL */
 static void place_frame(struct trace_user_files *files, unsigned long ip,
-			struct vm_area_struct *vma,
-			struct trace_user_frame *frame)
+			struct vm_area_struct *vma, struct trace_user_frame *frame,
+			const struct trace_user_frame *before)
 {
 	enum unwind_text_kind kind = unwind_find_text(vma, ip, &frame->offset);
 
 	frame->ip = ip;
-	frame->id = kind == UNWIND_TEXT_FILE ? trace_user_file_id(files, vma) : kind;
+	if (kind != UNWIND_TEXT_FILE)
+		frame->id = kind;
+	else if (before && before->id >= USER_FILE_FIRST_ID)
+		frame->id = before->id;
+	else
+		frame->id = trace_user_file_id(files, vma);
 }
 
 /* The same, if the mapping can be locked at once */
@@ -102,13 +108,14 @@ static unsigned int place_locked(struct trace_user_files *files,
 
 	for (i = 0; i < trace->nr; i++) {
 		unsigned long ip = trace->entries[i];
+		bool same = vma && ip >= vma->vm_start && ip < vma->vm_end;
 
-		if (!vma || ip < vma->vm_start || ip >= vma->vm_end) {
+		if (!same) {
 			if (vma)
 				vma_end_read(vma);
 			vma = lock_text(current->mm, ip);
 		}
-		place_frame(files, ip, vma, &frames[i]);
+		place_frame(files, ip, vma, &frames[i], same ? &frames[i - 1] : NULL);
 		nr += !vma;
 	}
 	if (vma)
@@ -135,7 +142,7 @@ static void place_frames(struct trace_user_files *files,
 		unsigned long ip = trace->entries[i];
 
 		if (frames[i].id == UNWIND_TEXT_NONE)
-			place_frame(files, ip, find_text(mm, ip), &frames[i]);
+			place_frame(files, ip, find_text(mm, ip), &frames[i], NULL);
 	}
 	mmap_read_unlock(mm);
 }
