@@ -352,7 +352,7 @@ FIXTURE_VARIANT_ADD(audit, linked_library) {
 
 FIXTURE_SETUP(audit)
 {
-	char exe[PATH_MAX] = "";
+	char exe[PATH_MAX] = "", path[PATH_MAX + 32];
 
 	if (trace_start(&self->trace))
 		SKIP(return, "no tracepoints unwind:*");
@@ -360,6 +360,10 @@ FIXTURE_SETUP(audit)
 		SKIP(return, "no registration of tables");
 	ASSERT_LT(0, readlink("/proc/self/exe", exe, sizeof(exe) - 1));
 	snprintf(self->dir, sizeof(self->dir), "%s", dirname(exe));
+	/* In a tree without tools/unwind, neither it nor the programs are built */
+	snprintf(path, sizeof(path), "%s/unwind_audit.so", self->dir);
+	if (access(path, R_OK))
+		SKIP(return, "no audit library");
 }
 
 FIXTURE_TEARDOWN(audit)
