@@ -86,9 +86,33 @@ static void user_worker_is_refused(struct kunit *test)
 	unwind_deferred_cancel(&work);
 }
 
+/* For all clients, until the task leaves the kernel */
+static void entry_has_one_cookie(struct kunit *test)
+{
+	struct unwind_work works[2] = {};
+	u64 first, again, other, next;
+
+	KUNIT_ASSERT_EQ(test, unwind_deferred_init(&works[0], callback), 0);
+	KUNIT_ASSERT_EQ(test, unwind_deferred_init(&works[1], callback), 0);
+	KUNIT_EXPECT_EQ(test, request(&works[0], &first), 0);
+	KUNIT_EXPECT_EQ(test, request(&works[0], &again), 1);
+	KUNIT_EXPECT_EQ(test, request(&works[1], &other), 0);
+	take_back();
+	KUNIT_EXPECT_EQ(test, request(&works[1], &next), 0);
+	take_back();
+	unwind_deferred_cancel(&works[0]);
+	unwind_deferred_cancel(&works[1]);
+	KUNIT_EXPECT_NE(test, first, 0);
+	KUNIT_EXPECT_EQ(test, again, first);
+	KUNIT_EXPECT_EQ(test, other, first);
+	KUNIT_EXPECT_NE(test, next, 0);
+	KUNIT_EXPECT_NE(test, next, first);
+}
+
 static struct kunit_case deferred_cases[] = {
 	KUNIT_CASE(cancelled_client_is_refused),
 	KUNIT_CASE(user_worker_is_refused),
+	KUNIT_CASE(entry_has_one_cookie),
 	{}
 };
 
