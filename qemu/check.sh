@@ -334,7 +334,7 @@ checkpatch()
 	local flags=$1
 	shift
 	# shellcheck disable=SC2086 # several flags
-	in_root perl /mnt/cache/tree/scripts/checkpatch.pl --root=/mnt/cache/tree \
+	in_root perl "/mnt/cache/tree$OF_BASE/scripts/checkpatch.pl" --root="/mnt/cache/tree$OF_BASE" \
 		--strict --quiet $flags "${@/#//mnt/repo/}"
 }
 

@@ -34,6 +34,7 @@ build() { make -s -f qemu/check.mk "${@/%/@$ARCH}" >&2; }
 prepare_bench()
 {
 	build kernel-normal
+	[ "$BASE" = 6.12 ] || BASE=6.12 build kernel-normal	# its headers are for both
 	[[ ${parts[*]} =~ ^(worst|readers)$ ]] || build kernel-off perf-tool
 	step "building the guest's benchmarks" in_root make O="$BENCH" \
 		-C /mnt/cache/tree/tools/testing/selftests/unwind/bench \
@@ -246,7 +247,8 @@ accuracy_tools()
 kind=${1:-}
 case $kind in
 bench)	parts=(decoder tables frames deferred sampling memory language readers bpf post)
-	[ "$ARCH" != x86_64 ] || parts+=(worst) ;;
+	[ "$ARCH" != x86_64 ] || parts+=(worst)
+	[ "$BASE" = 6.12 ] || parts=(readers) ;;
 accuracy) parts=(same methods)
 	[ -n "${PROGRAMS:-}" ] || parts+=(stock served step tools) ;;
 *) die "usage: figures.sh bench|accuracy [PART...]" ;;

@@ -293,8 +293,10 @@ def readers(part):
     counts = {key: median(line[0] for line in lines) for key, lines in part.group("readers.normal", 2).items()}
     for (reader, depth), insns in counts.items():
         part.set("an event", reader, f"{depth} frames", insns)
+    few, many = sorted({int(depth) for _, depth in counts})
     for reader in ("ftrace", "languages", "bpf"):
-        part.set("an event", reader, "a frame more", round((counts[reader, "116"] - counts[reader, "16"]) / 100))
+        more = counts[reader, str(many)] - counts[reader, str(few)]
+        part.set("an event", reader, "a frame more", round(more / (many - few)))
 
 
 def bpf(part):

@@ -33,7 +33,8 @@
 #define LANGUAGE_FRAMES	20
 
 static const uint8_t code_sframe[] = LINK_SFRAME;
-static const unsigned int depths[] = { 16, 116 };
+/* The trace prints up to 127 frames, with those of a language */
+static const unsigned int depths[] = { 16, 96 };
 
 struct function {
 	uint64_t	id[2];
@@ -57,8 +58,7 @@ static struct {
 
 static void fail(const char *what)
 {
-	fprintf(stderr, "readers: %s: ", bench.reader ?: "");
-	perror(what);
+	fprintf(stderr, "readers: %s: %s (%m)\n", bench.reader ?: "", what);
 	exit(1);
 }
 
@@ -67,7 +67,6 @@ static void end_of_chain(const void *next)
 	uint64_t counts[TIMES], begin;
 	int i;
 
-	(void)next;
 	for (i = -WARM_UP; i < TIMES; i++) {
 		begin = insns();
 		syscall(SYS_getppid);
@@ -104,21 +103,29 @@ static bool is_chain(const uint64_t *ips, unsigned int nr)
 	return nr >= bench.depth;
 }
 
-static void check_ftrace(void)
+static bool is_function(uint64_t ip)
+{
+	return ip >= (uintptr_t)functions && ip < (uintptr_t)(functions + LANGUAGE_FRAMES);
+}
+
+/* @more: frames of a language, which have the addresses of functions */
+static void check_ftrace(unsigned int more)
 {
 	struct ftrace_log log;
 	uint64_t ips[256];
 	size_t i, stacks = 0;
-	unsigned int j;
+	unsigned int j, k;
 
 	if (ftrace_read(&bench.ftrace, "trace", &log))
 		fail("its trace");
 	for (i = 0; i < log.nr; i++) {
 		if (log.rec[i].type != FTRACE_STACK)
 			continue;
-		for (j = 0; j < log.rec[i].nr && j < ARRAY_SIZE(ips); j++)
-			ips[j] = log.rec[i].frame[j].ip;
-		stacks += is_chain(ips, j);
+		for (j = k = 0; j < log.rec[i].nr && j - k < ARRAY_SIZE(ips); j++) {
+			ips[j - k] = log.rec[i].frame[j].ip;
+			k += is_function(ips[j - k]);
+		}
+		stacks += k == more && is_chain(ips, j - k);
 	}
 	/* The trace keeps the youngest */
 	if (stacks < TIMES)
@@ -151,7 +158,7 @@ static void by_ftrace(void)
 	if (ftrace_set(&bench.ftrace, FTRACE_OPTION, "1"))
 		fail(FTRACE_OPTION);
 	measure("ftrace");
-	check_ftrace();
+	check_ftrace(0);
 }
 
 static void with_languages(void)
@@ -172,6 +179,7 @@ static void with_languages(void)
 	if (prctl(PR_UNWIND_CHAIN, PR_UNWIND_CHAIN_ADD, &attr, sizeof(attr), 0UL))
 		fail("a chain");
 	measure("languages");
+	check_ftrace(LANGUAGE_FRAMES);
 	if (ftrace_close(&bench.ftrace))
 		fail("its trace");
 }
@@ -200,8 +208,8 @@ int main(void)
 	}
 	links_make_files(&bench.links, 1, NR_LINKS, SLOT_SIZE, code_sframe, sizeof(code_sframe));
 	measure("none");
+	by_bpf();
 	by_ftrace();
 	with_languages();
-	by_bpf();
 	return 0;
 }

@@ -351,7 +351,7 @@ static unsigned long run_all(int argc, char **argv, unsigned int thousands,
 			continue;
 		if (share > left)
 			share = left;
-		/* The short ones come to their end */
+		/* Short ones come to their end, even if that takes some seconds more in all */
 		run_program(&programs[i], share > 4 ? share : 4, &distinct, cut);
 		thousands -= programs[i].thousands;
 	}

@@ -114,29 +114,6 @@ static bool only_skips(const struct step_task *task, const struct step_stack *st
 	return i == stack->nr && stack->ip[0] == task->regs.ip;
 }
 
-/*
- * Is what lies at the stack pointer before the true stack? Where setcontext() has pushed what
- * it returns to, the kernel knows that from the instructions, although the table is wrong. The
- * truth only knows calls.
- */
-static bool has_pushed(struct code *code, const struct step_task *task,
-		       const struct step_stack *stack)
-{
-	const struct shadow_frame *frame;
-	struct shadow_iter iter;
-	uint64_t pushed;
-	unsigned int i;
-
-	if (stack->nr < 2 || stack->ip[0] != task->regs.ip ||
-	    !code_read(code, task->regs.sp, &pushed, sizeof(pushed)) || stack->ip[1] != pushed)
-		return false;
-	shadow_walk(&iter, &task->shadow);
-	for (i = 2; (frame = shadow_next(&iter)); i++)
-		if (i >= stack->nr || stack->ip[i] != frame->ra)
-			return false;
-	return i == stack->nr;
-}
-
 static void print_stacks(struct code *code, const struct step_task *task,
 			 const struct step_stack *stack, const char *what)
 {
@@ -183,12 +160,32 @@ static const struct exception *find_exception(const char *name)
 	return NULL;
 }
 
-static bool is_excused(struct code *code, uint64_t ip)
+static const struct exception *exception_at(struct code *code, uint64_t ip)
 {
 	char name[NAME_SIZE];
 
 	code_name(code, ip, name, sizeof(name));
 	return find_exception(name);
+}
+
+/* Does the true stack only lack what the function has pushed? */
+static bool has_pushed(struct code *code, const struct step_task *task,
+		       const struct step_stack *stack)
+{
+	const struct exception *exception = exception_at(code, task->regs.ip);
+	const struct shadow_frame *frame;
+	struct shadow_iter iter;
+	uint64_t pushed;
+	unsigned int i;
+
+	if (!exception || !exception->pushes || stack->nr < 2 || stack->ip[0] != task->regs.ip ||
+	    !code_read(code, task->regs.sp, &pushed, sizeof(pushed)) || stack->ip[1] != pushed)
+		return false;
+	shadow_walk(&iter, &task->shadow);
+	for (i = 2; (frame = shadow_next(&iter)); i++)
+		if (i >= stack->nr || stack->ip[i] != frame->ra || frame->ra == pushed)
+			return false;
+	return i == stack->nr;
 }
 
 /* Find the function whose table is wrong. Is it in the list? */
@@ -235,8 +232,7 @@ static void judge_tabled(struct verdicts *verdicts, struct code *code,
 {
 	const struct cause *cause = find_cause(verdicts, code, task, stack, same);
 
-	if (cause ? !!cause->exception :
-		    is_excused(code, task->regs.ip) && has_pushed(code, task, stack)) {
+	if ((cause && cause->exception) || (!cause && has_pushed(code, task, stack))) {
 		verdicts->excepted++;
 		return;
 	}
@@ -265,7 +261,7 @@ static void judge_other(struct verdicts *verdicts, struct code *code,
 	}
 	if (only_skips(task, stack)) {
 		verdicts->other.skips++;
-		if (same == 1 && !is_excused(code, task->regs.ip) &&
+		if (same == 1 && !exception_at(code, task->regs.ip) &&
 		    verdicts->other.first_skips++ < PRINT_MAX)
 			print_stacks(code, task, stack, "caller skipped");
 		return;
@@ -275,7 +271,7 @@ static void judge_other(struct verdicts *verdicts, struct code *code,
 	 * the topmost function, from which the kernel has found the caller by these.
 	 */
 	cause = find_cause(verdicts, code, task, stack, same);
-	if ((cause && cause->exception) || is_excused(code, task->regs.ip))
+	if ((cause && cause->exception) || exception_at(code, task->regs.ip))
 		verdicts->other.excepted++;
 	else if (verdicts->other.wrong++ < PRINT_MAX)
 		print_stacks(code, task, stack, "wrong without a table");

@@ -26,11 +26,16 @@
 
 #define JUDGE_CAUSES	256
 
-/* A function whose table is wrong; both names are patterns */
+/*
+ * A function whose table is wrong; both names are patterns
+ * @pushes: it pushes what it returns to, which the kernel knows from the instructions; the
+ *	    truth only knows calls
+ */
 struct exception {
 	const char	*file;
 	const char	*function;
 	const char	*reason;
+	bool		pushes;
 };
 
 extern const struct exception exceptions[];

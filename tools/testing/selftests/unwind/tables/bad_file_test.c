@@ -184,7 +184,7 @@ CHANGE_EACH(func_size_0, fde->size = 0)
 #define CFA_ROW(cfa)	(attr->num_fres = 1, fre[ROW_INFO] = 2 << 1,	\
 			 fre[ROW_WORDS] = (cfa), fre[ROW_WORDS + 1] = -8)
 #endif
-CHANGE_EACH(cfa_below, CFA_ROW(-64))
+CHANGE_EACH(cfa_below, CFA_ROW(-128))
 #if defined(__x86_64__)
 /* On other machines a call pushes nothing */
 CHANGE_EACH(cfa_no_progress, CFA_ROW(0))
