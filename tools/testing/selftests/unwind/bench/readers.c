@@ -33,7 +33,7 @@
 #define LANGUAGE_FRAMES	20
 
 static const uint8_t code_sframe[] = LINK_SFRAME;
-/* The trace prints up to 127 frames, with those of a language */
+/* The trace prints up to 127 frames, of both kinds */
 static const unsigned int depths[] = { 16, 96 };
 
 struct function {
@@ -90,7 +90,7 @@ static void measure(const char *reader)
 }
 
 /*
- * The stacks were those of the chain
+ * The right stacks
  */
 
 static bool is_chain(const uint64_t *ips, unsigned int nr)
