@@ -176,15 +176,19 @@ CHANGE_EACH(func_size_0, fde->size = 0)
  * CFA below, or not far enough above, the stack pointer; or not aligned. Where the header
  * does not locate the return address, the row does. The CFA counts from the frame
  * pointer: after a frame that the unwinder left by it, the stack pointer is not known.
+ * CFA_BELOW is out of the frames that the machine's compiler makes for the chain, or at
+ * a word of them that is no address.
  */
 #if defined(__x86_64__)
 #define CFA_ROW(cfa)	(attr->num_fres = 1, fre[ROW_INFO] = 1 | 1 << 1,	\
 			 fre[ROW_WORDS] = (cfa))
+#define CFA_BELOW	(-64)
 #else
 #define CFA_ROW(cfa)	(attr->num_fres = 1, fre[ROW_INFO] = 2 << 1,	\
 			 fre[ROW_WORDS] = (cfa), fre[ROW_WORDS + 1] = -8)
+#define CFA_BELOW	(-128)
 #endif
-CHANGE_EACH(cfa_below, CFA_ROW(-128))
+CHANGE_EACH(cfa_below, CFA_ROW(CFA_BELOW))
 #if defined(__x86_64__)
 /* On other machines a call pushes nothing */
 CHANGE_EACH(cfa_no_progress, CFA_ROW(0))
