@@ -2,7 +2,7 @@
 /*
  * Measure the cost of the frames of a language in a deferred stack: language
  *
- * Each system call of the program is a sample. There are FRAMES frames of a language, which
+ * Each system call of the program is a sample. There are frames of a language (language.h), which
  * the kernel finds by a chain, or the thread itself in its handler. The program prints lines
  * of
  *
@@ -15,7 +15,6 @@
  */
 #define _GNU_SOURCE
 #include <signal.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,25 +24,13 @@
 #include <linux/unwind.h>
 
 #include "insns.h"
+#include "language.h"
 #include "perf.h"
 
-#define FRAMES		20
 #define TIMES		200
 #define WARM_UP		20
 #define PAGES		512
 #define STACK_SIZE	65536
-
-struct function {
-	uint64_t	id[2];
-};
-
-struct frame {
-	struct function	*function;
-	struct frame	*caller;
-};
-
-static struct function functions[FRAMES];
-static struct frame frames[FRAMES], *innermost = frames;
 
 static void fail(const char *what)
 {
@@ -75,7 +62,7 @@ static void on_signal(int signal)
 
 static void on_request(int signal, siginfo_t *info, void *context)
 {
-	struct unwind_self_frame to[FRAMES];
+	struct unwind_self_frame to[LANGUAGE_FRAMES];
 	struct unwind_self_answer answer = {
 		.nonce = (uintptr_t)info->si_value.sival_ptr,
 		.frames = (uintptr_t)to,
@@ -114,21 +101,6 @@ static void opt_in(void)
 		fail("language: opting in");
 }
 
-static void add_chain(void)
-{
-	const struct unwind_chain_attr attr = {
-		.key = 1,
-		.head = (uintptr_t)&innermost,
-		.next = offsetof(struct frame, caller),
-		.function = offsetof(struct frame, function),
-		.function_mask = ~7ULL,
-		.check = { 0, 8 },
-	};
-
-	if (prctl(PR_UNWIND_CHAIN, PR_UNWIND_CHAIN_ADD, &attr, sizeof(attr), 0UL))
-		fail("language: a chain");
-}
-
 static void measure_call(const char *how)
 {
 	measure(how, SYS_getppid, 0, 0, 0);
@@ -137,17 +109,16 @@ static void measure_call(const char *how)
 int main(void)
 {
 	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
-	const struct unwind_chain_attr chain = { .key = 1 };
+	const struct unwind_chain_attr chain = { .key = LANGUAGE_KEY };
 	struct perf_event_attr event;
 	struct ring ring;
-	int fd, i;
+	int fd;
 
 	if (!insns_are_counted()) {
 		fprintf(stderr, "language: this machine does not count instructions\n");
 		return 1;
 	}
-	for (i = 0; i < FRAMES; i++)
-		frames[i] = (struct frame){ &functions[i], i + 1 < FRAMES ? &frames[i + 1] : NULL };
+	language_make_frames();
 	measure_call("none");
 	opt_in();
 	measure_call("enabled");
@@ -163,7 +134,8 @@ int main(void)
 	    event_enable(fd))
 		fail("language: an event");
 	measure_call("native");
-	add_chain();
+	if (language_add_chain())
+		fail("language: a chain");
 	measure_call("chain");
 	prctl(PR_UNWIND_CHAIN, PR_UNWIND_CHAIN_DEL, &chain, sizeof(chain), 0UL);
 	opt_in();

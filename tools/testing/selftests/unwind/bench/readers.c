@@ -14,14 +14,13 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <linux/unwind.h>
 
 #include "bpf_session.h"
 #include "ftrace.h"
 #include "insns.h"
+#include "language.h"
 #include "links.h"
 
 #define NR_LINKS	1000
@@ -30,23 +29,10 @@
 /* The first calls find tables, and files to announce */
 #define WARM_UP		20
 #define TIMES		50
-#define LANGUAGE_FRAMES	20
 
 static const uint8_t code_sframe[] = LINK_SFRAME;
 /* The trace prints up to 127 frames, of both kinds */
 static const unsigned int depths[] = { 16, 96 };
-
-struct function {
-	uint64_t	id[2];
-};
-
-struct frame {
-	struct function	*function;
-	struct frame	*caller;
-};
-
-static struct function functions[LANGUAGE_FRAMES];
-static struct frame frames[LANGUAGE_FRAMES], *innermost = frames;
 
 static struct {
 	const char	*reader;
@@ -163,20 +149,8 @@ static void by_ftrace(void)
 
 static void with_languages(void)
 {
-	const struct unwind_chain_attr attr = {
-		.key = 1,
-		.head = (uintptr_t)&innermost,
-		.next = offsetof(struct frame, caller),
-		.function = offsetof(struct frame, function),
-		.function_mask = ~7ULL,
-		.check = { 0, 8 },
-	};
-	int i;
-
-	for (i = 0; i < LANGUAGE_FRAMES; i++)
-		frames[i] = (struct frame){ &functions[i],
-					    i + 1 < LANGUAGE_FRAMES ? &frames[i + 1] : NULL };
-	if (prctl(PR_UNWIND_CHAIN, PR_UNWIND_CHAIN_ADD, &attr, sizeof(attr), 0UL))
+	language_make_frames();
+	if (language_add_chain())
 		fail("a chain");
 	measure("languages");
 	check_ftrace(LANGUAGE_FRAMES);
