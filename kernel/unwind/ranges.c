@@ -67,17 +67,18 @@ void unwind_ranges_destroy(struct unwind_ranges *set)
  * @end: the first address after it
  * @section: the section that describes it
  * @key: its key
+ * @gfp: for the allocation
  *
  * Context: task; may sleep.
  * Return: the range, to be freed with unwind_range_free() unless it is inserted; or NULL.
  */
 struct unwind_range *unwind_range_alloc(unsigned long start, unsigned long end,
-					const struct sframe_section *section, u64 key)
+					const struct sframe_section *section, u64 key, gfp_t gfp)
 {
 	static atomic64_t last_id;
 	struct unwind_range *range;
 
-	range = kmalloc(sizeof(*range), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	range = kmalloc(sizeof(*range), gfp);
 	if (!range)
 		return NULL;
 	*range = (struct unwind_range){
@@ -133,16 +134,16 @@ static int cmp_key(const void *key, const struct rb_node *node)
  * unwind_ranges_insert - add a range
  * @set: the set
  * @range: from unwind_range_alloc(); belongs to the set on success
+ * @gfp: for the tree's nodes
  *
  * Context: task; may sleep.
  * Return: 0; -EEXIST if it overlaps a range of the set; -ENOMEM.
  */
-int unwind_ranges_insert(struct unwind_ranges *set, struct unwind_range *range)
+int unwind_ranges_insert(struct unwind_ranges *set, struct unwind_range *range, gfp_t gfp)
 {
 	int ret;
 
-	ret = mtree_insert_range(&set->by_text, range->start, range->end - 1, range,
-				 GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	ret = mtree_insert_range(&set->by_text, range->start, range->end - 1, range, gfp);
 	if (ret)
 		return ret;
 	interval_tree_insert(&range->memory, &set->by_memory);
@@ -156,12 +157,13 @@ int unwind_ranges_insert(struct unwind_ranges *set, struct unwind_range *range)
  * @to: the empty set; the caller destroys it also on failure
  * @from: the other set, which does not change meanwhile
  * @but: marks of ranges to leave out, see unwind_ranges_mark()
+ * @gfp: for each allocation
  *
  * Context: task; may sleep.
  * Return: 0 or -ENOMEM.
  */
 int unwind_ranges_copy(struct unwind_ranges *to, struct unwind_ranges *from,
-		       struct xarray *but)
+		       struct xarray *but, gfp_t gfp)
 {
 	struct unwind_range *range, *copy;
 	struct unwind_built *built;
@@ -172,11 +174,11 @@ int unwind_ranges_copy(struct unwind_ranges *to, struct unwind_ranges *from,
 		if (xa_load(but, range->id))
 			continue;
 		copy = unwind_range_alloc(range->start, range->end, &range->section,
-					  range->key);
+					  range->key, gfp);
 		if (!copy)
 			return -ENOMEM;
 		copy->id = range->id;
-		ret = unwind_ranges_insert(to, copy);
+		ret = unwind_ranges_insert(to, copy, gfp);
 		if (ret) {
 			unwind_range_free(copy);
 			return ret;

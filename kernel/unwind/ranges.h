@@ -69,14 +69,17 @@ struct unwind_ranges {
 	size_t			bytes;
 };
 
+/* For what a process registers: it is charged for that */
+#define UNWIND_GFP_RANGES	(GFP_KERNEL_ACCOUNT | __GFP_NOWARN)
+
 void unwind_ranges_init(struct unwind_ranges *set);
 void unwind_ranges_destroy(struct unwind_ranges *set);
 struct unwind_range *unwind_range_alloc(unsigned long start, unsigned long end,
-					const struct sframe_section *section, u64 key);
+					const struct sframe_section *section, u64 key, gfp_t gfp);
 void unwind_range_free(struct unwind_range *range);
-int unwind_ranges_insert(struct unwind_ranges *set, struct unwind_range *range);
+int unwind_ranges_insert(struct unwind_ranges *set, struct unwind_range *range, gfp_t gfp);
 int unwind_ranges_copy(struct unwind_ranges *to, struct unwind_ranges *from,
-		       struct xarray *but);
+		       struct xarray *but, gfp_t gfp);
 int unwind_ranges_mark(struct unwind_ranges *set, unsigned long start, unsigned long end,
 		       struct xarray *marks);
 void unwind_ranges_set_built(struct unwind_ranges *set, struct unwind_range *range,

@@ -68,7 +68,7 @@ static int add_table(const struct unwind_table_attr *attr)
 	section.changes = attr->flags & UNWIND_TABLE_JIT;
 
 	range = unwind_range_alloc(attr->text_start, attr->text_start + attr->text_size,
-				   &section, attr->key);
+				   &section, attr->key, UNWIND_GFP_RANGES);
 	if (!range)
 		return -ENOMEM;
 	ret = unwind_tables_register(current->mm, range, READ_ONCE(max_ranges));

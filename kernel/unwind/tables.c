@@ -115,25 +115,27 @@ int unwind_copy_attr(void *attr, size_t known, u64 uattr, size_t size)
  * The registry
  */
 
-static void free_registry(struct work_struct *work)
+static void free_registry(struct unwind_registry *registry)
 {
-	struct unwind_registry *registry =
-		container_of(to_rcu_work(work), struct unwind_registry, free_work);
-
 	unwind_ranges_destroy(&registry->ranges);
 	kfree(registry);
 }
 
-static struct unwind_registry *alloc_registry(void)
+static void free_registry_work(struct work_struct *work)
+{
+	free_registry(container_of(to_rcu_work(work), struct unwind_registry, free_work));
+}
+
+static struct unwind_registry *alloc_registry(gfp_t gfp)
 {
 	struct unwind_registry *registry;
 
-	registry = kmalloc(sizeof(*registry), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	registry = kmalloc(sizeof(*registry), gfp);
 	if (!registry)
 		return NULL;
 	unwind_ranges_init(&registry->ranges);
 	refcount_set(&registry->sharers, 1);
-	INIT_RCU_WORK(&registry->free_work, free_registry);
+	INIT_RCU_WORK(&registry->free_work, free_registry_work);
 	return registry;
 }
 
@@ -186,18 +188,19 @@ static bool is_own(struct unwind_registry *registry)
  * Get a registry that may be changed: allocate one if there is none, and copy it, without the
  * marked ranges, if it is or was shared.
  */
-static struct unwind_registry *own_registry(struct unwind_tables *tables)
+static struct unwind_registry *own_registry(struct unwind_tables *tables, gfp_t gfp)
 {
 	struct unwind_registry *old = registry_of(tables), *registry;
 
 	if (old && is_own(old) && xa_empty(&tables->dropped))
 		return old;
 
-	registry = alloc_registry();
+	registry = alloc_registry(gfp);
 	if (!registry)
 		return NULL;
-	if (old && unwind_ranges_copy(&registry->ranges, &old->ranges, &tables->dropped)) {
-		put_registry(registry);
+	if (old && unwind_ranges_copy(&registry->ranges, &old->ranges, &tables->dropped, gfp)) {
+		/* At once: nobody has seen it, and the program may be short of memory */
+		free_registry(registry);
 		return NULL;
 	}
 	replace_registry(tables, registry);
@@ -223,12 +226,12 @@ int unwind_tables_register(struct mm_struct *mm, struct unwind_range *range,
 		return -ENOMEM;
 
 	guard(mutex)(&tables->lock);
-	registry = own_registry(tables);
+	registry = own_registry(tables, UNWIND_GFP_RANGES);
 	if (!registry)
 		return -ENOMEM;
 	if (registry->ranges.nr >= max)
 		return -ENOSPC;
-	return unwind_ranges_insert(&registry->ranges, range);
+	return unwind_ranges_insert(&registry->ranges, range, UNWIND_GFP_RANGES);
 }
 
 /**
@@ -252,7 +255,7 @@ int unwind_tables_unregister(struct mm_struct *mm, u64 key)
 	registry = registry_of(tables);
 	if (!registry || !unwind_ranges_find_key(&registry->ranges, key))
 		return -ENOENT;
-	registry = own_registry(tables);
+	registry = own_registry(tables, UNWIND_GFP_RANGES);
 	if (!registry)
 		return -ENOMEM;
 	/* All ranges of the key may have been dropped before */
@@ -543,7 +546,8 @@ static struct sframe_table *build(const struct unwind_range *range)
 
 /*
  * Give the table to its range, unless the range has gone, or has a table.  Another process that
- * shares the registry may have other memory there by now.
+ * shares the registry may have other memory there by now.  The process does not ask for this
+ * copy of the registry, so its cgroup must not run out of memory for it.
  */
 static int install(struct unwind_tables *tables, const struct unwind_range *range,
 		   struct unwind_built *built)
@@ -555,7 +559,7 @@ static int install(struct unwind_tables *tables, const struct unwind_range *rang
 	guard(mutex)(&tables->lock);
 	if (!registry_of(tables))
 		return -ENOENT;
-	registry = own_registry(tables);
+	registry = own_registry(tables, UNWIND_GFP_RANGES | __GFP_NORETRY);
 	if (!registry)
 		return -ENOMEM;
 	scoped_guard(rcu)
@@ -633,6 +637,10 @@ int unwind_tables_build(struct mm_struct *mm, unsigned long addr)
 	ret = install(mm->unwind_tables, &range, built);
 	if (!ret)
 		return 0;
+	if (ret == -ENOMEM) {
+		unwind_tables_trace_invalid(range.start, range.end, range.section.start, ret);
+		put_off(mm, &range);
+	}
 	if (!IS_ERR(built->table))
 		sframe_table_free(built->table);
 	kfree(built);

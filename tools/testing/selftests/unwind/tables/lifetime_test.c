@@ -1563,7 +1563,7 @@ static void expect_lost(struct __test_metadata *_metadata,
 	/* Only a new registration can bring it back */
 	munmap(self->code.text, self->code.text_mapped);
 	munmap(self->code.table, self->code.table_mapped);
-	ASSERT_EQ(0, code_map_at(&self->code, FUNCTIONS, CODE_FRAME, CODE_FRAME,
+	ASSERT_EQ(0, code_map_at(&self->code, three_pages(), CODE_FRAME, CODE_FRAME,
 				 &self->code));
 	EXPECT_EQ(THROUGH_NOT, code_through(&self->sampler,
 					    code_fn(&self->code, 0)));
