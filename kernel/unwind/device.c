@@ -132,12 +132,14 @@ static int read_request(char __user *buf, bool nonblock)
 			unwind_request_put_back(item);
 			return ret;
 		}
+		if (ret == HANDED_OVER) {
+			unwind_request_free(item);
+			return 0;
+		}
 		id = item->id;
 		if (ret == CANNOT_BE_OPENED)
 			unwind_file_provide(request_inode(item), UNWIND_FILE_PLAIN, &id, NULL);
-		unwind_request_free(item);
-		if (ret == HANDED_OVER)
-			return 0;
+		unwind_request_free_later(item);
 	}
 }
 

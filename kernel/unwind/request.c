@@ -18,6 +18,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
+#include <linux/unwind_base.h>
 #include <linux/workqueue.h>
 
 #include "request.h"
@@ -64,7 +65,7 @@ int unwind_requests_start(void)
 /**
  * unwind_requests_stop - drop all requests, and queue no more
  *
- * Context: task; may sleep.
+ * Context: any but NMI and hard interrupt.
  */
 void unwind_requests_stop(void)
 {
@@ -77,7 +78,7 @@ void unwind_requests_stop(void)
 		nr_queued = 0;
 	}
 	list_for_each_entry_safe(item, next, &dropped, node)
-		unwind_request_free(item);
+		unwind_request_free_later(item);
 }
 
 /**
@@ -143,6 +144,26 @@ void unwind_request_free(struct unwind_request_item *item)
 		return;
 	path_put(&item->path);
 	kfree(item);
+}
+
+static void free_work(struct work_struct *work)
+{
+	unwind_request_free(container_of(work, struct unwind_request_item, free));
+}
+
+/**
+ * unwind_request_free_later - drop a request that is not queued, and do not wait for that
+ * @item: the request
+ *
+ * It may have the last reference to a deleted file.  While the file system is frozen, dropping
+ * that one waits, and must not hold up the others.
+ *
+ * Context: any but NMI.
+ */
+void unwind_request_free_later(struct unwind_request_item *item)
+{
+	INIT_WORK(&item->free, free_work);
+	queue_work(system_dfl_wq, &item->free);
 }
 
 static bool has_room_for(const struct unwind_request_item *item)
@@ -243,5 +264,5 @@ static void lapse_work(struct work_struct *work)
 		}
 	}
 	list_for_each_entry_safe(item, next, &lapsed, node)
-		unwind_request_free(item);
+		unwind_request_free_later(item);
 }

@@ -10,10 +10,12 @@
 #include <linux/types.h>
 #include <linux/uidgid_types.h>
 #include <linux/wait.h>
+#include <linux/workqueue_types.h>
 
 /**
  * struct unwind_request_item - a request
  * @node: in the queue
+ * @free: frees it later
  * @path: of the file, with references; on overlayfs, of the file with the contents
  * @owner: of the file
  * @id: of the file's entry
@@ -21,6 +23,7 @@
  */
 struct unwind_request_item {
 	struct list_head	node;
+	struct work_struct	free;
 	struct path		path;
 	kuid_t			owner;
 	u64			id;
@@ -39,5 +42,6 @@ bool unwind_request_queue(struct unwind_request_item *item, u64 id);
 struct unwind_request_item *unwind_request_take(void);
 void unwind_request_put_back(struct unwind_request_item *item);
 void unwind_request_free(struct unwind_request_item *item);
+void unwind_request_free_later(struct unwind_request_item *item);
 
 #endif /* _KERNEL_UNWIND_REQUEST_H */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/fs.h>
 #include <linux/unwind.h>
 #include <poll.h>
 #include <sched.h>
@@ -926,6 +927,40 @@ TEST_F(device, request_without_answer_lapses)
 	EXPECT_EQ(0, ret);
 	/* By the kernel's ticks */
 	EXPECT_LE(1900, now_ms() - start);
+}
+
+/* The request has the last reference: dropping it waits for the file system */
+TEST_F_TIMEOUT(device, request_for_a_deleted_file_of_a_frozen_file_system_holds_up_no_other, 60)
+{
+	struct pollfd requested = { .fd = self->fd, .events = POLLIN };
+	const int64_t start = now_ms();
+	struct file_env deleted, env;
+	int root, ret;
+
+	if (!is_mounted(EXT4))
+		SKIP(return, "no ext4, or not root");
+	root = open(EXT4, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ASSERT_LE(0, root);
+	ASSERT_EQ(NULL, env_setup(&deleted));
+	ASSERT_EQ(0, map_file(&deleted, &self->file, EXT4 "/deleted.so"));
+	ASSERT_EQ(THROUGH_NOT, through(&deleted, &deleted.image));
+	ASSERT_EQ(1, poll(&requested, 1, 20000));
+	ASSERT_EQ(0, unlink(EXT4 "/deleted.so"));
+	env_teardown(&deleted);
+	ASSERT_EQ(0, ioctl(root, FIFREEZE, 0));
+
+	EXPECT_EQ(NULL, env_setup(&env));
+	EXPECT_TRUE(make_fs("tmpfs", NULL, TMPFS));
+	EXPECT_EQ(0, map_file(&env, &self->file, TMPFS "/code"));
+	EXPECT_EQ(THROUGH_NOT, through(&env, &env.image));
+	env_teardown(&env);
+	do {
+		poll(NULL, 0, 10);
+		ret = umount(TMPFS);
+	} while (ret && errno == EBUSY && now_ms() - start < 30000);
+	EXPECT_EQ(0, ret);
+	EXPECT_EQ(0, ioctl(root, FITHAW, 0));
+	close(root);
 }
 
 /*
