@@ -29,6 +29,8 @@
 #include <linux/fs.h>
 #include <linux/hash.h>
 #include <linux/iversion.h>
+#include <linux/jhash.h>
+#include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -93,9 +95,10 @@ static struct trace_user_identity function_identity(const struct unwind_chain_fr
 	};
 }
 
-static u64 identity_hash(const struct trace_user_identity *identity)
+static u32 identity_hash(const struct trace_user_files *files,
+			 const struct trace_user_identity *identity)
 {
-	return hash_64(identity->number, 32) ^ identity->owner ^ identity->check;
+	return jhash(identity, sizeof(*identity), files->seed);
 }
 
 /* Call this under RCU, or with the lock */
@@ -105,7 +108,7 @@ static struct trace_user_file *find_file(struct trace_user_files *files,
 	struct trace_user_file *file;
 
 	hash_for_each_possible_rcu(files->by_identity, file, by_identity,
-				   identity_hash(identity),
+				   identity_hash(files, identity),
 				   lockdep_is_held(&files->lock)) {
 		if (!memcmp(&file->identity, identity, sizeof(*identity)))
 			return file;
@@ -281,7 +284,7 @@ static u32 add_file(struct trace_user_files *files, const struct trace_user_iden
 		kfree(new);
 		return old ? old->id : UNWIND_TEXT_NONE;
 	}
-	hash_add_rcu(files->by_identity, &new->by_identity, identity_hash(identity));
+	hash_add_rcu(files->by_identity, &new->by_identity, identity_hash(files, identity));
 	return new->id;
 }
 
@@ -467,6 +470,7 @@ int trace_user_files_init(struct trace_user_files *files, u32 first_id)
 	mutex_init(&files->lock);
 	xa_init(&files->by_id);
 	hash_init(files->by_identity);
+	files->seed = get_random_u32();
 	INIT_LIST_HEAD(&files->files.list);
 	INIT_LIST_HEAD(&files->functions.list);
 	files->next_id = max(first_id, USER_FILE_FIRST_ID);

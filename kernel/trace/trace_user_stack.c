@@ -22,6 +22,7 @@
 
 #include <linux/cleanup.h>
 #include <linux/jhash.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 
 #include "trace_user_unwind.h"
@@ -45,10 +46,11 @@ struct user_stack {
 	struct user_place	place[] __counted_by(nr);
 };
 
-static u32 hash_frames(const struct trace_user_frame *frames, unsigned int nr)
+static u32 hash_frames(const struct trace_user_stacks *stacks,
+		       const struct trace_user_frame *frames, unsigned int nr)
 {
+	u32 hash = stacks->seed ^ nr;
 	unsigned int i;
-	u32 hash = nr;
 
 	for (i = 0; i < nr; i++)
 		hash = jhash_3words(lower_32_bits(frames[i].offset),
@@ -127,7 +129,7 @@ static u32 add_stack(struct trace_user_stacks *stacks,
 u32 trace_user_stack_id(struct trace_user_stacks *stacks,
 			const struct trace_user_frame *frames, unsigned int nr)
 {
-	u32 hash = hash_frames(frames, nr);
+	u32 hash = hash_frames(stacks, frames, nr);
 	struct user_stack *stack;
 
 	guard(mutex)(&stacks->lock);
@@ -204,6 +206,7 @@ void trace_user_stacks_init(struct trace_user_stacks *stacks)
 	mutex_init(&stacks->lock);
 	xa_init(&stacks->by_id);
 	hash_init(stacks->by_hash);
+	stacks->seed = get_random_u32();
 	stacks->next_id = 1;
 }
 

@@ -86,6 +86,7 @@ struct trace_user_ages {
  * @text: the kinds of text that is in no file, by their numbers
  * @by_id: from the number in the trace to &struct trace_user_file; read under RCU
  * @by_identity: files and functions; read under RCU
+ * @seed: of the hash: programs choose what a function is known by
  * @files: by age
  * @functions: by age, so that a process with many functions drives out no files
  * @next_id: for the next one
@@ -95,6 +96,7 @@ struct trace_user_files {
 	struct trace_user_file	*text[USER_FILE_FIRST_ID];
 	struct xarray		by_id;
 	DECLARE_HASHTABLE(by_identity, USER_FILE_HASH_BITS);
+	u32			seed;
 	struct trace_user_ages	files;
 	struct trace_user_ages	functions;
 	u32			next_id;
@@ -143,6 +145,7 @@ struct trace_user_event {
  * @lock: held for changes
  * @by_id: from the number in the trace to the stack; read under @lock
  * @by_hash: by their frames
+ * @seed: of the hash: programs choose their stacks
  * @nr_frames: number of frames of all stacks
  * @next_id: for the next one
  */
@@ -150,6 +153,7 @@ struct trace_user_stacks {
 	struct mutex		lock;	/* protects all members */
 	struct xarray		by_id;
 	DECLARE_HASHTABLE(by_hash, USER_STACK_HASH_BITS);
+	u32			seed;
 	unsigned int		nr_frames;
 	u32			next_id;
 };
