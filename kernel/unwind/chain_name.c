@@ -83,8 +83,11 @@ void unwind_chain_read_text(struct unwind_chain_reader *reader, u64 addr, u64 si
 	if (size > room)
 		addr += size - room;
 	size = min(size, room);
-	if (!unwind_chain_read(reader, addr, buf, size))
+	if (!unwind_chain_read(reader, addr, buf, size)) {
+		/* A part may be there, which is not to be shown as it is */
+		memset(buf, 0, size);
 		size = 0;
+	}
 	buf[size] = '\0';
 	make_printable(buf, size);
 }

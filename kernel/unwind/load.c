@@ -343,7 +343,7 @@ struct sframe_table *unwind_file_build(struct file *file, const void *section,
  */
 static bool may_wait_for(const struct super_block *sb)
 {
-	return sb->s_user_ns == &init_user_ns && strcmp(sb->s_type->name, "fuse");
+	return sb->s_user_ns == &init_user_ns && strncmp(sb->s_type->name, "fuse", 4);
 }
 
 /* Report the table of a file, which may be gone by now; @inode has the file's contents */
