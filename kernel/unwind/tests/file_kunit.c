@@ -21,10 +21,12 @@
 #include "../file_entry.h"
 
 /* As in file.c */
+#define MAX_FILES	16384
 #define MAX_PARTS	4096
 
 /* So many more that the clock's hand meets each entry twice */
 #define NR_PARTS	(MAX_PARTS + MAX_PARTS / 4)
+#define NR_FILES	(MAX_FILES + MAX_FILES / 4)
 
 static struct unwind_part part_of(unsigned int i)
 {
@@ -186,9 +188,35 @@ static void parts_that_differ_have_entries_of_their_own(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, is_known(inode, &other));
 }
 
+/* Whole files, of any users: the inode's number is what tells them apart */
+static void files_beyond_the_limit_replace_others(struct kunit *test)
+{
+	struct inode *inode = file_inode(test->priv);
+	u64 *number = kunit_kcalloc(test, NR_FILES, sizeof(*number), GFP_KERNEL);
+	unsigned int i, nr = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, number);
+	for (i = 0; i < NR_FILES; i++) {
+		/* As if it was another inode, which has no number so far */
+		atomic64_set(&inode->i_sequence, 0);
+		KUNIT_ASSERT_EQ(test, load_none(inode, UNWIND_FILE_SEALED, NULL), 0);
+		KUNIT_ASSERT_TRUE(test, is_known(inode, NULL));
+		number[i] = atomic64_read(&inode->i_sequence);
+	}
+	for (i = 0; i < NR_FILES; i++) {
+		atomic64_set(&inode->i_sequence, number[i]);
+		nr += is_known(inode, NULL);
+		forget(inode, NULL);
+	}
+	KUNIT_EXPECT_LE(test, nr, MAX_FILES);
+	/* Of other files there are few */
+	KUNIT_EXPECT_GE(test, nr, MAX_FILES / 2);
+}
+
 static struct kunit_case file_cases[] = {
 	KUNIT_CASE(parts_beyond_the_limit_replace_others),
 	KUNIT_CASE(parts_beyond_the_limit_do_not_replace_a_file),
+	KUNIT_CASE(files_beyond_the_limit_replace_others),
 	KUNIT_CASE(part_of_a_file_that_cannot_have_a_table_has_no_entry),
 	KUNIT_CASE(part_of_a_file_open_for_writing_has_no_entry),
 	KUNIT_CASE(parts_that_differ_have_entries_of_their_own),
