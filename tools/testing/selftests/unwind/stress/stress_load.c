@@ -118,6 +118,7 @@ pid_t load_start(void)
 	    pipe(ready) || prctl(PR_SET_CHILD_SUBREAPER, 1))
 		return -1;
 	fflush(NULL);
+	jobs_init();
 	pid = fork();
 	if (pid) {
 		/*

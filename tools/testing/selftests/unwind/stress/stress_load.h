@@ -26,6 +26,8 @@ struct job {
 
 extern const struct job jobs[];
 extern const unsigned int nr_jobs;
+/* Before the first one */
+void jobs_init(void);
 
 /* Report a failure, and end this process */
 _Noreturn void load_failed(const char *what);
