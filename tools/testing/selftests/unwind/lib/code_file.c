@@ -16,13 +16,10 @@
 #define CODE_MACHINE	EM_AARCH64
 #endif
 
-/* Segments are one page each */
-#define PAGE_MAX	4096
-
 const struct code_file code_file_usual = {
 	.nr_texts = 1,
-	.text = { { 0x1000, 0x1000 } },
-	.table = { 0x2000, 0x2000 },
+	.text = { { PG(1), PG(1) } },
+	.table = { PG(2), PG(2) },
 	.frame = CODE_FRAME,
 	.frame_table = CODE_FRAME,
 };
@@ -30,8 +27,8 @@ const struct code_file code_file_usual = {
 /* The kernel's index has two bytes for each 128 of text */
 const struct code_file code_file_wide = {
 	.nr_texts = 2,
-	.text = { { 0x1000, 0x1000 }, { CODE_FILE_WIDE * 64UL, CODE_FILE_WIDE * 64UL } },
-	.table = { 0x2000, 0x2000 },
+	.text = { { PG(1), PG(1) }, { PG(1) + CODE_FILE_WIDE * 64, PG(1) + CODE_FILE_WIDE * 64 } },
+	.table = { PG(2), PG(2) },
 	.frame = CODE_FRAME,
 	.frame_table = CODE_FRAME,
 };
@@ -65,6 +62,7 @@ static int write_headers(const struct code_file *file, int fd)
 		.e_ehsize = sizeof(ehdr),
 		.e_phentsize = sizeof(*phdr),
 	};
+	char page[CODE_PAGE] = {};
 	unsigned int i;
 
 	for (i = 0; i < file->nr_texts; i++)
@@ -72,27 +70,29 @@ static int write_headers(const struct code_file *file, int fd)
 			.p_type = PT_LOAD, .p_flags = PF_R | PF_X,
 			.p_offset = file->text[i].offset,
 			.p_vaddr = file->text[i].vaddr,
-			.p_filesz = PAGE_MAX, .p_memsz = PAGE_MAX,
-			.p_align = PAGE_MAX,
+			.p_filesz = CODE_PAGE, .p_memsz = CODE_PAGE,
+			.p_align = CODE_PAGE,
 		};
 	*next++ = (struct elf64_phdr){
 		.p_type = PT_LOAD, .p_flags = PF_R,
 		.p_offset = file->table.offset, .p_vaddr = file->table.vaddr,
 		.p_filesz = code_file_table_size(file),
 		.p_memsz = code_file_table_size(file),
-		.p_align = PAGE_MAX,
+		.p_align = CODE_PAGE,
 	};
 	*next = next[-1];
 	next->p_type = file->hidden ? PT_NULL : PT_GNU_SFRAME;
 	next++;
 	ehdr.e_phnum = next - phdr;
-	return write_at(fd, &ehdr, sizeof(ehdr), 0) ||
-	       write_at(fd, phdr, ehdr.e_phnum * sizeof(*phdr), ehdr.e_phoff);
+	/* All of the page, or it is read again before its contents are known */
+	memcpy(page, &ehdr, sizeof(ehdr));
+	memcpy(page + ehdr.e_phoff, phdr, ehdr.e_phnum * sizeof(*phdr));
+	return write_at(fd, page, sizeof(page), 0);
 }
 
 static int write_text(const struct code_file *file, int fd, unsigned int text)
 {
-	char page[PAGE_MAX] = {};
+	char page[CODE_PAGE] = {};
 	unsigned int i;
 
 	for (i = 0; i < CODE_FILE_FUNCTIONS; i++)
@@ -104,7 +104,7 @@ static int write_table(const struct code_file *file, int fd)
 {
 	uint64_t fn[CODE_FILE_TEXTS * CODE_FILE_FUNCTIONS];
 	unsigned int i, nr = 0;
-	char page[PAGE_MAX] = {};
+	char page[CODE_PAGE] = {};
 
 	for (i = 0; i < file->nr_texts * CODE_FILE_FUNCTIONS; i++)
 		fn[nr++] = fn_vaddr(file, i / CODE_FILE_FUNCTIONS,
@@ -148,7 +148,7 @@ int code_file_memfd(const struct code_file *file)
 static int map_page(const struct code_image *image,
 		    const struct code_segment *segment, int prot, int fd)
 {
-	return mmap(image->base + segment->vaddr, PAGE_MAX, prot,
+	return mmap(image->base + segment->vaddr, CODE_PAGE, prot,
 		    MAP_PRIVATE | MAP_FIXED, fd, segment->offset) == MAP_FAILED ?
 	       -1 : 0;
 }
@@ -159,10 +159,10 @@ int code_image_map(struct code_image *image, const struct code_file *file,
 	unsigned int i;
 
 	*image = (struct code_image){ .file = file };
-	image->size = file->table.vaddr + PAGE_MAX;
+	image->size = file->table.vaddr + CODE_PAGE;
 	for (i = 0; i < file->nr_texts; i++)
-		if (image->size < file->text[i].vaddr + PAGE_MAX)
-			image->size = file->text[i].vaddr + PAGE_MAX;
+		if (image->size < file->text[i].vaddr + CODE_PAGE)
+			image->size = file->text[i].vaddr + CODE_PAGE;
 	/* This replaces the mappings at @where, all at once */
 	image->base = mmap(where, image->size, PROT_NONE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |

@@ -13,9 +13,22 @@
 
 #include "code.h"
 
+/*
+ * Segments are one page each, of the largest size that a kernel for this machine can have, so that
+ * any kernel can map them
+ */
+#if defined(__aarch64__)
+#define CODE_PAGE		0x10000UL
+#else
+#define CODE_PAGE		0x1000UL
+#endif
+
+/* Where page @n begins, in the file or in memory */
+#define PG(n)			((n) * CODE_PAGE)
+
 #define CODE_FILE_TEXTS		3
-/* Functions in each segment, which is one page */
-#define CODE_FILE_FUNCTIONS	4
+/* Functions in each segment: so many that a file's table describes more than next to nothing */
+#define CODE_FILE_FUNCTIONS	(CODE_PAGE > 4096 ? 32 : 4)
 
 /* Where a segment lies in the file and in memory; pages both */
 struct code_segment {

@@ -70,10 +70,12 @@ asm(".pushsection .text\n"
 	"	mov	x9, x1\n"
 	"1:	mov	x8, #173\n"
 	"	svc	#0\n"
+	/* A call, after which instructions show nothing */
+	"	bl	2f\n"
 	"	subs	x9, x9, #1\n"
 	"	b.ne	1b\n"
 	"	ldp	x29, x30, [sp], #16\n"
-	"	ret\n"
+	"2:	ret\n"
 	"run_probe_end:\n"
 	".size run_probe, . - run_probe\n"
 	".popsection\n");

@@ -32,7 +32,7 @@
 static const struct code_file *const usual = &code_file_usual;
 
 /* The whole file as it is to be, and its size */
-#define FILE_SIZE	0x3000
+#define FILE_SIZE	PG(3)
 
 static int make_contents(char *to, unsigned int frame)
 {

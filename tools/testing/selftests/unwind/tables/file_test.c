@@ -46,8 +46,8 @@ FIXTURE_VARIANT(layout)
 FIXTURE_VARIANT_ADD(layout, table_after) {
 	.file = {
 		.nr_texts = 1,
-		.text = { { 0x1000, 0x1000 } },
-		.table = { 0x2000, 0x2000 },
+		.text = { { PG(1), PG(1) } },
+		.table = { PG(2), PG(2) },
 		FRAMES,
 	},
 };
@@ -55,8 +55,8 @@ FIXTURE_VARIANT_ADD(layout, table_after) {
 FIXTURE_VARIANT_ADD(layout, table_before) {
 	.file = {
 		.nr_texts = 1,
-		.text = { { 0x2000, 0x2000 } },
-		.table = { 0x1000, 0x1000 },
+		.text = { { PG(2), PG(2) } },
+		.table = { PG(1), PG(1) },
 		FRAMES,
 	},
 };
@@ -64,8 +64,8 @@ FIXTURE_VARIANT_ADD(layout, table_before) {
 FIXTURE_VARIANT_ADD(layout, table_far_after) {
 	.file = {
 		.nr_texts = 1,
-		.text = { { 0x1000, 0x1000 } },
-		.table = { 0x2000, 6 * GIB },
+		.text = { { PG(1), PG(1) } },
+		.table = { PG(2), 6 * GIB },
 		FRAMES,
 	},
 };
@@ -73,8 +73,8 @@ FIXTURE_VARIANT_ADD(layout, table_far_after) {
 FIXTURE_VARIANT_ADD(layout, table_far_before) {
 	.file = {
 		.nr_texts = 1,
-		.text = { { 0x2000, 6 * GIB } },
-		.table = { 0x1000, 0x1000 },
+		.text = { { PG(2), 6 * GIB } },
+		.table = { PG(1), PG(1) },
 		FRAMES,
 	},
 };
@@ -82,9 +82,9 @@ FIXTURE_VARIANT_ADD(layout, table_far_before) {
 FIXTURE_VARIANT_ADD(layout, several_texts) {
 	.file = {
 		.nr_texts = 3,
-		.text = { { 0x1000, 0x1000 }, { 0x3000, 0x3000 },
-			  { 0x5000, 0x5000 } },
-		.table = { 0x7000, 0x7000 },
+		.text = { { PG(1), PG(1) }, { PG(3), PG(3) },
+			  { PG(5), PG(5) } },
+		.table = { PG(7), PG(7) },
 		FRAMES,
 	},
 };
@@ -92,9 +92,9 @@ FIXTURE_VARIANT_ADD(layout, several_texts) {
 FIXTURE_VARIANT_ADD(layout, several_texts_table_before) {
 	.file = {
 		.nr_texts = 3,
-		.text = { { 0x3000, 0x3000 }, { 0x5000, 0x5000 },
-			  { 0x7000, 0x7000 } },
-		.table = { 0x1000, 0x1000 },
+		.text = { { PG(3), PG(3) }, { PG(5), PG(5) },
+			  { PG(7), PG(7) } },
+		.table = { PG(1), PG(1) },
 		FRAMES,
 	},
 };
@@ -102,8 +102,8 @@ FIXTURE_VARIANT_ADD(layout, several_texts_table_before) {
 FIXTURE_VARIANT_ADD(layout, several_texts_table_between) {
 	.file = {
 		.nr_texts = 2,
-		.text = { { 0x1000, 0x1000 }, { 0x3000, 0x3000 } },
-		.table = { 0x2000, 0x2000 },
+		.text = { { PG(1), PG(1) }, { PG(3), PG(3) } },
+		.table = { PG(2), PG(2) },
 		FRAMES,
 	},
 };
@@ -111,9 +111,9 @@ FIXTURE_VARIANT_ADD(layout, several_texts_table_between) {
 FIXTURE_VARIANT_ADD(layout, several_texts_crossed) {
 	.file = {
 		.nr_texts = 3,
-		.text = { { 0x5000, 0x1000 }, { 0x1000, 0x3000 },
-			  { 0x3000, 0x5000 } },
-		.table = { 0x7000, 0x7000 },
+		.text = { { PG(5), PG(1) }, { PG(1), PG(3) },
+			  { PG(3), PG(5) } },
+		.table = { PG(7), PG(7) },
 		FRAMES,
 	},
 };
@@ -121,8 +121,8 @@ FIXTURE_VARIANT_ADD(layout, several_texts_crossed) {
 FIXTURE_VARIANT_ADD(layout, offsets_unlike_addresses) {
 	.file = {
 		.nr_texts = 1,
-		.text = { { 0x9000, 0x1000 } },
-		.table = { 0x1000, 0x20000 },
+		.text = { { PG(9), PG(1) } },
+		.table = { PG(1), PG(0x20) },
 		FRAMES,
 	},
 };
@@ -130,8 +130,8 @@ FIXTURE_VARIANT_ADD(layout, offsets_unlike_addresses) {
 FIXTURE_VARIANT_ADD(layout, addresses_from_high) {
 	.file = {
 		.nr_texts = 1,
-		.text = { { 0x1000, 0x401000 } },
-		.table = { 0x2000, 0x402000 },
+		.text = { { PG(1), PG(0x401) } },
+		.table = { PG(2), PG(0x402) },
 		FRAMES,
 	},
 };
@@ -139,8 +139,8 @@ FIXTURE_VARIANT_ADD(layout, addresses_from_high) {
 FIXTURE_VARIANT_ADD(layout, text_beyond_4_gib) {
 	.file = {
 		.nr_texts = 1,
-		.text = { { 4 * GIB + 0x3000, 0x3000 } },
-		.table = { 0x1000, 0x1000 },
+		.text = { { 4 * GIB + PG(3), PG(3) } },
+		.table = { PG(1), PG(1) },
 		FRAMES,
 	},
 };
@@ -148,8 +148,8 @@ FIXTURE_VARIANT_ADD(layout, text_beyond_4_gib) {
 FIXTURE_VARIANT_ADD(layout, table_beyond_4_gib) {
 	.file = {
 		.nr_texts = 1,
-		.text = { { 0x1000, 0x1000 } },
-		.table = { 5 * GIB, 0x3000 },
+		.text = { { PG(1), PG(1) } },
+		.table = { 5 * GIB, PG(3) },
 		FRAMES,
 	},
 };
@@ -157,8 +157,8 @@ FIXTURE_VARIANT_ADD(layout, table_beyond_4_gib) {
 FIXTURE_VARIANT_ADD(layout, all_beyond_4_gib) {
 	.file = {
 		.nr_texts = 2,
-		.text = { { 4 * GIB, 0x1000 }, { 4 * GIB + 0x3000, 0x3000 } },
-		.table = { 7 * GIB, 0x5000 },
+		.text = { { 4 * GIB, PG(1) }, { 4 * GIB + PG(3), PG(3) } },
+		.table = { 7 * GIB, PG(5) },
 		FRAMES,
 	},
 };
@@ -167,8 +167,8 @@ FIXTURE_VARIANT_ADD(layout, all_beyond_4_gib) {
 FIXTURE_VARIANT_ADD(layout, texts_half_a_mib_apart) {
 	.file = {
 		.nr_texts = 2,
-		.text = { { 0x1000, 0x1000 }, { 0x80000, 0x80000 } },
-		.table = { 0x2000, 0x2000 },
+		.text = { { PG(1), PG(1) }, { 0x80000, 0x80000 } },
+		.table = { PG(2), PG(2) },
 		FRAMES,
 	},
 };
@@ -280,9 +280,9 @@ TEST(file_with_texts_far_apart_has_no_table)
 {
 	const struct code_file file = {
 		.nr_texts = 3,
-		.text = { { 0x1000, 0x1000 }, { 4 * GIB + 0x1000, 0x3000 },
-			  { 8 * GIB + 0x1000, 0x5000 } },
-		.table = { 0x2000, 0x7000 },
+		.text = { { PG(1), PG(1) }, { 4 * GIB + PG(1), PG(3) },
+			  { 8 * GIB + PG(1), PG(5) } },
+		.table = { PG(2), PG(7) },
 		FRAMES,
 	};
 	struct file_env env = {};
@@ -832,21 +832,20 @@ TEST_F(shared, and_copied_to_anonymous_memory_in_pieces_is_known)
 /* The copy has another file on one side, or is not where the file's text was */
 TEST_F(shared, and_copied_without_its_neighbours_is_not_known)
 {
-	const size_t page = sysconf(_SC_PAGESIZE);
 	struct file_env *env = &self->env;
-	char *text = env->image.base + code_file_usual.text[0].vaddr, *above = text + page;
+	char *text = env->image.base + code_file_usual.text[0].vaddr, *above = text + CODE_PAGE;
 
 	ASSERT_EQ(0, map_headers(env));
 	EXPECT_EQ(THROUGH, through(env, &env->image));
 	ASSERT_EQ(0, copy_text(text));
 	EXPECT_EQ(THROUGH, through(env, &env->image));
 	/* Another mapping of the same file, but not at the distance that it has in the file */
-	ASSERT_EQ(above, mmap(above, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, env->fd, 0));
+	ASSERT_EQ(above, mmap(above, CODE_PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, env->fd, 0));
 	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
-	ASSERT_EQ(above, mmap(above, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, env->fd,
+	ASSERT_EQ(above, mmap(above, CODE_PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, env->fd,
 			      code_file_usual.table.offset));
 	EXPECT_EQ(THROUGH, through(env, &env->image));
-	ASSERT_EQ(0, munmap(above, page));
+	ASSERT_EQ(0, munmap(above, CODE_PAGE));
 	EXPECT_EQ(THROUGH_NOT, through(env, &env->image));
 }
 
@@ -1022,7 +1021,7 @@ TEST_F(worker, loads_a_section_that_is_not_resident)
 	const size_t page = sysconf(_SC_PAGESIZE);
 	const struct code_file far = {
 		.nr_texts = 1,
-		.text = { { 0x1000, 0x1000 } },
+		.text = { { PG(1), PG(1) } },
 		.table = { 0x800000, 0x800000 },
 		FRAMES,
 	};

@@ -18,7 +18,7 @@
 
 /* The text ends before the section; each function has five entries */
 #define MAX_FUNCTIONS	8192
-#define TEXT		0x1000
+#define TEXT		PG(1)
 #define SECTION		(TEXT + MAX_FUNCTIONS * CODE_STRIDE)
 
 static const struct code_file layout = {

@@ -1386,6 +1386,14 @@ LOSE(move_neighbour, moved(v->start - page, page, page, MREMAP_FIXED,
 			   v->other))
 LOSE(map_over_neighbours, map_over_beside(v))
 
+/* How many functions have three pages of text, or more, and of a table */
+static unsigned int three_pages(void)
+{
+	const size_t entry = code_table_size(2) - code_table_size(1);
+
+	return 3 * page_size() / (entry < CODE_STRIDE ? entry : CODE_STRIDE);
+}
+
 FIXTURE(change)
 {
 	struct sampler sampler;
@@ -1518,8 +1526,7 @@ FIXTURE_SETUP(change)
 	ASSERT_EQ(0, munmap(at.text, 2 * room));
 	at.text += page;
 	at.table = at.text + room;
-	ASSERT_EQ(0, code_map_at(&self->code, FUNCTIONS, CODE_FRAME, CODE_FRAME,
-				 &at));
+	ASSERT_EQ(0, code_map_at(&self->code, three_pages(), CODE_FRAME, CODE_FRAME, &at));
 	ASSERT_LE(3 * page, self->code.table_mapped);
 	ASSERT_LE(3 * page, self->code.text_mapped);
 	ASSERT_TRUE(map_over(at.text - page, page, RW));
@@ -1762,6 +1769,80 @@ TEST_F(refused, large_section_without_memory_is_tried_once_a_second)
 		usleep(100 * 1000);
 	EXPECT_EQ(THROUGH, code_through(&self->sampler, code_fn(&many, 0)));
 	ASSERT_EQ(0, put_word("/sys/fs/cgroup", "cgroup.procs", "0"));
+	rmdir(GROUP);
+}
+
+/* Ranges whose copy takes more memory than SPARE; each has a small table of its own */
+#define RANGES		20000
+
+static int register_each(struct code *code)
+{
+	const size_t size = code_table_size(1);
+	struct unwind_table_attr attr;
+	unsigned int i;
+	uint64_t fn;
+	int ret = 0;
+	char *table;
+
+	table = mmap(NULL, RANGES * size, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (table == MAP_FAILED || code_map(code, RANGES))
+		return -1;
+	for (i = 0; i < RANGES && !ret; i++, table += size) {
+		fn = (uintptr_t)code_fn(code, i);
+		code_table_write(table, (uintptr_t)table, &fn, 1, CODE_FRAME);
+		code_attr_fn(&attr, code, i, KEY);
+		attr.table_start = (uintptr_t)table;
+		attr.table_size = size;
+		ret = unwind_table_add(&attr);
+	}
+	return ret;
+}
+
+/*
+ * A child shares the ranges, and has a copy with its first table.  If there is no memory for
+ * that, the group does not run out of it, and not each stack tries again.
+ */
+TEST_F_TIMEOUT(refused, copy_of_ranges_without_memory_is_tried_once_a_second, 120)
+{
+	struct timespec begin, end;
+	size_t attempts;
+	struct code code;
+	unsigned int i;
+	pid_t pid;
+
+	put_word("/sys/fs/cgroup", "cgroup.subtree_control", "+memory");
+	if (mkdir(GROUP, 0700) && errno != EEXIST)
+		SKIP(return, "no control groups, or not root");
+	if (access(GROUP "/memory.max", W_OK))
+		SKIP(return, "no memory control groups (v2)");
+	ASSERT_EQ(0, register_each(&code));
+	ASSERT_EQ(0, trace_all(&self->trace));
+	ASSERT_EQ(0, trace_clear(&self->trace));
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		struct sampler sampler;
+
+		ASSERT_EQ(0, group_write("cgroup.procs", getpid()));
+		ASSERT_EQ(0, sampler_open(&sampler, 0));
+		ASSERT_EQ(0, group_write("memory.max",
+					 read_number(GROUP "/memory.current") + SPARE));
+		for (i = 0; i < 50; i++)
+			EXPECT_EQ(THROUGH_NOT, code_through(&sampler, code_fn(&code, 0)));
+		/* Until there is some */
+		ASSERT_EQ(0, put_word(GROUP, "memory.max", "max"));
+		while (code_through(&sampler, code_fn(&code, 0)) == THROUGH_NOT)
+			usleep(100 * 1000);
+		EXPECT_EQ(THROUGH, code_through(&sampler, code_fn(&code, 0)));
+		CHILD_EXIT();
+	}
+	EXPECT_EQ(0, wait_for(pid));
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	ASSERT_EQ(0, trace_read(&self->trace));
+	attempts = trace_count(&self->trace, "table_invalid", "error=-12", NULL, 0);
+	EXPECT_LT(0, attempts);
+	EXPECT_GE(2 + end.tv_sec - begin.tv_sec, attempts);
 	rmdir(GROUP);
 }
 

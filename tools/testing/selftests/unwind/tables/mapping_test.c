@@ -17,9 +17,6 @@
 #include "image.h"
 #include "../../kselftest_harness.h"
 
-/* As in code_file.c */
-#define PAGE	4096
-
 /* Does one mapping reach from @start to @end, or further? */
 static bool is_one_mapping(const char *start, const char *end)
 {
@@ -61,14 +58,14 @@ FIXTURE_VARIANT(merged)
 /* The file's headers, which are before its text */
 static int map_headers(struct file_env *env)
 {
-	return mmap(env->image.base, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, env->fd, 0) ==
+	return mmap(env->image.base, CODE_PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, env->fd, 0) ==
 	       env->image.base ? 0 : -1;
 }
 
 /* As tools do that patch the start of the text, and round down */
 static int protect_headers(struct file_env *env)
 {
-	return mprotect(env->image.base, PAGE, PROT_READ | PROT_EXEC);
+	return mprotect(env->image.base, CODE_PAGE, PROT_READ | PROT_EXEC);
 }
 
 static int map_all_again(struct file_env *env)
@@ -119,7 +116,7 @@ static bool is_merged(const struct file_env *env)
 {
 	const char *text = env->image.base + code_file_usual.text[0].vaddr;
 
-	return is_one_mapping(env->image.base, text + PAGE);
+	return is_one_mapping(env->image.base, text + CODE_PAGE);
 }
 
 static void expect_all_through(struct __test_metadata *_metadata, struct file_env *env)
@@ -159,7 +156,7 @@ TEST_F(merged, and_split_again_keeps_its_table)
 	ASSERT_EQ(0, variant->merge(env));
 	ASSERT_TRUE(is_merged(env));
 	expect_all_through(_metadata, env);
-	ASSERT_EQ(0, mprotect(env->image.base, PAGE, PROT_READ));
+	ASSERT_EQ(0, mprotect(env->image.base, CODE_PAGE, PROT_READ));
 	ASSERT_FALSE(is_merged(env));
 	expect_all_through(_metadata, env);
 	EXPECT_ONE_LOAD(env, env->fd);
@@ -178,8 +175,8 @@ TEST_F(merged, and_split_again_keeps_its_table)
  */
 static const struct code_file shared_page = {
 	.nr_texts = 3,
-	.text = { { 0x1000, 0x1000 }, { 0x2000, 0x2000 }, { 0x2000, 0x4000 } },
-	.table = { 0x3000, 0x6000 },
+	.text = { { PG(1), PG(1) }, { PG(2), PG(2) }, { PG(2), PG(4) } },
+	.table = { PG(3), PG(6) },
 	.frame = CODE_FRAME,
 	.frame_table = CODE_FRAME,
 };
@@ -198,12 +195,12 @@ static int write_headers(int fd)
 
 	if (pread(fd, phdr, sizeof(phdr), at) != sizeof(phdr))
 		return -1;
-	phdr[0].p_filesz = PAGE + END_OF_FIRST;
+	phdr[0].p_filesz = CODE_PAGE + END_OF_FIRST;
 	phdr[0].p_memsz = phdr[0].p_filesz;
 	phdr[1].p_type = PT_NULL;
 	phdr[2].p_offset += END_OF_FIRST;
 	phdr[2].p_vaddr += END_OF_FIRST;
-	phdr[2].p_filesz = PAGE - END_OF_FIRST;
+	phdr[2].p_filesz = CODE_PAGE - END_OF_FIRST;
 	phdr[2].p_memsz = phdr[2].p_filesz;
 	phdr[4].p_filesz = code_table_size(FUNCTIONS);
 	phdr[4].p_memsz = phdr[4].p_filesz;
@@ -214,7 +211,7 @@ static int write_headers(int fd)
 static int write_section(int fd)
 {
 	uint64_t fn[FUNCTIONS];
-	char section[PAGE] = {};
+	char section[CODE_PAGE] = {};
 	unsigned int i, text;
 
 	for (i = 0; i < FUNCTIONS; i++) {
@@ -277,7 +274,7 @@ TEST_F(shared_page, functions_of_a_segment_mapped_alone_have_their_rules)
 	char *text;
 
 	code_image_unmap(&env->image);
-	text = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, env->fd,
+	text = mmap(NULL, CODE_PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, env->fd,
 		    shared_page.text[2].offset);
 	ASSERT_NE(MAP_FAILED, text);
 	for (i = OF_FIRST; i < CODE_FILE_FUNCTIONS; i++)
@@ -291,8 +288,8 @@ TEST(segments_side_by_side_have_their_table)
 {
 	const struct code_file file = {
 		.nr_texts = 2,
-		.text = { { 0x1000, 0x1000 }, { 0x2000, 0x2000 } },
-		.table = { 0x3000, 0x3000 },
+		.text = { { PG(1), PG(1) }, { PG(2), PG(2) } },
+		.table = { PG(3), PG(3) },
 		.frame = CODE_FRAME,
 		.frame_table = CODE_FRAME,
 	};
@@ -307,7 +304,7 @@ TEST(segments_side_by_side_have_their_table)
 	ASSERT_LE(0, env.fd);
 	ASSERT_EQ(0, code_image_map(&env.image, &file, env.fd, NULL));
 	text = env.image.base + file.text[0].vaddr;
-	ASSERT_TRUE(is_one_mapping(text, text + 2 * PAGE));
+	ASSERT_TRUE(is_one_mapping(text, text + 2 * CODE_PAGE));
 	for (i = 0; i < CODE_FILE_FUNCTIONS; i++) {
 		expect_through(_metadata, &env, 0, i);
 		expect_through(_metadata, &env, 1, i);

@@ -22,7 +22,6 @@
 #include "../../kselftest_harness.h"
 
 #define KEY	0x5ec
-#define PAGE	4096
 
 FIXTURE(section)
 {
@@ -130,11 +129,11 @@ TEST_F(section, registered_for_several_segments_has_the_rules_of_each)
 	int text, i;
 
 	self->file.nr_texts = 2;
-	self->file.text[0] = (struct code_segment){ 0x1000, 0x1000 };
-	self->file.text[1] = (struct code_segment){ 0x2000, 0x3000 };
-	self->file.table = (struct code_segment){ 0x3000, 0x5000 };
+	self->file.text[0] = (struct code_segment){ PG(1), PG(1) };
+	self->file.text[1] = (struct code_segment){ PG(2), PG(3) };
+	self->file.table = (struct code_segment){ PG(3), PG(5) };
 	ASSERT_EQ(0, map_file(env, &self->file, self->path));
-	ASSERT_EQ(0, code_image_register_range(&env->image, 0x1000, 0x4000, KEY));
+	ASSERT_EQ(0, code_image_register_range(&env->image, PG(1), PG(4), KEY));
 	for (text = 0; text < 2; text++)
 		for (i = 0; i < CODE_FILE_FUNCTIONS; i++)
 			EXPECT_EQ(THROUGH, code_through(&env->sampler,
@@ -216,7 +215,7 @@ static int make_cache(size_t distance, const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	uint64_t fn[CODE_FILE_FUNCTIONS];
-	char page[PAGE] = {};
+	char page[CODE_PAGE] = {};
 	unsigned int i;
 	bool failed;
 
@@ -225,7 +224,7 @@ static int make_cache(size_t distance, const char *path)
 	for (i = 0; i < CODE_FILE_FUNCTIONS; i++)
 		fn[i] = distance + i * CODE_STRIDE;
 	code_table_write(page, 0, fn, CODE_FILE_FUNCTIONS, CODE_FRAME);
-	failed = pwrite(fd, page, sizeof(page), PAGE) != sizeof(page) || file_settle(fd);
+	failed = pwrite(fd, page, sizeof(page), CODE_PAGE) != sizeof(page) || file_settle(fd);
 	close(fd);
 	return failed ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 }
@@ -234,8 +233,8 @@ static int make_cache(size_t distance, const char *path)
 static int register_cached(const struct code *code, size_t distance, int fd)
 {
 	struct unwind_table_attr attr;
-	void *section = mmap(code->text - distance, PAGE, PROT_READ,
-			     MAP_SHARED | MAP_FIXED_NOREPLACE, fd, PAGE);
+	void *section = mmap(code->text - distance, CODE_PAGE, PROT_READ,
+			     MAP_SHARED | MAP_FIXED_NOREPLACE, fd, CODE_PAGE);
 
 	if (section != code->text - distance)
 		return -errno;
@@ -305,8 +304,8 @@ TEST_F(section, at_another_distance_is_another_table)
 	ASSERT_EQ(0, register_cached(&code, 2 * DISTANCE, env->fd));
 	EXPECT_EQ(THROUGH_NOT, code_through(&env->sampler, code_fn(&code, 0)));
 	ASSERT_EQ(0, unwind_table_del(KEY));
-	ASSERT_EQ(0, munmap(code.text - 2 * DISTANCE, PAGE));
-	ASSERT_EQ(0, munmap(code.text - DISTANCE, PAGE));
+	ASSERT_EQ(0, munmap(code.text - 2 * DISTANCE, CODE_PAGE));
+	ASSERT_EQ(0, munmap(code.text - DISTANCE, CODE_PAGE));
 
 	ASSERT_EQ(0, register_cached(&code, DISTANCE, env->fd));
 	EXPECT_EQ(THROUGH, code_through(&env->sampler, code_fn(&code, 0)));
@@ -323,10 +322,10 @@ static int write_right_table(const struct code_image *image)
 
 	for (i = 0; i < CODE_FILE_FUNCTIONS; i++)
 		fn[i] = (uintptr_t)code_image_fn(image, 0, i);
-	if (mprotect(memory, PAGE, PROT_READ | PROT_WRITE))
+	if (mprotect(memory, CODE_PAGE, PROT_READ | PROT_WRITE))
 		return -errno;
 	code_table_write(memory, (uintptr_t)memory, fn, CODE_FILE_FUNCTIONS, CODE_FRAME);
-	return mprotect(memory, PAGE, PROT_READ) ? -errno : 0;
+	return mprotect(memory, CODE_PAGE, PROT_READ) ? -errno : 0;
 }
 
 /* The file's section is wrong, and the memory that the process wrote is right */
