@@ -176,19 +176,31 @@ CHANGE_EACH(func_size_0, fde->size = 0)
  * CFA below, or not far enough above, the stack pointer; or not aligned. Where the header
  * does not locate the return address, the row does. The CFA counts from the frame
  * pointer: after a frame that the unwinder left by it, the stack pointer is not known.
- * CFA_BELOW is out of the frames that the machine's compiler makes for the chain, or at
- * a word of them that is no address.
+ * In words of two bytes, it is further below than all frames of the chain reach.
  */
 #if defined(__x86_64__)
-#define CFA_ROW(cfa)	(attr->num_fres = 1, fre[ROW_INFO] = 1 | 1 << 1,	\
+#define CFA_INFO	(1 | 1 << 1)
+#define CFA_ROW(cfa)	(attr->num_fres = 1, fre[ROW_INFO] = CFA_INFO,	\
 			 fre[ROW_WORDS] = (cfa))
-#define CFA_BELOW	(-64)
 #else
-#define CFA_ROW(cfa)	(attr->num_fres = 1, fre[ROW_INFO] = 2 << 1,	\
+#define CFA_INFO	(2 << 1)
+#define CFA_ROW(cfa)	(attr->num_fres = 1, fre[ROW_INFO] = CFA_INFO,	\
 			 fre[ROW_WORDS] = (cfa), fre[ROW_WORDS + 1] = -8)
-#define CFA_BELOW	(-128)
 #endif
-CHANGE_EACH(cfa_below, CFA_ROW(CFA_BELOW))
+
+static void set_cfa_below(struct sframe_attr *attr, unsigned char *fre)
+{
+	const int16_t words[] = { -16384, -8 };
+
+	/* Others have no frame, and no room for it */
+	if (attr->num_fres < 2)
+		return;
+	attr->num_fres = 1;
+	fre[ROW_INFO] = CFA_INFO | 1 << 5;
+	memcpy(fre + ROW_WORDS, words, (CFA_INFO >> 1 & 3) * sizeof(*words));
+}
+
+CHANGE_EACH(cfa_below, set_cfa_below(attr, fre))
 #if defined(__x86_64__)
 /* On other machines a call pushes nothing */
 CHANGE_EACH(cfa_no_progress, CFA_ROW(0))
