@@ -1029,6 +1029,27 @@ TEST_F(suspended, file_whose_headers_cannot_be_read_gets_its_table_later)
 	EXPECT_EQ(THROUGH, code_through(&self->env.sampler, self->fn[0]));
 }
 
+TEST_F(suspended, service_that_waits_for_headers_can_be_killed)
+{
+	int service = open("/dev/unwind", O_RDWR | O_CLOEXEC);
+	pid_t pid;
+
+	if (service < 0 && errno == ENOENT)
+		SKIP(return, "no /dev/unwind");
+	ASSERT_LE(0, service);
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(provide(service, self->fd[0]));
+	EXPECT_TRUE(await_sleep(pid, SYS_ioctl));
+	EXPECT_EQ(0, kill(pid, SIGKILL));
+	EXPECT_EQ(SIGKILL, WTERMSIG(wait_for(pid)));
+	/* And leaves nothing */
+	ASSERT_TRUE(resume_device(0));
+	EXPECT_EQ(0, provide(service, self->fd[0]));
+	EXPECT_EQ(THROUGH, code_through(&self->env.sampler, self->fn[0]));
+}
+
 /*
  * One process has more slow files than there are workers, and places for them to wait
  */
