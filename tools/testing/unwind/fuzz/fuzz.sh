@@ -8,13 +8,14 @@
 # Prints how often each target was executed.  An input that broke something is
 # named, kept, and makes the exit status 1.
 #
-# usage: DIRECTORY SECONDS JOBS TARGET...
+# usage: DIRECTORY SECONDS JOBS SIZE TARGET...   (SIZE: of the largest input, in bytes)
 set -u
 
 dir=$1
 seconds=$2
 jobs=$3
-shift 3
+size=$4
+shift 4
 corpus=$(dirname "$0")/corpus
 share=$(((seconds + $# - 1) / $#))
 crashes=$dir/crashes
@@ -43,7 +44,7 @@ fuzz()
 	mkdir -p "$dir/found.$target" "$crashes"
 	rm -f "$dir/$target".*.log
 	while [ "$job" -le "$jobs" ]; do
-		"$dir/fuzz_$target" -max_total_time="$share" -max_len=16384 \
+		"$dir/fuzz_$target" -max_total_time="$share" -max_len="$size" \
 			-timeout=20 -rss_limit_mb=2048 -reload=5 \
 			-print_final_stats=1 \
 			-artifact_prefix="$crashes/$target-" \

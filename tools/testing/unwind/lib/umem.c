@@ -76,7 +76,7 @@ void umem_set_fault(bool (*fault)(unsigned long addr, size_t size))
 	fault_hook = fault;
 }
 
-static void note_bytes(struct region *r, unsigned long offset, size_t size)
+static inline void note_bytes(struct region *r, unsigned long offset, size_t size)
 {
 	bool again = false;
 
@@ -87,7 +87,7 @@ static void note_bytes(struct region *r, unsigned long offset, size_t size)
 	umem_rereads += again;
 }
 
-int umem_get_user(void *val, unsigned long addr, size_t size)
+static __always_inline int get_user_of_size(void *val, unsigned long addr, size_t size)
 {
 	unsigned int i;
 
@@ -113,6 +113,23 @@ int umem_get_user(void *val, unsigned long addr, size_t size)
 	}
 	umem_violations += !holes_allowed;
 	return -EFAULT;
+}
+
+int umem_get_user(void *val, unsigned long addr, size_t size)
+{
+	/* A fuzzer does little else: with a size that is constant, there are no loops */
+	switch (size) {
+	case 1:
+		return get_user_of_size(val, addr, 1);
+	case 2:
+		return get_user_of_size(val, addr, 2);
+	case 4:
+		return get_user_of_size(val, addr, 4);
+	case 8:
+		return get_user_of_size(val, addr, 8);
+	default:
+		return get_user_of_size(val, addr, size);
+	}
 }
 
 bool umem_begin(unsigned long addr, size_t size)
