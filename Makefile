@@ -31,7 +31,7 @@ help:
 	@echo "make bench            what stacks cost, in build/bench/"
 	@echo "make accuracy         how right and complete they are, in build/accuracy/"
 	@echo "                      (PROGRAMS= SIZE=)"
-	@echo "make fuzz             fuzz the decoder (FUZZ_SECONDS=60)"
+	@echo "make fuzz             fuzz the decoder (FUZZ_SECONDS=60 FUZZ_FAST=1)"
 	@echo "make series           the patches as they are mailed, in build/series/"
 	@echo "make tree             bring the working tree up to date with this repository"
 	@echo "make carry            carry edits in the working tree back into the patches"

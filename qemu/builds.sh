@@ -32,7 +32,6 @@ IN=/mnt/cache/builds$OF_BASE
 LIMIT=${LIMIT:-3600}
 
 at() { in_worktree "$SOURCE" checkout -q --detach "$1"; }
-
 compiling() { in_root env CCACHE_DIR=/mnt/cache/builds/ccache CCACHE_DEPEND=1 CCACHE_MAXSIZE=4G timeout "$LIMIT" make -s -j"$JOBS" "$@"; }
 
 # kmake MACHINE OBJECTS ARGUMENT...

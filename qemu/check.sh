@@ -175,10 +175,8 @@ test_kunit()
 test_stacks() { selftests_on stacks normal 'stacks/*'; }
 test_tables() { selftests_on tables normal 'tables/*'; }
 test_step() { selftests_on step normal 'step/*'; }
-
 test_tracers() { selftests_on tracers normal "$TRACER_TESTS"; }
 test_stress() { selftests_on stress normal "$STRESS_TESTS"; }
-
 test_debug() { both debug "$STRESS_TESTS tracers/tracers* stacks/exit*" "$NO_MODEL"; }
 test_debug-all() { REQUESTS=100000 both debug '*/*'; }
 
@@ -191,7 +189,7 @@ test_soak()
 		done && rm -r "$o"'
 
 	for cpus in ${CPUS:-4 8}; do
-		CPUS=$cpus MEM=8G TIMEOUT=$((${MINUTES:-120} * 180)) \
+		CPUS=$cpus MEM=8G TIMEOUT=$((${MINUTES:-120} * 60 + 3600)) \
 			nested "soak, $cpus CPUs" guest "soak-$cpus" normal "mkdir /tmp/soak; cd /tmp/soak &&
 			/mnt/repo/tools/testing/selftests/unwind/stress/soak.sh ${MINUTES:-120} sh -c '$build'
 			status=\$?; cp soak.log served /mnt/share; exit \$status"
@@ -205,12 +203,15 @@ test_worst() { nested worst "$Q/figures.sh" bench worst; }
 # Kernels that are configured otherwise; each is built for this
 test_configs()
 {
-	local kernel kernels="rt none"
+	local kernel kernels="rt none cfi kmsan" tests few=
 
-	[ "$ARCH" = x86_64 ] || kernels=64k
+	[ "$ARCH" = x86_64 ] || kernels="64k 16k"
 	for kernel in ${CONFIGS:-$kernels}; do
 		"$Q/kernel.sh" "$kernel"
-		both "$kernel" "stacks/* tables/* tracers/* $STRESS_TESTS"
+		tests="stacks/* tables/* tracers/* $STRESS_TESTS"
+		# Each instruction is a call there: a minute becomes ten
+		[ "$kernel" != kmsan ] || { few=$NO_MODEL tests="$STRESS_TESTS tracers/tracers* stacks/st*"; }
+		both "$kernel" "$tests" "$few"
 	done
 }
 
@@ -223,13 +224,9 @@ test_stress-long()
 	done
 }
 
-# An NMI between any two instructions
+# An NMI between any two instructions; a processor that cannot sign return addresses; tags
 test_one-insn() { ONEINSN=1 TIMEOUT=7200 REQUESTS=50000 selftests_on one-insn normal 'stress/nmi*'; }
-
-# The same stacks where the processor cannot sign return addresses
 test_unsigned() { CPU=max,pauth=off selftests_on unsigned normal 'stacks/*' 'step/*'; }
-
-# Where memory has tags
 test_tags() { MTE=1 selftests_on tags normal 'stacks/tags*'; }
 
 # Debian has no big-endian userland: the program is all that runs
@@ -269,8 +266,7 @@ big_endian()
 	return $rc
 }
 
-# The host harness prints what did not pass, and a sum; all results are in its log, by
-# several programs that number theirs
+# The host harness prints what did not pass; all results are in its log, of several programs
 harness()
 {
 	local rc=0
@@ -338,8 +334,7 @@ checkpatch()
 		--strict --quiet $flags "${@/#//mnt/repo/}"
 }
 
-# unless_passed FLAGS FILE... - checkpatch, for each file that has not yet passed as it is
-# now; a failure is never kept
+# unless_passed FLAGS FILE... - checkpatch, for files that have not passed as they are now
 unless_passed()
 {
 	local flags=$1 passed=$CACHE/stamp/checkpatch f
@@ -363,11 +358,9 @@ ignored()
 	# The layout of trace headers is given by the macros
 	*include/trace/*|samples/unwind/*_trace.h|*/tracing-deferred.patch)
 		echo "SPACING,PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE,COMPLEX_MACRO,MACRO_ARG_UNUSED,TRAILING_SEMICOLON" ;;
-	# The label in unsafe_get_user() is the kernel's idea
 	tools/testing/unwind/*/uaccess.h) echo "MACRO_WITH_FLOW_CONTROL,MACRO_ARG_REUSE" ;;
 	# What a loader sets before the program is loaded is "const volatile"
 	tools/unwind/*.bpf.c) echo "VOLATILE" ;;
-	# perf's tests have their title first
 	tools/perf/tests/shell/*) echo "SPDX_LICENSE_TAG" ;;
 	# A macro that lists what a test is repeated with
 	*/unwind/lib/file_env.h) echo "MULTISTATEMENT_MACRO_USE_DO_WHILE,MACRO_ARG_REUSE" ;;
@@ -380,9 +373,7 @@ ignored()
 		echo "MACRO_ARG_REUSE" ;;
 	# bpf_trace.c declares what stackmap.c has
 	*/bpf.patch|*/bpf-sleepable.patch) echo "BIT_MACRO,AVOID_EXTERNS" ;;
-	# A test of another folder than the project's
 	*/selftests/perf_events/*) echo "PREFER_DEFINED_ATTRIBUTE_MACRO,INCLUDE_LINUX" ;;
-	# The lists of options are split already
 	*/perf-script.patch) echo "BIT_MACRO,SPLIT_STRING" ;;
 	*.patch) echo "BIT_MACRO" ;;
 	*) echo "FILE_PATH_CHANGES" ;;
@@ -467,8 +458,7 @@ test_builds()
 	done
 }
 
-# perf's own tests of the feature, and recordings by other versions.  Files that show what
-# takes long are read on this machine
+# perf's own tests of the feature; recordings by other versions are read on this machine
 test_perf()
 {
 	[ "$ARCH" != x86_64 ] || nested recordings in_root env CC=gcc-14 "STRICT=${STRICT:-}" \
@@ -481,10 +471,9 @@ test_perf()
 	kernel_log perf
 }
 
-# Full stacks by Debian's unmodified bpftrace, perf and trace-cmd
+# Full stacks by Debian's unmodified bpftrace, perf and trace-cmd; for longer, and by bcc,
+# whose compiler is slow in an emulator.  With STRICT=1 also shares and rates
 test_tools() { QUICK=1 test_tools-all; }
-
-# ... for longer, and by bcc, whose compiler is slow in an emulator.  With STRICT=1 also shares and rates
 test_tools-all() { [ "$ARCH" = x86_64 ] || BCC=no; tracers tools; }
 
 # Debian's perf on a kernel whose perf events are its own: mainline's
@@ -653,7 +642,7 @@ fuzz)
 	need_machine
 	root_packages clang libclang-rt-dev
 	say "fuzzing for ${FUZZ_SECONDS:=60} s"
-	in_root make -s -C /mnt/repo/tools/testing/unwind fuzz "FUZZ_SECONDS=$FUZZ_SECONDS" "FUZZ_JOBS=$JOBS" ||
+	in_root make -s -C /mnt/repo/tools/testing/unwind fuzz "FUZZ_SECONDS=$FUZZ_SECONDS" "FUZZ_JOBS=$JOBS" "FUZZ_FAST=${FUZZ_FAST:-}" ||
 		die "an input broke something (or nothing ran); /mnt/cache above is $CACHE." ;;
 one|build)
 	[ $# = 2 ] || die "usage: check.sh $1 NAME@ARCH"

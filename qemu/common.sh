@@ -25,7 +25,6 @@ SCRIPT="${0##*/}${*:+ $*}"
 
 # One sentence, no trace.
 die() { printf 'unwind: %s\n' "$*" >&2; exit 1; }
-
 say() { printf '[%s] %s\n' "$(date +%H:%M:%S)" "$*" >&2; }
 
 # takes NAME PATTERN WHAT - refuse another value of the argument NAME, if it has one
@@ -38,12 +37,12 @@ takes()
 arguments()
 {
 	local name number='[1-9][0-9]{0,8}' programs='lua|xz|sqlite|memcached'
-	local kernels='normal|debug|off|kcsan|rt|none'
+	local kernels='normal|debug|off|kcsan|rt|none|cfi|kmsan'
 
 	takes ARCH 'x86_64|arm64' "x86_64 or arm64"
 	takes BASE '6\.12|mainline' "6.12 or mainline"
-	[ "$ARCH" = x86_64 ] || kernels+='|64k|be'
-	takes KERNEL "$kernels" "one of: ${kernels//|/ } (64k and be are of arm64 only)"
+	[ "$ARCH" = x86_64 ] || kernels+='|16k|64k|be'
+	takes KERNEL "$kernels" "one of: ${kernels//|/ } (16k, 64k and be are of arm64 only)"
 	takes CONFIGS "($kernels)( ($kernels))*" "some of: ${kernels//|/ }"
 	takes CPUS '[1-8]' "a number from 1 to 8"
 	takes MEM '[5-9][0-9]{2}M?|[1-9][0-9]{3,5}M?|[1-9][0-9]{0,2}G' "500M or more, in M or G"
@@ -51,7 +50,7 @@ arguments()
 	for name in MINUTES TIMEOUT JOBS SIZE FUZZ_SECONDS REQUESTS SAMPLES STEP_SECONDS; do
 		takes $name "$number" "a number"
 	done
-	for name in MTE TURNS ONEINSN; do takes $name 1 "1, or nothing"; done
+	for name in MTE TURNS ONEINSN FUZZ_FAST; do takes $name 1 "1, or nothing"; done
 	takes PROGRAMS "($programs)( ($programs))*" "some of: ${programs//|/ }"
 	[ -z "${KSRC:-}" ] || [ -f "$KSRC/Kconfig" ] || die "KSRC=$KSRC is not a kernel source tree."
 	[ -z "${SHARE:-}" ] || [ -d "$SHARE" ] || die "SHARE=$SHARE is not a directory."

@@ -188,7 +188,6 @@ same_of()
 }
 
 accuracy_same() { "$Q/programs.sh" "${programs[@]}"; same_of "" "${programs[@]}"; }
-
 accuracy_quick() { local programs=(sqlite); accuracy_same; }
 
 # Debian's programs.  Those that only these parts need are installed in the root of x86-64

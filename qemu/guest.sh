@@ -51,8 +51,8 @@ arm64)
 esac
 kind=${KERNEL:-normal}
 # While x86 detects the processor's features, it briefly forgets that addresses have five
-# levels. KASAN then reports the addresses of an interrupt at that moment as wild
-[ "$ARCH-$kind" != x86_64-debug ] || params+=" no5lvl"
+# levels. KASAN then reports the addresses of an interrupt at that moment. KMSAN knows but four
+case $ARCH-$kind in x86_64-debug|x86_64-kmsan) params+=" no5lvl" ;; esac
 # With the allocator of each object, faults_test sees what is left over
 [ "$kind" != debug ] || params+=" slab_debug=U,kmalloc-*"
 image=$CACHE/out/$ARCH-$kind$OF_BASE/$IMAGE
@@ -126,12 +126,10 @@ else
 	exec </dev/null
 fi
 
-# TURNS=1 avoids a fault of QEMU: it drops its translation of an instruction before, not
-# after, the instruction is overwritten. In between, another processor may translate the old
-# bytes, and keep the result. If these are a breakpoint, with which x86 patches a call, the
-# processor executes it later, when the kernel has forgotten it. The kernel then dies of
-# "int3", with another byte at the address (seen with 7.2 and 11.1: the call of
-# trace_sched_switch()'s probe, turned on and off under load, within a minute)
+# TURNS=1 avoids a fault of QEMU (7.2 and 11.1): it drops its translation of an instruction
+# before, not after, that is overwritten. In between, another processor may translate the old
+# bytes. If these are a breakpoint, with which x86 patches a call, it dies of "int3" later
+# (seen when trace_sched_switch()'s probe was turned on and off under load, within a minute)
 accel=(-accel "tcg,thread=$([ -n "${ICOUNT:-}${TURNS:-}" ] && echo single || echo multi)")
 [ -z "${ICOUNT:-}" ] || accel+=(-icount "shift=$ICOUNT")
 if [ -n "${ONEINSN:-}" ]; then

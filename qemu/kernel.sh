@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Configure and build the guest's kernel, its modules and its headers for user space,
-# inside the Debian root and out of tree: kernel.sh [normal|debug|off|kcsan|rt|none|64k|be]
+# inside the Debian root and out of tree: kernel.sh [KERNEL]
 #
 # The configuration is tinyconfig plus the fragments in qemu/config: of all kernels, of
 # the architecture, of all but "be", of the kind. An option of a fragment that Kconfig
@@ -15,6 +15,7 @@ NAME=$ARCH-$KERNEL$OF_BASE
 TREE=tree$OF_BASE
 OUT=/mnt/cache/out/$NAME
 WHAT="the $KERNEL kernel${TRIPLET:+ for $ARCH}"
+case $KERNEL in cfi|kmsan) TOOLCHAIN+=(CC=clang) ;; esac # that no other can build
 
 fragments()
 {

@@ -143,7 +143,6 @@ make_base()
 
 # none MESSAGE LIST - stop, and name the first of the list
 none() { [ -z "$2" ] || die "$1: $(head -n 5 <<<"$2" | xargs)"; }
-
 patches() { sed -n 's/^\([^#[:space:]].*\.patch\)$/\1/p' "$PATCHES/series"; }
 
 # new_files HOME - all that the repository has for the kernel's tree; also without git
