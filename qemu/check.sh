@@ -203,7 +203,7 @@ test_worst() { nested worst "$Q/figures.sh" bench worst; }
 # Kernels that are configured otherwise; each is built for this
 test_configs()
 {
-	local kernel kernels="rt none cfi kmsan" tests few=
+	local kernel kernels="rt none cfi" tests few=
 
 	[ "$ARCH" = x86_64 ] || kernels="64k 16k"
 	for kernel in ${CONFIGS:-$kernels}; do

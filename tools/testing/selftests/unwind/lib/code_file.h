@@ -28,7 +28,7 @@
 
 #define CODE_FILE_TEXTS		3
 /* Functions in each segment: so many that a file's table describes more than next to nothing */
-#define CODE_FILE_FUNCTIONS	(CODE_PAGE > 4096 ? 32 : 4)
+#define CODE_FILE_FUNCTIONS	(CODE_PAGE > 4096 ? 16 : 4)
 
 /* Where a segment lies in the file and in memory; pages both */
 struct code_segment {

@@ -6,8 +6,8 @@
  * stack traces, and to one thread, by its count (fail-nth).  The nth allocation there fails,
  * and nothing else in the system does.  So a test can let each fail in turn until none is
  * left.  A kernel worker has no such count.  For workers, all allocations below the function
- * fail, up to a number of times: faults_all().  Tests use that for threads, too, because a
- * single failure often only leads to another attempt.
+ * fail, up to a number of times: faults_all().  With both, the nth fails and all after it,
+ * because a single failure often only leads to another attempt.
  *
  * Faults belong to the system, and processes that use them take turns.
  */

@@ -353,7 +353,7 @@ static bool end_clients(void)
 {
 	char command[128];
 
-	snprintf(command, sizeof(command), "rmdir " INSTANCES "/unwind-*-" CLIENT "*");
+	snprintf(command, sizeof(command), "rmdir " INSTANCES "/unwind-*-" CLIENT "* 2>&1");
 	return !system(command);
 }
 
