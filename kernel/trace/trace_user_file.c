@@ -141,7 +141,7 @@ static struct trace_user_file *alloc_file(const char *path, u32 kind)
 	size_t size = strlen(path) + 1;
 	struct trace_user_file *file;
 
-	file = kzalloc(struct_size(file, path, size), GFP_KERNEL);
+	file = kzalloc(struct_size(file, path, size), GFP_KERNEL | __GFP_NOWARN);
 	if (!file)
 		return NULL;
 	file->identity.kind = kind;
@@ -159,7 +159,8 @@ static bool copy_path(struct file *file, char *out)
 	size_t len;
 
 	strscpy(out, "?", USER_PATH_MAX);
-	page = __getname();
+	/* Not __getname(): without memory, that writes to the kernel's log */
+	page = kmalloc(PATH_MAX, GFP_KERNEL | __GFP_NOWARN);
 	if (!page)
 		return false;
 	path = d_path(file_user_path(file), page, PATH_MAX);
@@ -171,7 +172,7 @@ static bool copy_path(struct file *file, char *out)
 					USER_PATH_MAX - 1, ESCAPE_OCTAL, "\n");
 		out[len] = '\0';
 	}
-	__putname(page);
+	kfree(page);
 	return true;
 }
 
@@ -184,7 +185,7 @@ static struct trace_user_file *describe_file(struct vm_area_struct *vma)
 	struct trace_user_file *new = NULL;
 	char *path;
 
-	path = kmalloc(USER_PATH_MAX, GFP_KERNEL);
+	path = kmalloc(USER_PATH_MAX, GFP_KERNEL | __GFP_NOWARN);
 	if (!path)
 		return NULL;
 	if (copy_path(vma->vm_file, path))
@@ -259,7 +260,7 @@ static int insert_file(struct trace_user_files *files,
 	if (ages->nr == USER_FILES_MAX)
 		forget_oldest(files, ages);
 	new->id = files->next_id;
-	ret = xa_err(xa_store(&files->by_id, new->id, new, GFP_KERNEL));
+	ret = xa_err(xa_store(&files->by_id, new->id, new, GFP_KERNEL | __GFP_NOWARN));
 	if (ret)
 		return ret;
 	files->next_id = max(files->next_id + 1, USER_FILE_FIRST_ID);

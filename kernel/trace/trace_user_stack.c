@@ -107,7 +107,7 @@ static u32 add_stack(struct trace_user_stacks *stacks,
 	if (!stack)
 		return 0;
 	stack->id = stacks->next_id;
-	if (xa_err(xa_store(&stacks->by_id, stack->id, stack, GFP_KERNEL))) {
+	if (xa_err(xa_store(&stacks->by_id, stack->id, stack, GFP_KERNEL | __GFP_NOWARN))) {
 		kfree(stack);
 		return 0;
 	}
@@ -175,7 +175,7 @@ void trace_user_stack_show(struct seq_file *m, struct trace_array *tr, u32 id)
 		stack = xa_load(&unwind->stacks.by_id, id);
 	}
 	/* A stored stack does not change */
-	line = kmalloc(USER_STACK_LINE, GFP_KERNEL);
+	line = kmalloc(USER_STACK_LINE, GFP_KERNEL | __GFP_NOWARN);
 	if (stack && line)
 		show_frames(m, tr, stack, line);
 	else

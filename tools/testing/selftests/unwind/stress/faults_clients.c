@@ -353,11 +353,11 @@ static bool end_clients(void)
 {
 	char command[128];
 
-	snprintf(command, sizeof(command), "rmdir " INSTANCES "/unwind-*-" CLIENT "* 2>&1");
+	snprintf(command, sizeof(command), "rmdir " INSTANCES "/unwind-*-" CLIENT "*");
 	return !system(command);
 }
 
-#define READ	.prepare = prepare_asked, .operate = read_asked
+#define READ	.opens = true, .prepare = prepare_asked, .operate = read_asked
 /* To make an instance takes seconds with all checkers, so here the attempts have one */
 #define COUNTS	.begin = make_instance, .end = remove_instance, .finish = finish_counted
 #define PROVIDE	.prepare = prepare_answer, .operate = provide, .judge = judge_answered,	\

@@ -27,6 +27,8 @@
  * @stays: what it allocates is never freed
  * @begin, @end: once for all attempts; true if it worked.  Or NULL
  * @prepare: makes what the operation needs; true if it is there
+ * @opens: it opens a file, for which others allocate; some file systems (9p) do not work any
+ *	more after many failures
  * @operate: 0, or -errno; with @arms it arms the fault itself, by attempt_arm()
  * @judge: the result, from what there is after the operation; NULL if @operate returns it.
  *	An operation that failed has left nothing
@@ -40,6 +42,7 @@ struct site {
 	int		result;
 	int		other;
 	bool		arms;
+	bool		opens;
 	bool		stays;
 	bool		(*begin)(void);
 	bool		(*end)(void);

@@ -142,18 +142,19 @@ static bool attempt(const struct site *site, unsigned int number)
 /* Each fault of a site, until there is none; returns how many, and how many of them show; or -1 */
 static int attempt_faults(const struct site *site, bool all, unsigned int *shown)
 {
+	const unsigned int last = all && site->opens ? 1 : FAULTS_MAX - 1;
 	unsigned int number;
 
 	*shown = 0;
 	onward = all;
-	for (number = 1; number < FAULTS_MAX; number++) {
+	for (number = 1; number <= last; number++) {
 		if (!attempt(site, number))
 			return -1;
 		if (!shared->failures)
 			return number - 1;
 		*shown += shared->ret != 0;
 	}
-	return -1;
+	return last == 1 ? 1 : -1;
 }
 
 /* Each fault of a site, alone and with all after it; returns the number of faults, or -1 */
