@@ -166,7 +166,7 @@ TEST_F(merged, and_split_again_keeps_its_table)
  * Two executable segments that share a page of the file, as lld and mold write them: the second
  * one begins in the middle of the page in which the first one ends.
  *
- *	segment		in the file		in memory
+ *	segment		in the file		in memory	(if CODE_PAGE is 0x1000)
  *	first		0x1000 to 0x2100	0x1000 to 0x2100
  *	second		0x2100 to 0x3000	0x4100 to 0x5000
  *
