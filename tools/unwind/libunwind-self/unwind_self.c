@@ -16,7 +16,6 @@
 
 /* The handler's part of the alternate stack */
 #define HANDLER_SIZE	(16 << 10)
-#define GUARD_SIZE	4096
 #define TIMEOUT_MS	100
 
 struct unwind_self_stack {
@@ -150,24 +149,29 @@ static int install(int signal)
 	return ret;
 }
 
+static size_t page_size(void)
+{
+	return getauxval(AT_PAGESZ);
+}
+
 /* The thread's alternate stack: its own, if it is large enough, or a new one */
 static int take_stack(stack_t *stack)
 {
-	const size_t size = getauxval(AT_MINSIGSTKSZ) + HANDLER_SIZE;
+	const size_t size = getauxval(AT_MINSIGSTKSZ) + HANDLER_SIZE, guard = page_size();
 	char *mapping;
 
 	if (sigaltstack(NULL, stack))
 		return -errno;
 	if (!(stack->ss_flags & SS_DISABLE))
 		return stack->ss_size >= size ? 0 : -ENOSPC;
-	self.size = GUARD_SIZE + ((size + GUARD_SIZE - 1) & -GUARD_SIZE);
+	self.size = guard + ((size + guard - 1) & -guard);
 	mapping = mmap(NULL, self.size, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	if (mapping == MAP_FAILED)
 		return -errno;
 	self.mapping = mapping;
-	*stack = (stack_t){ .ss_sp = mapping + GUARD_SIZE, .ss_size = self.size - GUARD_SIZE };
-	if (mprotect(mapping, GUARD_SIZE, PROT_NONE) || sigaltstack(stack, NULL))
+	*stack = (stack_t){ .ss_sp = mapping + guard, .ss_size = self.size - guard };
+	if (mprotect(mapping, guard, PROT_NONE) || sigaltstack(stack, NULL))
 		return -errno;
 	return 0;
 }
@@ -179,7 +183,7 @@ static void free_memory(void)
 
 	/* Disable the stack, unless it was replaced; a stack that the thread runs on has to stay */
 	if (self.mapping && !sigaltstack(NULL, &now) &&
-	    now.ss_sp == (char *)self.mapping + GUARD_SIZE && sigaltstack(&none, NULL))
+	    now.ss_sp == (char *)self.mapping + page_size() && sigaltstack(&none, NULL))
 		self.mapping = NULL;
 	if (self.mapping)
 		munmap(self.mapping, self.size);
