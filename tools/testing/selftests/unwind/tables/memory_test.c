@@ -231,6 +231,8 @@ static bool use_memory(void)
 TEST_F_TIMEOUT(group, that_loads_much_loses_its_own_tables_only, 300)
 {
 	struct file_env *env = &self->env;
+	/* MEMCG_CHARGE_BATCH */
+	const long stocks = 64 * sysconf(_SC_PAGESIZE) * sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned int i, nr[THROUGH + 1] = {};
 	pid_t pid = fork();
 
@@ -250,8 +252,8 @@ TEST_F_TIMEOUT(group, that_loads_much_loses_its_own_tables_only, 300)
 		for (i = 0; i < GROUP_FILES && load_one(env) != THROUGH; i++)
 			;
 		EXPECT_GT(GROUP_FILES, i);
-		/* Without swap, nothing but tables could be given back */
-		EXPECT_GE(GROUP_BYTES + GROUP_BYTES / 4, group_bytes(self));
+		/* Without swap, nothing but tables could be given back.  CPUs keep a few pages */
+		EXPECT_GE(GROUP_BYTES + GROUP_BYTES / 4 + stocks, group_bytes(self));
 		CHILD_EXIT();
 	}
 	EXPECT_EQ(0, wait_for(pid));

@@ -64,7 +64,7 @@ TEST(attr_size_is_checked)
 	const struct unwind_chain_attr attr = lang_chain_attr(2);
 	struct {
 		struct unwind_chain_attr	attr;
-		char				tail[5000];
+		char				tail[0x10000];
 	} longer = { .attr = attr };
 
 	EXPECT_EQ(-EINVAL, lang_chain(PR_UNWIND_CHAIN_ADD, &attr, 0));

@@ -193,13 +193,22 @@ TEST_F(option, file_is_announced_again_in_an_empty_buffer)
 	EXPECT_TRUE(is_noted(only_stack(&self->log)));
 }
 
+/* Sizes are in KiB, but sub-buffers are of whole pages */
+static int set_pages(const struct ftrace *ft, const char *file, unsigned int nr)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%lu", nr * sysconf(_SC_PAGESIZE) / 1024);
+	return ftrace_set(ft, file, text);
+}
+
 TEST_F(option, file_is_announced_again_in_other_subbuffers)
 {
 	char self_path[192] = "";
 
 	ASSERT_LT(0, readlink("/proc/self/exe", self_path, sizeof(self_path) - 1));
 	whole_run(middle, NULL, NULL);
-	if (ftrace_set(&self->ft, "buffer_subbuf_size_kb", "8"))
+	if (set_pages(&self->ft, "buffer_subbuf_size_kb", 2))
 		SKIP(return, "the size of sub-buffers cannot be changed");
 	whole_run(middle, NULL, NULL);
 	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
@@ -276,18 +285,19 @@ TEST_F(option, snapshot_keeps_its_announcement)
 	EXPECT_TRUE(is_noted(only_stack(&self->log)));
 }
 
-TEST_F(option, file_in_use_stays_announced_when_overwritten)
+TEST_F_TIMEOUT(option, file_in_use_stays_announced_when_overwritten, 180)
 {
+	const unsigned int portion = 20 * sysconf(_SC_PAGESIZE) / 4096;
 	char self_path[192] = "";
 	unsigned int i;
 
 	ASSERT_LT(0, readlink("/proc/self/exe", self_path, sizeof(self_path) - 1));
-	ASSERT_EQ(0, ftrace_set(&self->ft, "buffer_size_kb", "8"));
+	ASSERT_EQ(0, set_pages(&self->ft, "buffer_size_kb", 2));
 	/* Read after each portion; a buffer holds less than all of them */
 	for (i = 0; i < 16; i++) {
 		unsigned int k;
 
-		for (k = 0; k < 20; k++)
+		for (k = 0; k < portion; k++)
 			whole_run(middle, NULL, NULL);
 		ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
 		EXPECT_LE(1, ftrace_announced(&self->log, self_path));
@@ -296,7 +306,7 @@ TEST_F(option, file_in_use_stays_announced_when_overwritten)
 			 * The buffer was overwritten. The file is announced less often
 			 * than stacks are written.
 			 */
-			EXPECT_GT(16 * 20, ftrace_count(&self->log, FTRACE_STACK));
+			EXPECT_GT(16 * portion, ftrace_count(&self->log, FTRACE_STACK));
 		EXPECT_GT(ftrace_count(&self->log, FTRACE_STACK),
 			  2 * ftrace_announced(&self->log, self_path));
 		ftrace_free(&self->log);
@@ -306,19 +316,20 @@ TEST_F(option, file_in_use_stays_announced_when_overwritten)
 /* The file is not met any more, while its stacks are overwritten one sub-buffer at a time */
 TEST_F_TIMEOUT(option, stack_that_is_left_has_its_file, 180)
 {
+	const unsigned int stacks = 60 * sysconf(_SC_PAGESIZE) / 4096;
 	char self_path[192] = "";
 	size_t left, fewer = 0;
 	unsigned int i;
 
 	ASSERT_LT(0, readlink("/proc/self/exe", self_path, sizeof(self_path) - 1));
 	ASSERT_EQ(0, move_to(0));
-	ASSERT_EQ(0, ftrace_set(&self->ft, "buffer_size_kb", "64"));
+	ASSERT_EQ(0, set_pages(&self->ft, "buffer_size_kb", 16));
 	/* Some sub-buffers, but less than the buffer */
-	for (i = 0; i < 60; i++)
+	for (i = 0; i < stacks; i++)
 		whole_run(middle, NULL, NULL);
 	ASSERT_EQ(0, ftrace_set(&self->ft, FTRACE_OPTION, "0"));
-	for (left = 60; left; fewer += left && left < 60) {
-		for (i = 0; i < 20; i++)
+	for (left = stacks; left; fewer += left && left < stacks) {
+		for (i = 0; i < stacks / 3; i++)
 			syscall(SYS_getppid);
 		ftrace_free(&self->log);
 		ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));

@@ -238,7 +238,7 @@ static unsigned long weight_of(const char *frames)
 
 TEST_F_TIMEOUT(profiler, program_reports_its_coroutines, 120)
 {
-	ASSERT_EQ(0, exit_status(PROFILER "-F 999 -o $OUT ./coroutines 300"));
+	ASSERT_EQ(0, exit_status(PROFILER "-F 999 -o $OUT ./coroutines 1500"));
 	EXPECT_LT(20, weight_of(";serve;handle;parse;"));
 	EXPECT_FALSE(has("OUT", "[function]"));
 }

@@ -61,7 +61,7 @@ TEST(size_is_checked)
 			struct unwind_self_attr		attr;
 			struct unwind_self_answer	answer;
 		};
-		char	tail[5000];
+		char	tail[0x10000];
 	} longer = { .attr = self_attr() };
 	const size_t size = sizeof(longer.attr);
 
