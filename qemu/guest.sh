@@ -54,7 +54,7 @@ kind=${KERNEL:-normal}
 # levels. KASAN then reports the addresses of an interrupt at that moment. KMSAN knows but four
 case $ARCH-$kind in x86_64-debug|x86_64-kmsan) params+=" no5lvl" ;; esac
 # With the allocator of each object, faults_test sees what is left over
-[ "$kind" != debug ] || params+=" slab_debug=U,kmalloc-*"
+[ "$kind" != debug ] || params+=" slab_debug=U,kmalloc-*,filp"
 image=$CACHE/out/$ARCH-$kind$OF_BASE/$IMAGE
 [ -s "$image" ] || die "the $kind kernel is not built: run 'make kernel KERNEL=$kind'."
 

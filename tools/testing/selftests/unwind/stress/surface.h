@@ -94,6 +94,7 @@ struct surface_operation {
 
 /* Lists end with a name of NULL */
 extern const struct surface_operation surface_memory[];
+extern const struct surface_operation surface_frames[];
 extern const struct surface_operation surface_tasks[];
 extern const struct surface_operation surface_clients[];
 extern const struct surface_operation surface_files[];

@@ -6,13 +6,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
@@ -28,6 +31,8 @@
 #define EVENTS		3
 #define PAGES		8
 #define HIST		"hist:keys=stack.userstack"
+#define HIST_BY_TASK	"hist:keys=common_pid,stack.userstack:sort=hitcount"
+#define OWN_EVENTS	"events/unwind/enable"
 #define SECTION_MAX	4096
 
 /*
@@ -37,6 +42,7 @@
 struct event {
 	int		fd;
 	struct ring	ring;
+	bool		backward;	/* written from its end */
 };
 
 static __thread struct event events[EVENTS];
@@ -75,6 +81,28 @@ static int choose_event(struct perf_event_attr *attr)
 	return 0;
 }
 
+/* What a sample has beside its stack */
+static void choose_more(struct perf_event_attr *attr)
+{
+	static const uint64_t types[] = {
+		PERF_SAMPLE_ADDR, PERF_SAMPLE_READ, PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_RAW,
+		PERF_SAMPLE_REGS_INTR, PERF_SAMPLE_STACK_USER, PERF_SAMPLE_PHYS_ADDR,
+		PERF_SAMPLE_CGROUP, PERF_SAMPLE_DATA_PAGE_SIZE, PERF_SAMPLE_WEIGHT,
+	};
+	const unsigned int nr = 1 + draw(3);
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		attr->sample_type |= types[draw(ARRAY_SIZE(types))];
+	if (attr->sample_type & PERF_SAMPLE_STACK_USER)
+		attr->sample_stack_user = 8 * (1 + draw(4096));
+	attr->read_format = draw(16);
+	attr->write_backward = one_in(4);
+	attr->sample_id_all = one_in(2);
+	attr->build_id = attr->mmap2 = one_in(2);
+	attr->context_switch = one_in(2);
+}
+
 void clients_choose_mode(struct perf_event_attr *attr)
 {
 	const uint32_t mode = draw(5);
@@ -94,6 +122,8 @@ void clients_choose_mode(struct perf_event_attr *attr)
 	attr->task = one_in(2);
 	attr->disabled = one_in(2);
 	attr->sample_max_stack = one_in(2) ? draw(128) : 0;
+	if (one_in(4))
+		choose_more(attr);
 }
 
 /* A spoilt attribute may name another event, which may be very frequent */
@@ -106,13 +136,16 @@ static void spoil_event(struct perf_event_attr *attr)
 
 int clients_open_event(const struct perf_event_attr *attr)
 {
-	const unsigned int i = draw(EVENTS);
+	const unsigned int i = draw(EVENTS), leader = draw(EVENTS);
+	const bool in_group = one_in(4);
 
 	init_events();
 	close_event(i);
-	events[i].fd = event_open(attr, 0, -1);
+	events[i].fd = syscall(SYS_perf_event_open, attr, 0, -1,
+			       in_group ? events[leader].fd : -1, PERF_FLAG_FD_CLOEXEC);
 	if (events[i].fd < 0)
 		return -errno;
+	events[i].backward = attr->write_backward;
 	/* This fails for inherited events: they cannot have the buffer of one task */
 	ring_map(&events[i].ring, events[i].fd, PAGES);
 	return 0;
@@ -133,14 +166,21 @@ static int change_event(void)
 {
 	static const unsigned long requests[] = {
 		PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE, PERF_EVENT_IOC_REFRESH,
-		PERF_EVENT_IOC_RESET,
+		PERF_EVENT_IOC_RESET, PERF_EVENT_IOC_PERIOD, PERF_EVENT_IOC_PAUSE_OUTPUT,
+		PERF_EVENT_IOC_ID,
 	};
-	const unsigned int i = draw(EVENTS), n = draw(ARRAY_SIZE(requests));
+	const unsigned int i = draw(EVENTS), n = draw(ARRAY_SIZE(requests)), nr = draw(8);
+	uint64_t word = 100000 + draw(1000000);
+	unsigned long arg = nr;
 
+	if (requests[n] == PERF_EVENT_IOC_PERIOD || requests[n] == PERF_EVENT_IOC_ID)
+		arg = (unsigned long)&word;
+	else if (requests[n] != PERF_EVENT_IOC_REFRESH)
+		arg = nr % 2;
 	init_events();
 	if (events[i].fd < 0)
 		return 1;
-	return ioctl(events[i].fd, requests[n], n == 2 ? 1 + draw(8) : 0) ? -errno : 0;
+	return ioctl(events[i].fd, requests[n], arg) ? -errno : 0;
 }
 
 /* Buffers that nobody reads overflow, which is right, too */
@@ -148,11 +188,15 @@ static int read_event(void)
 {
 	const unsigned int i = draw(EVENTS);
 	struct perf_event_header *raw;
-	int nr = 0;
+	uint64_t values[64];
+	int nr;
 
 	init_events();
-	if (events[i].fd < 0 || !events[i].ring.meta)
+	if (events[i].fd < 0)
 		return 1;
+	nr = read(events[i].fd, values, sizeof(values)) > 0;
+	if (!events[i].ring.meta || events[i].backward)
+		return nr;
 	while (nr < 10000 && (raw = ring_next(&events[i].ring))) {
 		if (!raw->size)
 			surface_error("record without a size", 0);
@@ -202,8 +246,10 @@ static int close_bpf(void)
 /* Loading takes long, so not often */
 static int open_bpf(void)
 {
+	const bool named = one_in(2), build_ids = one_in(4);
 	struct bpf_asker what = {
-		.at = BPF_AT_RAW_TP, .where = "sys_enter", .tgid = getpid(),
+		.at = named ? BPF_AT_TRACEPOINT : BPF_AT_RAW_TP,
+		.where = named ? "raw_syscalls/sys_enter" : "sys_enter", .tgid = getpid(),
 		.flags = BPF_F_USER_STACK | (one_in(4) ? 0 : BPF_F_USER_DEFER),
 		.take = one_in(4), .syscall = SYS_getppid,
 	};
@@ -212,10 +258,11 @@ static int open_bpf(void)
 	if (has_bpf || !one_in(4))
 		return 1;
 	if (what.take)
-		what.flags = BPF_F_USER_STACK;
+		what.flags = BPF_F_USER_STACK | (build_ids ? BPF_F_USER_BUILD_ID : 0);
 	has_bpf = true;
 	if (bpf_ring_open(&bpf_buffer, 65536) || bpf_asker_open(&asker, &what, &bpf_buffer) ||
-	    (one_in(2) && bpf_deliver_open(&receiver, 0, &bpf_buffer)))
+	    (one_in(2) && bpf_deliver_open(&receiver, build_ids ? BPF_F_USER_BUILD_ID : 0,
+					 &bpf_buffer)))
 		ret = -errno;
 	if (ret)
 		close_bpf();
@@ -256,12 +303,23 @@ static int change_instance(void)
 		{ "events/raw_syscalls/sys_enter/trigger", "!userstacktrace" },
 		{ "events/ftrace/user_unwind_stack/trigger", HIST },
 		{ "events/ftrace/user_unwind_stack/trigger", "!" HIST },
+		{ "events/ftrace/user_unwind_stack/trigger", HIST_BY_TASK },
+		{ "events/ftrace/user_unwind_stack/trigger", "!" HIST_BY_TASK },
+		{ "tracing_cpumask", "1" },
+		{ "tracing_cpumask", "3" },
+		{ "snapshot", "2" },
 		{ "tracing_on", "0" },
 		{ "tracing_on", "1" },
 		{ "trace", "" },
+		{ OWN_EVENTS, "1" },
+		{ OWN_EVENTS, "0" },
 	};
 	const unsigned int n = draw(ARRAY_SIZE(changes));
 	char dir[128], value[64];
+
+	/* The main process holds them in these programs only */
+	if (!strcmp(changes[n].file, OWN_EVENTS) && surface->seed % 2 == 0)
+		return 1;
 
 	snprintf(dir, sizeof(dir), SURFACE_INSTANCE, drawer / SURFACE_THREADS);
 	snprintf(value, sizeof(value), "%s", changes[n].value);
@@ -292,16 +350,27 @@ static int read_instance(void)
 }
 
 /*
- * Make or remove one. Not in a process that may be killed meanwhile: the kernel complains
- * about a buffer that it then does not allocate.
+ * Make or remove one, or change its buffers. Not in a process that may be killed meanwhile: the
+ * kernel complains about a buffer that it then does not allocate. Sub-buffers keep their size:
+ * tracing stops while that changes, and a reader that ends meanwhile starts it.
  */
 void clients_change_instances(unsigned int number)
 {
+	static const char * const changes[][2] = {
+		{ "buffer_size_kb", "8" }, { "buffer_size_kb", "64" },
+		{ "snapshot", "1" }, { "snapshot", "0" }, { "buffer_percent", "0" },
+	};
+	const unsigned int turn = number / SURFACE_PROCESSES;
+	const char * const *change = changes[turn % ARRAY_SIZE(changes)];
 	char dir[128];
 
 	snprintf(dir, sizeof(dir), SURFACE_INSTANCE, number % SURFACE_PROCESSES);
-	if (mkdir(dir, 0700) && number / SURFACE_PROCESSES % 4 == 0)
+	if (!mkdir(dir, 0700))
+		return;
+	if (turn % 4 == 0)
 		rmdir(dir);
+	else
+		put_word(dir, change[0], change[1]);
 }
 
 bool clients_clean(void)
@@ -410,10 +479,13 @@ static int provide_unasked(void)
 	return ret;
 }
 
+/* Parts of the list, each from where the one before ended */
 static int list_tables(void)
 {
 	struct unwind_table_info infos[16];
 	struct unwind_list list = { .infos = (uintptr_t)infos, .room = draw(17) };
+	unsigned int parts = 1 + draw(8);
+	int ret;
 
 	if (device < 0)
 		return 1;
@@ -423,7 +495,44 @@ static int list_tables(void)
 	/* The kernel would write to any other address of this process */
 	if (list.infos != (uintptr_t)infos && list.infos >> 47 == 0)
 		list.infos = 0;
-	return ioctl(device, UNWIND_IOC_LIST, &list) ? -errno : list.nr;
+	do
+		ret = ioctl(device, UNWIND_IOC_LIST, &list) ? -errno : (int)list.nr;
+	while (ret >= 0 && list.cursor && --parts);
+	return ret;
+}
+
+/* A child waits for requests, and is killed, by the drawer or with it */
+static int wait_for_request(void)
+{
+	const unsigned int calls = draw(8);
+	unsigned int i;
+	pid_t pid;
+	int own;
+
+	if (device < 0)
+		return 1;
+	pid = fork();
+	if (!pid) {
+		struct unwind_request request;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		/* For the drawer, too, until the child is gone */
+		fcntl(device, F_SETFL, 0);
+		while (read(device, &request, sizeof(request)) > 0)
+			close(request.fd);
+		_exit(0);
+	}
+	if (pid < 0)
+		return -errno;
+	own = dup(device);
+	for (i = 0; i < calls; i++)
+		memory_call();
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	fcntl(device, F_SETFL, O_NONBLOCK);
+	close(own);
+	return 0;
 }
 
 static int withdraw(void)
@@ -484,6 +593,7 @@ const struct surface_operation surface_clients[] = {
 	{ "device serve", 6, serve },
 	{ "device provide", 3, provide_unasked },
 	{ "device list", 2, list_tables },
+	{ "device wait", 1, wait_for_request, true },
 	{ "device withdraw", 2, withdraw },
 	{ "device misuse", 2, use_device_wrongly },
 	{}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Operations on memory: code with tables that is mapped, registered, changed, moved and
- * unmapped, and frames of a language.
+ * unmapped; and on the prctls.
  *
  * A drawer has slots, each at addresses of its own.  In a slot there is nothing, code in
  * anonymous memory with a table beside it, or a file of code, on one of several file systems
@@ -26,10 +26,7 @@
 #include "surface_slots.h"
 #include "../../kselftest.h"
 
-#define FRAMES		8
-
 __thread struct slot slots[SLOTS];
-static __thread bool has_chain;
 
 static uint64_t key_of(unsigned int i)
 {
@@ -414,64 +411,41 @@ static int del_table(void)
 	return expect("second table del", unwind_table_del(key_of(i)), -ENOENT);
 }
 
-/* Frames of a language.  Some lists of them lead astray, or in a circle */
-struct frame {
-	struct frame	*next;
-	uint64_t	*function;
-};
-
-static struct frame frames[SURFACE_DRAWERS][FRAMES];
-static struct frame *innermost[SURFACE_DRAWERS];
-static uint64_t functions[FRAMES];
-
-static int chain_call(unsigned long op, const struct unwind_chain_attr *attr)
+/*
+ * Any operation of the three prctls, of any size.  What it registers by chance is dropped; a
+ * thread that opted in cannot opt out like this, as that takes no structure.
+ */
+static int call_prctl(void)
 {
-	return syscall(SYS_prctl, PR_UNWIND_CHAIN, op, attr, sizeof(*attr), 0) ? -errno : 0;
-}
-
-static int change_frames(void)
-{
-	const unsigned int i = draw(FRAMES), to = draw(FRAMES + 2);
-
-	frames[drawer][i].next = to < FRAMES ? &frames[drawer][to] :
-				 to == FRAMES ? NULL : (struct frame *)SLOT_AT(draw(SLOTS));
-	frames[drawer][i].function = &functions[draw(FRAMES)];
-	innermost[drawer] = &frames[drawer][draw(FRAMES)];
-	syscall(SYS_getppid);
-	return 0;
-}
-
-/* A process has four chains: each drawer has one */
-static int add_chain(void)
-{
-	struct unwind_chain_attr attr = {
-		.key = 1 + drawer, .head = (uintptr_t)&innermost[drawer],
-		.function = offsetof(struct frame, function), .function_mask = ~0ULL,
+	static const unsigned long options[] = {
+		PR_UNWIND_TABLE, PR_UNWIND_CHAIN, PR_UNWIND_SELF,
 	};
-	const bool spoilt = spoil(&attr, sizeof(attr));
+	static __thread union {
+		struct unwind_table_attr	table;
+		struct unwind_chain_attr	chain;
+		char				room[2 * 4096];
+	} any;
+	const unsigned int n = draw(ARRAY_SIZE(options)), op = draw(6), tail = draw(sizeof(any));
+	const size_t size = one_in(4) ? draw(sizeof(any)) : draw(sizeof(any.chain) + 16);
+	const bool is_version = op == (n == 2 ? PR_UNWIND_SELF_VERSION : PR_UNWIND_TABLE_VERSION);
+	const bool plain = one_in(2), fifth = one_in(8);
 	int ret;
 
-	if (spoilt)
-		attr.key = 1000 + drawer;
-	ret = chain_call(PR_UNWIND_CHAIN_ADD, &attr);
-	if (spoilt) {
-		if (!ret)
-			chain_call(PR_UNWIND_CHAIN_DEL, &attr);
-		return ret;
-	}
-	expect("chain add", ret, has_chain ? -EEXIST : 0);
-	has_chain = true;
-	return ret;
-}
-
-static int del_chain(void)
-{
-	const struct unwind_chain_attr attr = { .key = 1 + drawer };
-	int ret = chain_call(PR_UNWIND_CHAIN_DEL, &attr);
-
-	expect("chain del", ret, has_chain ? 0 : -ENOENT);
-	has_chain = false;
-	return ret;
+	memset(&any, 0, sizeof(any));
+	any.table = attr_of_slot(draw(SLOTS));
+	if (n == 1)
+		any.chain = (struct unwind_chain_attr){ .function_mask = ~0ULL };
+	any.table.key = 2000 + key_of(0);
+	if (one_in(2))
+		any.room[tail] = 1;
+	if (is_version && plain)
+		return expect("version", syscall(SYS_prctl, options[n], op, 0, 0, 0), 1);
+	ret = syscall(SYS_prctl, options[n], op, &any, size, fifth);
+	if (!ret && n == 2)
+		syscall(SYS_prctl, options[n], PR_UNWIND_SELF_DISABLE, 0, 0, 0);
+	else if (!ret)
+		syscall(SYS_prctl, options[n], PR_UNWIND_TABLE_DEL, &any, sizeof(any.chain), 0);
+	return ret < 0 ? -errno : ret;
 }
 
 void memory_start(void)
@@ -493,8 +467,6 @@ const struct surface_operation surface_memory[] = {
 	{ "userfaultfd", 2, leave_to_userfaultfd },
 	{ "table add", 10, add_table },
 	{ "table del", 6, del_table },
-	{ "change frames", 4, change_frames },
-	{ "chain add", 3, add_chain },
-	{ "chain del", 3, del_chain },
+	{ "prctl", 4, call_prctl },
 	{}
 };

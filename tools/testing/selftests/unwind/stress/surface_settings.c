@@ -32,6 +32,7 @@
 #include "../../kselftest.h"
 
 #define SYSCTLS		"/proc/sys/kernel"
+#define COUNTS		"/sys/kernel/debug/unwind"
 #define GROUPS		"/sys/fs/cgroup"
 #define OWN_GROUPS	"/tmp/surface-groups"
 #define NR_GROUPS	(SURFACE_PROCESSES + SURFACE_DRAWERS)
@@ -82,10 +83,28 @@ void settings_restore(void)
 			set(i, surface->usual[i]);
 }
 
+/* Of stop reasons, and of immediate stacks */
+static int use_counts(const char *name, bool reset)
+{
+	char path[64];
+	long count;
+
+	if (reset)
+		return put_word(COUNTS, name, "0");
+	snprintf(path, sizeof(path), COUNTS "/%s", name);
+	count = read_number(path);
+	if (count < 0)
+		surface_error("count", count);
+	return 0;
+}
+
 static int change_setting(void)
 {
 	const unsigned int n = draw(SURFACE_SETTINGS), v = draw(ARRAY_SIZE(settings[n].values));
-	const bool usual = one_in(2);
+	const bool usual = one_in(2), counts = one_in(3);
+
+	if (counts)
+		return use_counts(n ? "stops" : "immediate", usual);
 
 	if (surface->usual[n] < 0)
 		return 1;

@@ -58,7 +58,7 @@ static void on_request(int signal, siginfo_t *info, void *context)
 		.nr = ARRAY_SIZE(frames),
 		.format = UNWIND_SELF_NAMES,
 	};
-	const unsigned int end = requests++ % 8;
+	const unsigned int turn = requests++, end = turn % 8;
 	const int saved = errno;
 	unsigned int i;
 	int ret;
@@ -67,7 +67,15 @@ static void on_request(int signal, siginfo_t *info, void *context)
 		frames[i] = (struct unwind_self_frame){
 			.function = 1 + i, .name = (uintptr_t)"name", .name_size = 4,
 			.sp = (uintptr_t)&frames[i],
+			.file = i % 2 ? 0 : (uintptr_t)"file", .file_size = i % 2 ? 0 : 4,
 		};
+	answer.flags = turn / 8 % 4;
+	if (turn / 32 % 2) {
+		answer.format = UNWIND_SELF_BYTES;
+		answer.tag = 'b' | 'y' << 8 | 't' << 16 | 'e' << 24;
+	}
+	if (end == 7)
+		answer.nr = 0;
 	if (end == 1)
 		answer.frames = 16;
 	if (end == 2)

@@ -116,8 +116,8 @@ bool spoil(void *what, size_t size)
  */
 
 static const struct surface_operation * const lists[] = {
-	surface_memory, surface_tasks, surface_clients, surface_files, surface_text,
-	surface_probes, surface_settings,
+	surface_memory, surface_frames, surface_tasks, surface_clients, surface_files,
+	surface_text, surface_probes, surface_settings,
 };
 
 static struct surface_operation operations[SURFACE_OPERATIONS];
@@ -581,6 +581,9 @@ int main(int argc, char **argv)
 	surface->seed = setting("UNWIND_SURFACE_SEED", time(NULL) ^ (unsigned long)getpid() << 32);
 	all = setting("UNWIND_SURFACE_OPERATIONS", OPERATIONS);
 	choose_part(all);
+	/* Half of all programs run with the feature's own events, which have names and reasons */
+	if (surface->seed % 2 && ftrace_set(&held, "events/unwind/enable", "1"))
+		ksft_exit_fail_msg("no events of the feature\n");
 	settings_save();
 	groups_start();
 	nmis = start_nmis();
