@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How long the files of one user may keep the service busy.
+ * How long the files of one owner may keep the service busy.
  */
 #ifndef _UNWIND_TABLES_BUDGET_H
 #define _UNWIND_TABLES_BUDGET_H
@@ -16,7 +16,13 @@
 /* Users that are counted separately at a time */
 #define BUDGET_USERS	16
 
-bool budget_left(uid_t uid, __u64 now);
-bool budget_spend(uid_t uid, __u64 now, __u64 ms);
+/* Beyond all users' numbers */
+#define BUDGET_DEVICE	(1ULL << 32)
+
+struct stat;
+
+__u64 budget_owner(const struct stat *st);
+bool budget_left(__u64 owner, __u64 now);
+bool budget_spend(__u64 owner, __u64 now, __u64 ms);
 
 #endif /* _UNWIND_TABLES_BUDGET_H */

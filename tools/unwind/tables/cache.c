@@ -21,6 +21,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,6 +40,7 @@
 #define LIMIT		(512ULL << 20)
 #define SECTION_MAX	(64ULL << 20)
 #define DAY		(24 * 60 * 60)
+#define TEMPORARY	"new-"
 #define NAME_SIZE	(2 * UNWIND_CACHE_DIGEST + 1)
 #define FROM_DIGESTED	offsetof(struct unwind_cache_entry, key)
 
@@ -193,6 +196,26 @@ static int compare_times(const void *a, const void *b)
 	return x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
 }
 
+/*
+ * Is it an entry, of any version, or what a writer has left that was killed?  All else in the
+ * directory is not the cache's.
+ */
+static bool is_item(int dir, const char *name)
+{
+	char magic[sizeof("UNWTBL") - 1];
+	ssize_t size;
+	int fd;
+
+	if (strlen(name) >= NAME_SIZE || (strspn(name, "0123456789abcdef") != NAME_SIZE - 1 &&
+					  strncmp(name, TEMPORARY, strlen(TEMPORARY))))
+		return false;
+	fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	size = fd < 0 ? -1 : pread(fd, magic, sizeof(magic), 0);
+	if (fd >= 0)
+		close(fd);
+	return !size || (size == sizeof(magic) && !memcmp(magic, UNWIND_CACHE_MAGIC, size));
+}
+
 /* Entries, and what writers have left that were killed; @used is set to their bytes */
 static struct item *list_items(int dir, size_t *nr, __u64 *used)
 {
@@ -205,9 +228,8 @@ static struct item *list_items(int dir, size_t *nr, __u64 *used)
 	*nr = 0;
 	*used = 0;
 	while (stream && (entry = readdir(stream))) {
-		if (strlen(entry->d_name) >= NAME_SIZE ||
-		    fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
-		    !S_ISREG(st.st_mode))
+		if (fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+		    !S_ISREG(st.st_mode) || !is_item(dir, entry->d_name))
 			continue;
 		more = *nr & (*nr - 1) ? items : reallocarray(items, *nr * 2 ?: 1, sizeof(*items));
 		if (!more)
@@ -285,12 +307,13 @@ static int store(struct cache *cache, const __u8 *key, const struct unwind_table
 		.stats = table->stats,
 	};
 	char name[NAME_SIZE], temporary[NAME_SIZE];
+	struct stat st;
 	__u64 number, size = sizeof(entry) + table->size;
 	int fd, error;
 
 	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 		return -errno;
-	snprintf(temporary, sizeof(temporary), "new-%016llx", number);
+	snprintf(temporary, sizeof(temporary), TEMPORARY "%016llx", number);
 	memcpy(entry.key, key, sizeof(entry.key));
 	if (!digest_entry(&entry, table->sframe, entry.digest))
 		return -ENOMEM;
@@ -303,6 +326,9 @@ static int store(struct cache *cache, const __u8 *key, const struct unwind_table
 		unlinkat(cache->own, temporary, 0);
 		return error;
 	}
+	/* As list_items() counts it */
+	if (!fstat(fd, &st))
+		size = st.st_blocks * 512ULL;
 	if (__atomic_add_fetch(&cache->used, size, __ATOMIC_RELAXED) > cache->limit)
 		keep_limit(cache);
 	return fd;
@@ -425,8 +451,27 @@ static int convert_image(struct cache *cache, int image, struct unwind_table *ta
 	if (cached->hit)
 		return 0;
 	ret = unwind_convert_sandboxed(image, addr, table);
-	cached->is_new = !ret && cache->own >= 0;
+	/* An empty table is made again as fast as it is read */
+	cached->is_new = !ret && cache->own >= 0 &&
+			 table->stats.functions + table->stats.added;
 	return ret;
+}
+
+/* Would a page fault in a hole of the file allocate a page of the file? */
+static bool is_in_memory(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) || fs.f_type == TMPFS_MAGIC || fs.f_type == HUGETLBFS_MAGIC;
+}
+
+/* Would even a read allocate one?  Users can mount that; the system has it at its start */
+static bool is_ramfs_of_user(int fd)
+{
+	struct statfs fs;
+	struct stat st;
+
+	return fstat(fd, &st) || (st.st_uid && (fstatfs(fd, &fs) || fs.f_type == RAMFS_MAGIC));
 }
 
 /**
@@ -436,21 +481,22 @@ static int convert_image(struct cache *cache, int image, struct unwind_table *ta
  * @table: filled in, without notes; to be freed by unwind_table_free(), also after an error
  * @cached: filled in, for cache_store()
  *
- * Return: as unwind_convert_sandboxed().
+ * Return: as unwind_convert_sandboxed(); -EFBIG also if reading the file would take memory.
  */
 int cache_get(struct cache *cache, int fd, struct unwind_table *table, struct cached *cached)
 {
-	int image = -ENOENT, ret;
+	int image, ret;
 
 	*cached = (struct cached){ .fd = -1 };
 	memset(table, 0, sizeof(*table));
-	if (cache->own >= 0 || cache->shared >= 0)
-		image = unwind_extract_sandboxed(fd);
+	if (is_ramfs_of_user(fd))
+		return -EFBIG;
+	image = unwind_extract_sandboxed(fd);
 	/* Give up: the conversion would not get a sandbox, or enough time, either */
 	if (image == -ETIMEDOUT || image == -EPERM || image == -EAGAIN)
 		return image;
 	if (image < 0)
-		return unwind_convert_sandboxed(fd, 0, table);
+		return is_in_memory(fd) ? -EFBIG : unwind_convert_sandboxed(fd, 0, table);
 	ret = convert_image(cache, image, table, cached);
 	close(image);
 	return ret;

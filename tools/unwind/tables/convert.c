@@ -339,7 +339,7 @@ const char *unwind_convert_error(int err)
 	case -EOPNOTSUPP:
 		return "not a linked file for x86-64 or little-endian arm64";
 	case -EFBIG:
-		return "its table would be too large";
+		return "it, or its table, is too large";
 	case -EPROTO:
 		return "it made the parser fail";
 	case -ETIMEDOUT:

@@ -3,6 +3,10 @@
  * Copy what the converter reads of an ELF file.  Bytes keep their offsets, so the copy is an
  * ELF file, too; all else is a hole.
  *
+ * The file is read, not mapped: a page fault in a hole of a file in memory would allocate a page,
+ * which stays as long as the file, and which the service pays for.  What was copied is looked
+ * at in the copy, so it cannot change.
+ *
  * The cache (cache.c) converts the copy, and names the result by the copy's digest.  So the
  * name covers all that the result depends on.  If the converter is to read another section,
  * and the list below lacks it, then results are worse, but belong to their names;
@@ -21,6 +25,7 @@
 
 /* Tables of what is larger are not kept in the cache */
 #define COPY_MAX	(256ULL << 20)
+#define PIECE		65536
 
 static const char * const names[] = {
 	".eh_frame", ".eh_frame_hdr", ".debug_frame", ".plt", ".iplt", ".PyRuntime",
@@ -35,7 +40,7 @@ static const char php[] = "execute_ex";
 
 /**
  * struct image - an ELF file
- * @bytes: the file, mapped
+ * @bytes: the copy, mapped
  * @size: of the file
  * @left: how many bytes may still be copied
  * @ehdr: its header
@@ -57,7 +62,7 @@ struct image {
 	bool			has_go;
 };
 
-/* NULL if the file does not have these bytes */
+/* NULL if the file does not have these bytes.  They have to be copied before they are used */
 static const void *part(const struct image *image, __u64 offset, __u64 size)
 {
 	if (offset > image->size || size > image->size - offset)
@@ -67,17 +72,16 @@ static const void *part(const struct image *image, __u64 offset, __u64 size)
 
 static bool copy(struct image *image, __u64 offset, __u64 size)
 {
-	const __u8 *bytes = part(image, offset, size);
+	static __u8 piece[PIECE];
 
-	if (!bytes || size > image->left)
+	if (!part(image, offset, size) || size > image->left)
 		return false;
 	image->left -= size;
 	while (size) {
-		ssize_t ret = pwrite(SANDBOX_OUT, bytes, size, offset);
+		ssize_t ret = pread(SANDBOX_IN, piece, size < PIECE ? size : PIECE, offset);
 
-		if (ret <= 0)
+		if (ret <= 0 || pwrite(SANDBOX_OUT, piece, ret, offset) != ret)
 			return false;
-		bytes += ret;
 		offset += ret;
 		size -= ret;
 	}
@@ -91,25 +95,23 @@ static bool copy_section(struct image *image, const Elf64_Shdr *shdr)
 
 static bool is_named(const struct image *image, const Elf64_Shdr *shdr, const char *name)
 {
-	const Elf64_Shdr *strings = &image->shdrs[image->ehdr->e_shstrndx];
+	const Elf64_Shdr *names = &image->shdrs[image->ehdr->e_shstrndx];
 	const size_t size = strlen(name) + 1;
-	const char *found = part(image, strings->sh_offset + shdr->sh_name, size);
 
-	return found && !memcmp(found, name, size);
+	return shdr->sh_name < names->sh_size && size <= names->sh_size - shdr->sh_name &&
+	       !memcmp(image->bytes + names->sh_offset + shdr->sh_name, name, size);
 }
 
 static bool copy_symbols(struct image *image, const Elf64_Shdr *shdr)
 {
 	const Elf64_Shdr *strings = &image->shdrs[shdr->sh_link];
-	const char *text;
 
-	if (shdr->sh_link >= image->ehdr->e_shnum)
+	if (shdr->sh_link >= image->ehdr->e_shnum || strings->sh_type == SHT_NOBITS ||
+	    !copy_section(image, shdr) || !copy_section(image, strings))
 		return false;
-	text = part(image, strings->sh_offset, strings->sh_size);
-	if (!text)
-		return false;
-	image->has_php |= !!memmem(text, strings->sh_size, php, sizeof(php));
-	return copy_section(image, shdr) && copy_section(image, strings);
+	image->has_php |= !!memmem(image->bytes + strings->sh_offset, strings->sh_size,
+				   php, sizeof(php));
+	return true;
 }
 
 static bool copy_sections(struct image *image)
@@ -119,6 +121,7 @@ static bool copy_sections(struct image *image)
 	if (!image->ehdr->e_shnum)
 		return true;
 	if (image->ehdr->e_shstrndx >= image->ehdr->e_shnum ||
+	    image->shdrs[image->ehdr->e_shstrndx].sh_type == SHT_NOBITS ||
 	    !copy_section(image, &image->shdrs[image->ehdr->e_shstrndx]))
 		return false;
 	for (i = 0; i < image->ehdr->e_shnum; i++) {
@@ -154,7 +157,7 @@ static bool copy_headers(struct image *image)
 {
 	const Elf64_Ehdr *ehdr = part(image, 0, sizeof(*ehdr));
 
-	if (!ehdr || memcmp(ehdr->e_ident, ELFMAG, SELFMAG) ||
+	if (!copy(image, 0, sizeof(*ehdr)) || memcmp(ehdr->e_ident, ELFMAG, SELFMAG) ||
 	    ehdr->e_ident[EI_CLASS] != ELFCLASS64 || ehdr->e_ident[EI_DATA] != ELFDATA2LSB ||
 	    ehdr->e_phnum == PN_XNUM || ehdr->e_phentsize != sizeof(*image->phdrs) ||
 	    (ehdr->e_shoff && (!ehdr->e_shnum || ehdr->e_shentsize != sizeof(*image->shdrs))) ||
@@ -163,8 +166,7 @@ static bool copy_headers(struct image *image)
 	image->ehdr = ehdr;
 	image->phdrs = part(image, ehdr->e_phoff, ehdr->e_phnum * sizeof(*image->phdrs));
 	image->shdrs = part(image, ehdr->e_shoff, ehdr->e_shnum * sizeof(*image->shdrs));
-	return image->phdrs && image->shdrs && copy(image, 0, sizeof(*ehdr)) &&
-	       copy(image, ehdr->e_phoff, ehdr->e_phnum * sizeof(*image->phdrs)) &&
+	return copy(image, ehdr->e_phoff, ehdr->e_phnum * sizeof(*image->phdrs)) &&
 	       copy(image, ehdr->e_shoff, ehdr->e_shnum * sizeof(*image->shdrs));
 }
 
@@ -184,7 +186,7 @@ bool unwind_extract(void)
 	if (size <= 0)
 		return false;
 	image.size = size;
-	image.bytes = mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, SANDBOX_IN, 0);
+	image.bytes = mmap(NULL, image.size, PROT_READ, MAP_SHARED, SANDBOX_OUT, 0);
 	if (image.bytes == MAP_FAILED || !copy_headers(&image) || !copy_sections(&image))
 		return false;
 	return !(image.has_php || image.has_go || has_header_only(&image)) ||

@@ -6,12 +6,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <search.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -242,14 +244,80 @@ void name_of_file(int fd, char *name, size_t size)
 	make_printable(name);
 }
 
+/* mountinfo has some characters in octal; maps has but the newline so */
+static void unescape(char *text)
+{
+	char *to = text;
+	unsigned int c;
+
+	for (; *text; text++) {
+		if (sscanf(text, "\\%3o", &c) == 1 && c != '\n') {
+			*to++ = c;
+			text += 3;
+		} else {
+			*to++ = *text;
+		}
+	}
+	*to = '\0';
+}
+
+/* Where FUSE is mounted here, as one string of paths that end with a newline; NULL if unknown */
+static char *read_fuse_mounts(void)
+{
+	FILE *mounts = fopen("/proc/self/mountinfo", "re");
+	char *line = NULL, *paths = NULL, at[4096], type[8];
+	size_t size = 0, paths_size;
+	FILE *out = mounts ? open_memstream(&paths, &paths_size) : NULL;
+
+	while (out && getline(&line, &size, mounts) > 0) {
+		const char *rest = strstr(line, " - ");
+
+		if (!rest || sscanf(line, "%*s %*s %*s %*s %4095s", at) != 1 ||
+		    sscanf(rest, " - %4s", type) != 1 || strcmp(type, "fuse"))
+			continue;
+		unescape(at);
+		fprintf(out, "%s\n", at);
+	}
+	free(line);
+	if (out)
+		fclose(out);
+	if (mounts)
+		fclose(mounts);
+	return paths;
+}
+
+/* Is the path in one of them? */
+static bool is_in(const char *path, const char *mounts)
+{
+	for (; *mounts; mounts = strchr(mounts, '\n') + 1) {
+		const size_t size = strcspn(mounts, "\n");
+
+		if (!strncmp(path, mounts, size) && (path[size] == '/' || size == 1))
+			return true;
+	}
+	return false;
+}
+
+/* A process in another mount namespace chooses what is in its paths, which are without links */
+static int open_path(const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS,
+	};
+
+	return syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+}
+
 /*
  * Open the file, if it has that path here as well: processes may be in other containers.
- * Something else may be there by now, which is not to be opened, such as a device.
+ * Something else may be there by now, which is not to be opened, such as a device.  FUSE's servers
+ * need not answer, so their files are left to the kernel, which does not ask for them, either.
  */
-static int open_mapped(const struct mapped *file)
+static int open_mapped(const struct mapped *file, const char *fuse)
 {
 	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
-	int path = open(file->path, O_PATH | O_CLOEXEC);
+	int path = is_in(file->path, fuse) ? -1 : open_path(file->path);
 	struct stat st;
 	int fd = -1;
 
@@ -270,19 +338,22 @@ static int open_mapped(const struct mapped *file)
 void mapped_files(void (*visit)(int fd, void *arg), void *arg)
 {
 	struct mapped_list list;
+	char *fuse;
 	size_t i;
 
 	if (mapped_read(&list)) {
 		fprintf(stderr, "unwind-tables: /proc: %s\n", strerror(errno));
 		return;
 	}
-	for (i = 0; i < list.nr; i++) {
-		int fd = open_mapped(&list.files[i]);
+	fuse = read_fuse_mounts();
+	for (i = 0; fuse && i < list.nr; i++) {
+		int fd = open_mapped(&list.files[i], fuse);
 
 		if (fd < 0)
 			continue;
 		visit(fd, arg);
 		close(fd);
 	}
+	free(fuse);
 	mapped_free(&list);
 }

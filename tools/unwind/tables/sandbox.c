@@ -119,6 +119,7 @@ struct allowed {
 /* No call may take a path, even beside a descriptor: the filter does not see it */
 static const struct allowed calls[] = {
 	{ SYS_lseek,		ON_FILE, SANDBOX_IN },
+	{ SYS_pread64,		ON_FILE, SANDBOX_IN },
 	{ SYS_write,		ON_FILE, SANDBOX_OUT },
 	{ SYS_pwrite64,		ON_FILE, SANDBOX_OUT },
 	{ SYS_mmap,		NO_EXEC, 0 },

@@ -5,7 +5,7 @@
  *   read(/dev/unwind) ──> cache, or a sandbox that converts ──> ioctl(UNWIND_IOC_ADD)
  *
  * A few threads do that, each for one file at a time, so a file that takes long does not
- * keep the others waiting.  One of them is always there for root's files.  The kernel asks
+ * keep the others waiting.  One of them is always there for the system's files.  The kernel asks
  * for a file when a stack meets it.  Files of processes that run already are given at the
  * start, before they are asked for.
  */
@@ -30,6 +30,9 @@
 
 #define THREADS		4
 #define STORED_AS	"unwind"
+/* Lines about files without a table, in some milliseconds */
+#define REPORTS_MAX	100
+#define REPORTS_PERIOD	60000
 
 static int device;
 static bool verbose;
@@ -70,6 +73,32 @@ static void report_added(const struct unwind_request *request, __u64 ms,
 	report(request, ms, text);
 }
 
+/*
+ * Any user can make files that have no table, as fast as the kernel asks for them.  All reasons
+ * are in the status; so print the first ones of each minute.
+ */
+static bool may_report(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static unsigned int nr;
+	static __u64 since;
+	const __u64 now = now_ms();
+	unsigned int before;
+
+	if (verbose)
+		return true;
+	pthread_mutex_lock(&lock);
+	if (!since || now - since >= REPORTS_PERIOD) {
+		since = now;
+		nr = 0;
+	}
+	before = nr++;
+	pthread_mutex_unlock(&lock);
+	if (before == REPORTS_MAX)
+		fprintf(stderr, "unwind-tables: more files have no table: see its status\n");
+	return before < REPORTS_MAX;
+}
+
 /* The file has none, because of @why */
 static void report_refused(const struct unwind_request *request, __u64 ms, const char *why,
 			   bool for_now)
@@ -77,6 +106,8 @@ static void report_refused(const struct unwind_request *request, __u64 ms, const
 	char text[256];
 
 	answers_note(answers, request->fd, ms, why);
+	if (!may_report())
+		return;
 	snprintf(text, sizeof(text), "no table%s: %s", for_now ? " for now" : "", why);
 	report(request, ms, text);
 }
@@ -207,33 +238,49 @@ static void convert(struct unwind_request *request)
 }
 
 /*
- * Files that are not root's.  Any user can make files that take long, so these never occupy
- * all threads: the C library is root's.  A request that finds no thread waits here.  If it
- * were dropped, the kernel would not ask again for some time, and a user's programs may have
- * more files than there are threads.  A request keeps a mount busy: if its turn comes later
- * than the kernel would have dropped it, it is dropped.
+ * Files that are not the system's.  Any user can make files that take long, so these never
+ * occupy all threads, and those of one owner leave a thread for other owners.  A request that
+ * finds no thread waits here.  If it were dropped, the kernel would not ask again for some time,
+ * and a user's programs may have more files than there are threads.  A request keeps a mount
+ * busy: if its turn comes later than the kernel would have dropped it, it is dropped.
  */
 #define OTHERS_MAX	(THREADS - 1)
+#define OWNER_MAX	(OTHERS_MAX - 1)
 /* As in the kernel: requests, and milliseconds */
 #define WAITING_MAX	256
 #define LAPSES_AFTER	2000
+/* give_mapped()'s thread */
+#define NOBODY		~0ULL
 
-/* A request, and when it was read */
+/* A request, when it was read, and the owner of its file */
 struct waiting {
 	struct unwind_request	request;
 	__u64			since;
+	__u64			owner;
 };
 
 static pthread_mutex_t others_lock = PTHREAD_MUTEX_INITIALIZER;
-/* Those that are being converted */
+/* Owners of those that are being converted */
+static __u64 others[OTHERS_MAX];
 static unsigned int nr_others;
+/* In the order of their arrival */
 static struct waiting waiting[WAITING_MAX];
-static unsigned int first_waiting, nr_waiting;
+static unsigned int nr_waiting;
+
+/* Called with the lock */
+static bool may_begin(__u64 owner)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < nr_others; i++)
+		nr += others[i] == owner;
+	return nr_others < OTHERS_MAX && nr < OWNER_MAX;
+}
 
 /* Called with the lock; the descriptor is a copy */
 static void add_waiting(const struct waiting *request)
 {
-	struct waiting *last = &waiting[(first_waiting + nr_waiting) % WAITING_MAX];
+	struct waiting *last = &waiting[nr_waiting];
 
 	if (nr_waiting == WAITING_MAX)
 		return;
@@ -248,37 +295,53 @@ static bool begin_other(const struct waiting *request)
 	bool may;
 
 	pthread_mutex_lock(&others_lock);
-	may = nr_others < OTHERS_MAX;
-	nr_others += may;
-	if (!may && request->request.id)
+	may = may_begin(request->owner);
+	if (may)
+		others[nr_others++] = request->owner;
+	else if (request->request.id)
 		add_waiting(request);
 	pthread_mutex_unlock(&others_lock);
 	return may;
 }
 
-static void end_other(void)
+static void end_other(__u64 owner)
 {
+	unsigned int i;
+
 	pthread_mutex_lock(&others_lock);
-	nr_others--;
+	for (i = 0; others[i] != owner; i++)
+		;
+	others[i] = others[--nr_others];
 	pthread_mutex_unlock(&others_lock);
 }
 
+/* Called with the lock */
+static void forget_waiting(unsigned int i)
+{
+	memmove(&waiting[i], &waiting[i + 1], (--nr_waiting - i) * sizeof(*waiting));
+}
+
 /*
- * Take a request that waits, if there is a thread for it.  Of the threads that made it wait,
- * all but give_mapped()'s come here when they are done, so it is not forgotten.
+ * Take the first request that waits and may begin.  Of the threads that made it wait, all but
+ * give_mapped()'s come here when they are done, so it is not forgotten.
  */
 static bool take_waiting(struct waiting *request)
 {
 	bool found = false;
+	unsigned int i = 0;
 
 	pthread_mutex_lock(&others_lock);
-	while (!found && nr_waiting && nr_others < OTHERS_MAX) {
-		*request = waiting[first_waiting];
-		found = now_ms() - request->since < LAPSES_AFTER;
-		if (!found)
+	while (!found && i < nr_waiting) {
+		*request = waiting[i];
+		if (now_ms() - request->since >= LAPSES_AFTER) {
 			close(request->request.fd);
-		first_waiting = (first_waiting + 1) % WAITING_MAX;
-		nr_waiting--;
+			forget_waiting(i);
+		} else if (may_begin(request->owner)) {
+			forget_waiting(i);
+			found = true;
+		} else {
+			i++;
+		}
 	}
 	pthread_mutex_unlock(&others_lock);
 	return found;
@@ -296,20 +359,21 @@ static void answer(struct waiting *waited)
 
 	if (fstat(request->fd, &st))
 		return;
-	if (!budget_left(st.st_uid, start)) {
+	waited->owner = budget_owner(&st);
+	if (!budget_left(waited->owner, start)) {
 		if (verbose)
 			report(request, 0, "no table for now: too many of its owner's files");
 		return;
 	}
-	if (st.st_uid && !begin_other(waited))
+	if (waited->owner && !begin_other(waited))
 		return;
 	convert(request);
-	if (st.st_uid)
-		end_other();
+	if (waited->owner)
+		end_other(waited->owner);
 	/* Not for each file: there may be any number of them */
-	if (budget_spend(st.st_uid, start, now_ms() - start))
-		fprintf(stderr, "unwind-tables: user %u: no tables for a minute: too many files\n",
-			st.st_uid);
+	if (budget_spend(waited->owner, start, now_ms() - start))
+		fprintf(stderr, "unwind-tables: %s %llu: no tables for a minute: too many files\n",
+			st.st_uid ? "user" : "device", st.st_uid ?: (__u64)st.st_dev);
 }
 
 static void *serve(void *unused)
@@ -358,7 +422,7 @@ static void give_unasked(int fd, void *unused)
 static void *give_mapped(void *unused)
 {
 	mapped_files(give_unasked, NULL);
-	end_other();
+	end_other(NOBODY);
 	return serve(unused);
 }
 
@@ -387,7 +451,8 @@ static int run(bool stored)
 	sigaddset(&signals, SIGINT);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 
-	/* Count give_mapped()'s thread, too, so that one is always left for root's files */
+	/* Count give_mapped()'s thread, too, so that one is always left for the system's files */
+	others[0] = NOBODY;
 	nr_others = !stored;
 	for (i = 0; i < THREADS; i++) {
 		if (start_thread(i || stored ? serve : give_mapped))

@@ -3,6 +3,9 @@
  * The limit of time for files of one user.
  */
 #include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "../budget.h"
 
@@ -90,8 +93,24 @@ static void test_order(__u64 now)
 	result(!budget_left(1, now + 6), "nor its own user's period");
 }
 
+static void test_owners(void)
+{
+	int fd = memfd_create("file", MFD_CLOEXEC);
+	struct stat system, elsewhere;
+	bool ok = !stat("/", &system) && !fstat(fd, &elsewhere);
+
+	close(fd);
+	system.st_uid = 0;
+	elsewhere.st_uid = 0;
+	ok &= !budget_owner(&system) && budget_owner(&elsewhere) >= BUDGET_DEVICE;
+	elsewhere.st_uid = 5;
+	result(ok && budget_owner(&elsewhere) == 5,
+	       "root's files are the system's where the system is");
+}
+
 int main(void)
 {
+	test_owners();
 	test_end(LATER);
 	test_many_files(2 * LATER);
 	test_root(3 * LATER);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -218,6 +219,7 @@ static void test_limit(const char *dir, char **files)
 	struct cache cache;
 	bool ok = !cache_open(&cache, dir);
 	struct stat st;
+	__u64 used;
 
 	ok &= !utimensat(AT_FDCWD, entry_of(&cache, files[0]), old, 0);
 	ok &= convert(&cache, files[0], NULL, NULL) == 1 && !stat(path, &st) &&
@@ -229,7 +231,79 @@ static void test_limit(const char *dir, char **files)
 	      convert(&cache, files[1], NULL, NULL) == 1 &&
 	      convert(&cache, files[0], NULL, NULL) == 0;
 	result(ok && cache.used <= cache.limit, "beyond the limit the oldest goes");
+	used = cache.used;
 	cache_close(&cache);
+	ok = !cache_open(&cache, dir) && cache.used == used;
+	result(ok, "it is counted in blocks");
+	cache_close(&cache);
+}
+
+/* Files of somebody who has chosen a directory that was not empty */
+static void test_foreign(const char *dir, char **files)
+{
+	static const char * const names[] = {
+		"notes", "new-notes",
+		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+	};
+	const struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+	struct cache cache;
+	char name[4096];
+	unsigned int i;
+	bool ok;
+
+	for (i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "%s/%s", dir, names[i]);
+		close(open(name, O_WRONLY | O_CREAT, 0644));
+		write_at(name, 0, "anything", 8);
+		utimensat(AT_FDCWD, name, old, 0);
+	}
+	ok = !cache_open(&cache, dir);
+	cache.limit = 1;
+	ok &= !unlink(entry_of(&cache, files[0])) && convert(&cache, files[0], NULL, NULL) == 0;
+	cache_close(&cache);
+	for (i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "%s/%s", dir, names[i]);
+		ok &= !unlink(name);
+	}
+	result(ok, "files that are not the cache's stay");
+}
+
+/* Let the names of the file's symbols be in a hole; false if it has none */
+static bool make_hole(int fd)
+{
+	Elf64_Shdr shdrs[64], *strings;
+	const off_t far = 1 << 26;
+	Elf64_Ehdr ehdr;
+	unsigned int i;
+
+	if (pread(fd, &ehdr, sizeof(ehdr), 0) != sizeof(ehdr) || ehdr.e_shnum > 64 ||
+	    pread(fd, shdrs, ehdr.e_shnum * sizeof(*shdrs), ehdr.e_shoff) <= 0)
+		return false;
+	for (i = 0; i < ehdr.e_shnum && shdrs[i].sh_type != SHT_DYNSYM; i++)
+		;
+	if (i == ehdr.e_shnum)
+		return false;
+	strings = &shdrs[shdrs[i].sh_link];
+	strings->sh_offset = far;
+	strings->sh_size = far;
+	return !ftruncate(fd, 2 * far) &&
+	       pwrite(fd, shdrs, ehdr.e_shnum * sizeof(*shdrs), ehdr.e_shoff) > 0;
+}
+
+/* A page that is allocated in a file in memory stays as long as the file does */
+static void test_hole(struct cache *cache, const char *file)
+{
+	int fd = memfd_create("hole", MFD_CLOEXEC);
+	struct stat before, after;
+	char to[64];
+	bool ok;
+
+	snprintf(to, sizeof(to), "/proc/%d/fd/%d", getpid(), fd);
+	copy_to(file, to);
+	ok = make_hole(fd) && !fstat(fd, &before) && convert(cache, to, NULL, NULL) >= 0 &&
+	     !fstat(fd, &after);
+	result(ok && before.st_blocks == after.st_blocks, "no hole of a file is filled");
+	close(fd);
 }
 
 /* The file's table is there, and nothing of it in the cache */
@@ -351,8 +425,10 @@ int main(int argc, char **argv)
 	test_damage(&cache, argv[2]);
 	test_change(&cache, argv[2], copy);
 	test_writers(&cache, argv[2]);
+	test_hole(&cache, argv[2]);
 	cache_close(&cache);
 	test_limit(argv[1], argv + 2);
+	test_foreign(argv[1], argv + 2);
 	test_full(argv[2]);
 	test_dir(argv[1]);
 	return end_results();

@@ -34,8 +34,9 @@
 #define PATIENCE	30
 #define TICK		10000
 
-/* Of files that are not root's: how many are converted at once, and wait, for how long */
+/* Of other files than the system's: how many are converted at once, also of one owner, and wait */
 #define OTHERS_MAX	3
+#define OWNER_MAX	2
 #define WAITING_MAX	256
 #define LAPSES_AFTER	2000000
 
@@ -128,6 +129,16 @@ int open(const char *path, int flags, ...)
 {
 	(void)flags;
 	return strcmp(path, DEVICE) ? -1 : requests[0];
+}
+
+/* The system's files are on the file system of /: here, files in memory */
+int stat(const char *path, struct stat *st)
+{
+	int fd = make_file(QUICK, geteuid()), ret = fstat(fd, st);
+
+	(void)path;
+	close(fd);
+	return ret;
 }
 
 static int add_table(struct unwind_answer *answer)
@@ -458,6 +469,9 @@ static bool hold_others(unsigned int n)
 /* @fds: what is open without requests */
 static void test_others(unsigned int fds)
 {
+	unsigned int i, done;
+	bool ok;
+
 	result(hold_others(OTHERS_MAX + 1), "root's files do not wait for other users' files");
 	set_hold(false);
 	result(wait_until(&seen.added[SLOW], OTHERS_MAX + 1) && seen.most == OTHERS_MAX,
@@ -472,6 +486,18 @@ static void test_others(unsigned int fds)
 	usleep(LAPSES_AFTER + TICK);
 	set_hold(false);
 	result(wait_for_fds(fds) && seen.added[SLOW] == OTHERS_MAX, "nor does one wait for long");
+
+	seen.added[SLOW] = 0;
+	done = seen.added[QUICK];
+	set_hold(true);
+	for (i = 0; i < OTHERS_MAX + 1; i++)
+		ask(SLOW, 1);
+	ok = wait_until(&seen.running, OWNER_MAX);
+	ask(QUICK, 2);
+	ok &= wait_until(&seen.added[QUICK], done + 1) && seen.running == OWNER_MAX;
+	set_hold(false);
+	result(ok && wait_until(&seen.added[SLOW], OTHERS_MAX + 1),
+	       "files of one user leave room for those of others");
 }
 
 static void start_service(void)
