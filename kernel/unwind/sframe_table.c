@@ -366,6 +366,8 @@ static u64 pack_fre(const struct builder *b, const struct sframe_func *func,
 	if (fre->end > fre->words + sizeof(words) || fre->words + sizeof(words) > b->sec.fre_len)
 		return 0;
 	(void)sframe_get(&words, b->sec.fres + fre->words);
+	/* The bytes after them, which belong to the next FRE, are in the upper bits then */
+	words = le32_to_cpu((__force __le32)words);
 	words &= BIT_ULL(8 * (fre->end - fre->words)) - 1;
 	return MEMO_VALID | (u64)func->type << 48 | (u64)func->info << 40 |
 	       (u64)fre->info << 32 | words;
