@@ -29,6 +29,7 @@
 #include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/compiler.h>
+#include <linux/nospec.h>
 #include <linux/types.h>
 #include <linux/unaligned.h>
 
@@ -170,11 +171,13 @@ static __always_inline u64 sframe_above(const u8 *bytes, u64 rest)
 static __always_inline u64 sframe_table_find_inside(const struct sframe_table *table,
 						    u64 off, bool *edge)
 {
-	const u64 block = off >> SFRAME_BLOCK_SHIFT;
-	const u64 rest = ~off & (SFRAME_BLOCK - 1);
+	/* @off comes from the program's stack; the branch that has compared it may be mispredicted */
+	const u64 inside = array_index_nospec(off, table->span);
+	const u64 block = inside >> SFRAME_BLOCK_SHIFT;
+	const u64 rest = ~inside & (SFRAME_BLOCK - 1);
 	const u16 number = table->block[block];
 	u16 n = table->block[block + 1] - number;
-	u64 i = table->page[off >> SFRAME_PAGE_SHIFT];
+	u64 i = table->page[inside >> SFRAME_PAGE_SHIFT];
 	u64 above;
 
 	i += (u16)(number - i);
