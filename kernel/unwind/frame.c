@@ -230,15 +230,17 @@ static int read_memory(struct unwind_walk_state *state, unsigned long addr,
 static bool known_reg(struct unwind_walk_state *state, unsigned int reg,
 		      unsigned long *val)
 {
+	unsigned long at;
+
 	if (state->topmost)
 		return unwind_arch_reg(state->regs, reg, val);
 	if (!state->saved_regs)
 		return false;
-	switch (unwind_arch_saved_reg(state->saved_regs, reg, val)) {
+	switch (unwind_arch_saved_reg(state->saved_regs, reg, val, &at)) {
 	case 0:
 		return true;
 	case -EFAULT:
-		note_unread(state, UNWIND_NEED_PAGE, state->saved_regs, 0);
+		note_unread(state, UNWIND_NEED_PAGE, at, 0);
 		fallthrough;
 	default:
 		return false;

@@ -68,7 +68,7 @@ static noinline int map_without_file(const struct vm_area_struct *vma,
 	map->extra_cost = BESIDE_COST;
 	if (file)
 		return map_file(file, map);
-	if (unwind_is_vdso(vma)) {
+	if (unwind_is_vdso(vma) && unwind_arch_has_vdso(current->mm)) {
 		map->origin = map->start;
 		map->table = unwind_vdso_table;
 	}

@@ -62,12 +62,13 @@ struct signal_frame {
  * @regs: as unwind_arch_signal_frame() found it; not 0
  * @reg: number as in "DWARF for the Arm 64-bit Architecture"
  * @val: its value
+ * @at: set to its address, if it cannot be read
  *
  * Context: as unwind_walk_start().
  * Return: 0; -ENOENT there is no such register; -EFAULT it cannot be read.
  */
-int unwind_arch_saved_reg(unsigned long regs, unsigned int reg,
-			  unsigned long *val)
+int unwind_arch_saved_reg(unsigned long regs, unsigned int reg, unsigned long *val,
+			  unsigned long *at)
 {
 	u64 saved;
 	int ret;
@@ -79,8 +80,10 @@ int unwind_arch_saved_reg(unsigned long regs, unsigned int reg,
 	unwind_arch_tags_off();
 	ret = get_user(saved, SAVED(regs, reg));
 	unwind_arch_tags_on();
-	if (ret)
+	if (ret) {
+		*at = (unsigned long)SAVED(regs, reg);
 		return -EFAULT;
+	}
 	*val = saved;
 	return 0;
 }
@@ -95,10 +98,7 @@ static bool syscall_nr(const struct pt_regs *topmost, unsigned long saved,
 	}
 	if (!saved)
 		return false;
-	if (!unwind_arch_saved_reg(saved, DWARF_X8, nr))
-		return true;
-	to->unread = saved;
-	return false;
+	return !unwind_arch_saved_reg(saved, DWARF_X8, nr, &to->unread);
 }
 
 static bool read_insn(unsigned long ip, u32 *insn,

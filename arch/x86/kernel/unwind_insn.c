@@ -93,6 +93,15 @@ static bool read_code(struct walk *walk, unsigned long ip, u64 *code)
 	return false;
 }
 
+/*
+ * APX gives other meanings to opcodes, and more registers.  Such code has not been seen without a
+ * rule.  Map 4 of EVEX has instructions like push2, and arithmetic on the stack pointer.
+ */
+static bool is_apx(struct insn *insn)
+{
+	return insn_is_rex2(insn) || (insn_is_evex(insn) && insn_vex_m_bits(insn) == 4);
+}
+
 /* Read an instruction; false if it cannot be read, or the bytes are no instruction */
 static bool read_insn(struct walk *walk, unsigned long ip, struct insn *insn)
 {
@@ -107,7 +116,7 @@ static bool read_insn(struct walk *walk, unsigned long ip, struct insn *insn)
 	if (!read_code(walk, ip + sizeof(u64), &bytes[1]))
 		size = sizeof(u64);
 	if (!insn_decode(insn, bytes, size, INSN_MODE_64))
-		return true;
+		return !is_apx(insn);
 	if (size < sizeof(bytes))
 		walk->to->unread = ip + sizeof(u64);
 	return false;

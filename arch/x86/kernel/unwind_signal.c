@@ -85,12 +85,13 @@ static const u8 sigcontext_64_regs[] = {
  * @regs: as unwind_arch_signal_frame() found it for a 64-bit frame; not 0
  * @reg: number as in the psABI's "DWARF Register Number Mapping"
  * @val: its value
+ * @at: set to its address, if it cannot be read
  *
  * Context: as unwind_walk_start().
  * Return: 0; -ENOENT there is no such register; -EFAULT it cannot be read.
  */
-int unwind_arch_saved_reg(unsigned long regs, unsigned int reg,
-			  unsigned long *val)
+int unwind_arch_saved_reg(unsigned long regs, unsigned int reg, unsigned long *val,
+			  unsigned long *at)
 {
 	u64 saved;
 
@@ -98,8 +99,11 @@ int unwind_arch_saved_reg(unsigned long regs, unsigned int reg,
 		return -ENOENT;
 	/* @reg comes from a table, thus from the program */
 	reg = array_index_nospec(reg, ARRAY_SIZE(sigcontext_64_regs));
-	if (get_user(saved, (const u64 __user *)(regs + sigcontext_64_regs[reg])))
+	regs += sigcontext_64_regs[reg];
+	if (get_user(saved, (const u64 __user *)regs)) {
+		*at = regs;
 		return -EFAULT;
+	}
 	*val = saved;
 	return 0;
 }
@@ -114,10 +118,7 @@ static bool syscall_nr_64(const struct pt_regs *topmost, unsigned long saved,
 	}
 	if (!saved)
 		return false;
-	if (!unwind_arch_saved_reg(saved, DWARF_RAX, nr))
-		return true;
-	to->unread = saved;
-	return false;
+	return !unwind_arch_saved_reg(saved, DWARF_RAX, nr, &to->unread);
 }
 
 static bool at_rt_sigreturn(unsigned long ip, const struct pt_regs *topmost,

@@ -106,6 +106,11 @@ static inline const void *unwind_vdso_image(u64 *size)
 	return vdso_start;
 }
 
+static inline bool unwind_arch_has_vdso(const struct mm_struct *mm)
+{
+	return true;
+}
+
 /* Memory with a protection key (FEAT_S1POE) is read with the program's rights */
 static inline u32 unwind_arch_keys_open(void)
 {
@@ -260,8 +265,8 @@ bool unwind_arch_signal_frame(unsigned long ip, unsigned long sp,
 			      const struct pt_regs *topmost,
 			      unsigned long saved, unsigned int word_size,
 			      struct unwind_arch_interrupted *to);
-int unwind_arch_saved_reg(unsigned long regs, unsigned int reg,
-			  unsigned long *val);
+int unwind_arch_saved_reg(unsigned long regs, unsigned int reg, unsigned long *val,
+			  unsigned long *at);
 int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to);
 
 #endif /* __ASM_UNWIND_ARCH_H */

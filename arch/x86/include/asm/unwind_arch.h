@@ -64,9 +64,10 @@ static inline int unwind_arch_word_size(struct pt_regs *regs)
  * unwind_arch_entry_saved - has entry code saved the program's registers?
  * @regs: registers of the kernel's code that an NMI interrupted
  *
- * They are not saved yet while the stack pointer is the program's, is on the stack on which
+ * They are not saved yet while the stack pointer is the program's, is on a stack on which
  * exceptions begin, or is in the place of the registers on the task's stack.  (On the way back
- * to the program, the stack pointer is in that place, too.)
+ * to the program, the stack pointer is in that place, too.)  So it has to be elsewhere on the
+ * task's stack, or on that of interrupts.
  *
  * Return: true if they are saved for certain.
  */
@@ -76,7 +77,8 @@ static inline bool unwind_arch_entry_saved(const struct pt_regs *regs)
 	struct stack_info info;
 
 	return regs->sp >= TASK_SIZE_MAX &&
-	       !in_entry_stack((unsigned long *)regs->sp, &info) &&
+	       get_stack_info_noinstr((unsigned long *)regs->sp, current, &info) &&
+	       (info.type == STACK_TYPE_TASK || info.type == STACK_TYPE_IRQ) &&
 	       (regs->sp <= saved || regs->sp > saved + sizeof(*regs));
 }
 
@@ -101,6 +103,17 @@ static inline const void *unwind_vdso_image(u64 *size)
 {
 	*size = vdso64_image.size;
 	return vdso64_image.data;
+}
+
+/**
+ * unwind_arch_has_vdso - has an address space the vDSO of 64-bit programs?
+ * @mm: the address space
+ *
+ * Return: false for x32's, too, whose code is elsewhere in the image.
+ */
+static inline bool unwind_arch_has_vdso(const struct mm_struct *mm)
+{
+	return mm->context.vdso_image == &vdso64_image;
 }
 
 /**
@@ -244,8 +257,8 @@ bool unwind_arch_signal_frame(unsigned long ip, unsigned long sp,
 			      const struct pt_regs *topmost,
 			      unsigned long saved, unsigned int word_size,
 			      struct unwind_arch_interrupted *to);
-int unwind_arch_saved_reg(unsigned long regs, unsigned int reg,
-			  unsigned long *val);
+int unwind_arch_saved_reg(unsigned long regs, unsigned int reg, unsigned long *val,
+			  unsigned long *at);
 
 int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to);
 
