@@ -149,6 +149,11 @@ static struct trace_user_file *alloc_file(const char *path, u32 kind)
 	return file;
 }
 
+/* What a terminal would obey */
+static const char controls[] =
+	"\001\002\003\004\005\006\007\010\011\012\013\014\015\016\017\020"
+	"\021\022\023\024\025\026\027\030\031\032\033\034\035\036\037\177";
+
 /*
  * The path as one line, whatever bytes it has; only the end of a long one.  Or false: there is
  * no memory, and the file may have its path with the next stack.
@@ -169,7 +174,7 @@ static bool copy_path(struct file *file, char *out)
 		if (len > USER_PATH_MAX / 4 - 1)
 			path += len - (USER_PATH_MAX / 4 - 1);
 		len = string_escape_mem(path, strlen(path), out,
-					USER_PATH_MAX - 1, ESCAPE_OCTAL, "\n");
+					USER_PATH_MAX - 1, ESCAPE_OCTAL, controls);
 		out[len] = '\0';
 	}
 	kfree(page);
@@ -259,11 +264,14 @@ static int insert_file(struct trace_user_files *files,
 
 	if (ages->nr == USER_FILES_MAX)
 		forget_oldest(files, ages);
-	new->id = files->next_id;
-	ret = xa_err(xa_store(&files->by_id, new->id, new, GFP_KERNEL | __GFP_NOWARN));
-	if (ret)
-		return ret;
-	files->next_id = max(files->next_id + 1, USER_FILE_FIRST_ID);
+	/* After a day of new functions without end, numbers that are in use come again */
+	do {
+		new->id = files->next_id;
+		ret = xa_insert(&files->by_id, new->id, new, GFP_KERNEL | __GFP_NOWARN);
+		if (ret && ret != -EBUSY)
+			return ret;
+		files->next_id = max(files->next_id + 1, USER_FILE_FIRST_ID);
+	} while (ret);
 	list_add_tail(&new->age, &ages->list);
 	ages->nr++;
 	return 0;

@@ -436,8 +436,13 @@ void trace_user_unwind(struct trace_array *tr, struct trace_buffer *buffer,
 	struct ring_buffer_event *event;
 	u64 cookie;
 
-	/* With tracing_on 0, an event for triggers is not traced */
-	if (!unwind || !tracer_tracing_is_on(tr))
+	/*
+	 * An event for triggers is not traced with tracing_on 0, on a CPU that is not traced, or
+	 * if the buffer is full: then it is in no buffer of the array.  A stack would have no cookie.
+	 */
+	if (!unwind || !tracer_tracing_is_on(tr) ||
+	    !cpumask_test_cpu(raw_smp_processor_id(), tr->tracing_cpumask) ||
+	    buffer != READ_ONCE(tr->array_buffer.buffer))
 		return;
 	if (unwind_deferred_request(&unwind->work, &cookie) < 0)
 		return;

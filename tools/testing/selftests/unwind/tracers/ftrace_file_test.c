@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/btrfs.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -138,6 +139,22 @@ static unsigned int count_numbers(const struct ftrace_log *log, const char *path
 		nr += k == i;
 	}
 	return nr;
+}
+
+/* Any user can have files with such names, and root prints the trace */
+TEST_F(file, whose_name_has_control_characters_is_harmless)
+{
+	struct code_image image;
+	char *text;
+
+	ASSERT_EQ(0, make(DIR "/red\033[31m\a"));
+	ASSERT_EQ(0, map(&image, DIR "/red\033[31m\a"));
+	sample(&image);
+	text = ftrace_get(&self->ft, "trace");
+	ASSERT_NE(NULL, text);
+	EXPECT_NE(NULL, strstr(text, "/red\\033[31m\\007"));
+	EXPECT_EQ(NULL, strchr(text, '\033'));
+	free(text);
 }
 
 /* As containers of one image */

@@ -787,6 +787,23 @@ TEST_F(trigger, beside_the_option_writes_one_stack)
 	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
 }
 
+/* There is no event on a CPU that is not traced: so no cookie, and no stack without one */
+TEST_F(trigger, writes_nothing_where_the_cpu_is_not_traced)
+{
+	if (move_to(1) || move_to(0))
+		SKIP(return, "there are no two CPUs");
+	ASSERT_EQ(0, ftrace_set(&self->ft, "tracing_cpumask", "1"));
+	ASSERT_EQ(0, ftrace_set(&self->ft, TRIGGER, trigger("userstacktrace")));
+	ASSERT_EQ(0, move_to(1));
+	calls(TRIGGERED);
+	ASSERT_EQ(0, move_to(0));
+	calls(1);
+	ASSERT_EQ(0, ftrace_read(&self->ft, "trace", &self->log));
+	EXPECT_EQ(1, ftrace_count(&self->log, FTRACE_COOKIE));
+	EXPECT_EQ(1, ftrace_count(&self->log, FTRACE_STACK));
+	EXPECT_TRUE(ftrace_pairs(&self->log, NULL));
+}
+
 /* More often than there is room for clients: nothing may stay registered */
 TEST_F_TIMEOUT(trigger, clients_are_released, 180)
 {
