@@ -780,13 +780,11 @@ TEST_F(shared, and_moved_is_known)
 /* As programs do that want their text in huge pages */
 static int copy_text(char *text)
 {
-	const size_t page = sysconf(_SC_PAGESIZE);
-
-	if (mmap(text, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-		 -1, 0) != text)
+	if (mmap(text, CODE_PAGE, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != text)
 		return -1;
 	code_write(text, CODE_FRAME);
-	return mprotect(text, page, PROT_READ | PROT_EXEC);
+	return mprotect(text, CODE_PAGE, PROT_READ | PROT_EXEC);
 }
 
 /* The file's headers, where they are if its text is not its first part */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "client_events.h"
+#include "put.h"
 #include "sampled.h"
 #include "spin.h"
 #include "trace.h"
@@ -366,6 +367,32 @@ TEST_F_TIMEOUT(client, unloads_under_load, 600)
 	for (i = 0; i < PARTS; i++)
 		EXPECT_EQ(0, waitpid(self->child[i], NULL, WNOHANG));
 	stop_children(self);
+	EXPECT_TRUE(klog_silent(self->klog));
+}
+
+/* A trigger that went with the module would leave its instance among those who ask for stacks */
+TEST_F(client, event_with_a_stack_trigger_keeps_its_module)
+{
+	char dir[192];
+	int i;
+
+	snprintf(dir, sizeof(dir), "%s/events/unwind_client/unwind_client_request",
+		 self->events.dir);
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, client_load(1));
+		if (put_word(dir, "trigger", "userstacktrace"))
+			SKIP(return, "no trigger for deferred user stacks");
+		EXPECT_GT(0, put_word(dir, "trigger", "userstacktrace"));
+		EXPECT_EQ(-1, client_unload());
+		EXPECT_EQ(EWOULDBLOCK, errno);
+		ASSERT_EQ(0, put_word(dir, "trigger", "!userstacktrace"));
+		ASSERT_EQ(0, client_unload());
+	}
+	/* So does the trigger of an instance that is removed */
+	ASSERT_EQ(0, client_load(1));
+	ASSERT_EQ(0, put_word(dir, "trigger", "userstacktrace"));
+	client_events_close(&self->events);
+	EXPECT_EQ(0, client_unload());
 	EXPECT_TRUE(klog_silent(self->klog));
 }
 
