@@ -438,7 +438,8 @@ void trace_user_unwind(struct trace_array *tr, struct trace_buffer *buffer,
 
 	/*
 	 * An event for triggers is not traced with tracing_on 0, on a CPU that is not traced, or
-	 * if the buffer is full: then it is in no buffer of the array.  A stack would have no cookie.
+	 * if the buffer is full: then it is in no buffer of the array, and a stack would have no
+	 * cookie.
 	 */
 	if (!unwind || !tracer_tracing_is_on(tr) ||
 	    !cpumask_test_cpu(raw_smp_processor_id(), tr->tracing_cpumask) ||

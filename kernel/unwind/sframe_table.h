@@ -171,7 +171,7 @@ static __always_inline u64 sframe_above(const u8 *bytes, u64 rest)
 static __always_inline u64 sframe_table_find_inside(const struct sframe_table *table,
 						    u64 off, bool *edge)
 {
-	/* @off comes from the program's stack; the branch that has compared it may be mispredicted */
+	/* @off comes from the program's stack, and its comparison may be mispredicted */
 	const u64 inside = array_index_nospec(off, table->span);
 	const u64 block = inside >> SFRAME_BLOCK_SHIFT;
 	const u64 rest = ~inside & (SFRAME_BLOCK - 1);

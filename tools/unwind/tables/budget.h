@@ -17,7 +17,7 @@
 #define BUDGET_USERS	16
 
 /* Beyond all users' numbers */
-#define BUDGET_DEVICE	(1ULL << 32)
+#define BUDGET_DEVICE	0x100000000ULL
 
 struct stat;
 

@@ -357,7 +357,7 @@ TEST_F_TIMEOUT(faults, operation_fails_with_its_error_or_succeeds_with_less, 900
 		count_objects(true);
 	for_sites(_metadata, true, attempt_each);
 	if (!records && __test_passed(_metadata))
-		SKIP(return, "but for leaks: no records of who allocates (slab_debug=U,kmalloc-*,filp)");
+		SKIP(return, "but for leaks: no records (slab_debug=U,kmalloc-*,filp)");
 }
 
 /*

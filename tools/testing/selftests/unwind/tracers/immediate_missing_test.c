@@ -409,12 +409,13 @@ static int shoot_at_lock(struct _test_data_missing *self, chain_fn fn, const cha
 static int shoot_at_locks(struct _test_data_missing *self, chain_fn fn, const char *modes,
 			  struct shot *shots, struct stack *expected)
 {
-	const char *volatile at = modes;
 	int ret = 0;
 
-	for (; *at && !ret; at++) {
-		const char mode[] = { *at, 0 };
+	for (; *modes && !ret; modes++) {
+		const char mode[] = { *modes, 0 };
 
+		/* Not unrolled */
+		asm volatile("" : "+r"(modes));
 		ret = shoot_at_lock(self, fn, mode, shots++, expected);
 	}
 	return ret;
