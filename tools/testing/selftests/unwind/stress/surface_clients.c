@@ -99,7 +99,8 @@ static void choose_more(struct perf_event_attr *attr)
 	attr->read_format = draw(16);
 	attr->write_backward = one_in(4);
 	attr->sample_id_all = one_in(2);
-	attr->build_id = attr->mmap2 = one_in(2);
+	attr->mmap2 = one_in(2);
+	attr->build_id = attr->mmap2;
 	attr->context_switch = one_in(2);
 }
 
