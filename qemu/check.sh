@@ -185,12 +185,12 @@ test_soak()
 {
 	# shellcheck disable=SC2016 # for the guest
 	local cpus build='o=$(mktemp -d) && for t in tinyconfig kernel/ lib/ mm/
-		do make -s -C /mnt/cache/tree O="$o" CC=gcc-14 HOSTCC=gcc-14 "$t" || exit
+		do make -s -C /tmp/tree O="$o" CC=gcc-14 HOSTCC=gcc-14 "$t" || exit
 		done && rm -r "$o"'
 
 	for cpus in ${CPUS:-4 8}; do
 		CPUS=$cpus MEM=8G TIMEOUT=$((${MINUTES:-120} * 60 + 3600)) \
-			nested "soak, $cpus CPUs" guest "soak-$cpus" normal "mkdir /tmp/soak; cd /tmp/soak &&
+			nested "soak, $cpus CPUs" guest "soak-$cpus" normal "mkdir /tmp/soak; cd /tmp/soak && cp -r /mnt/cache/tree /tmp/tree &&
 			/mnt/repo/tools/testing/selftests/unwind/stress/soak.sh ${MINUTES:-120} sh -c '$build'
 			status=\$?; cp soak.log served /mnt/share; exit \$status"
 		kernel_log "soak-$cpus"

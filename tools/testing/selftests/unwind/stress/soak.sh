@@ -67,7 +67,9 @@ clients()
 	running=$!
 	unwind-profile -a -F 99 -d 50 -o profile.folded 2>profile.says &
 	running="$running $!"
-	timeout -s INT 50 bpftrace -e 'profile:hz:99 { @[ustack] = count(); }' >bpftrace.says 2>&1 &
+	# It may take a minute to begin
+	bpftrace -e 'profile:hz:99 { @[ustack] = count(); } interval:s:50 { exit(); }' \
+		>bpftrace.says 2>&1 &
 	running="$running $!"
 	trace_by_ftrace &
 	# shellcheck disable=SC2086 # several

@@ -17,6 +17,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/compiler.h>
 #include <linux/futex.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
@@ -361,27 +362,26 @@ static void say_file(const char *path, const char *const *without)
  */
 static bool use_is_a_fault(void)
 {
-	volatile char *byte = mmap(NULL, 1, PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *byte = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct rusage before, after;
 	int status = -1;
 	pid_t pid;
 
 	if (byte == MAP_FAILED)
 		abort();
-	*byte = 1;
+	WRITE_ONCE(*byte, 1);
 	pid = fork();
 	if (!pid) {
 		/* The second time, the memory of the call is not new */
 		getrusage(RUSAGE_SELF, &after);
 		getrusage(RUSAGE_SELF, &before);
-		(void)*byte;
+		READ_ONCE(*byte);
 		getrusage(RUSAGE_SELF, &after);
 		_exit(after.ru_minflt != before.ru_minflt);
 	}
 	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
 		abort();
-	munmap((void *)byte, 1);
+	munmap(byte, 1);
 	return WEXITSTATUS(status);
 }
 
