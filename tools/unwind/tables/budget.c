@@ -6,7 +6,7 @@
  * the files of others would wait.  So each user has BUDGET of every BUDGET_PERIOD.  A file
  * that is met beyond that gets its table later, when the kernel asks again.  Hundreds of
  * ordinary files are within it.  The system's own files have no limit: root's, on the file
- * systems of / and /usr.  Root's files elsewhere may be those of a container's root, or of an
+ * systems of / and /usr.  Root's files elsewhere may belong to a container's root, or to an
  * image that a user has mounted: each such file system counts as a user.
  *
  * In a user namespace, one user has many numbers.  When more users are active than can be

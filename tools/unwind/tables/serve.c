@@ -239,7 +239,7 @@ static void convert(struct unwind_request *request)
 
 /*
  * Files that are not the system's.  Any user can make files that take long, so these never
- * occupy all threads, and those of one owner leave a thread for other owners.  A request that
+ * occupy all threads, and one owner's files leave a thread for other owners.  A request that
  * finds no thread waits here.  If it were dropped, the kernel would not ask again for some time,
  * and a user's programs may have more files than there are threads.  A request keeps a mount
  * busy: if its turn comes later than the kernel would have dropped it, it is dropped.
@@ -260,7 +260,7 @@ struct waiting {
 };
 
 static pthread_mutex_t others_lock = PTHREAD_MUTEX_INITIALIZER;
-/* Owners of those that are being converted */
+/* Owners of the files that are being converted */
 static __u64 others[OTHERS_MAX];
 static unsigned int nr_others;
 /* In the order of their arrival */

@@ -67,7 +67,7 @@ static inline int unwind_arch_word_size(struct pt_regs *regs)
  * They are not saved yet while the stack pointer is the program's, is on a stack on which
  * exceptions begin, or is in the place of the registers on the task's stack.  (On the way back
  * to the program, the stack pointer is in that place, too.)  So it has to be elsewhere on the
- * task's stack, or on that of interrupts.
+ * task's stack, or on the interrupts' stack.
  *
  * Return: true if they are saved for certain.
  */

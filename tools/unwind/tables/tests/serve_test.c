@@ -497,7 +497,7 @@ static void test_others(unsigned int fds)
 	ok &= wait_until(&seen.added[QUICK], done + 1) && seen.running == OWNER_MAX;
 	set_hold(false);
 	result(ok && wait_until(&seen.added[SLOW], OTHERS_MAX + 1),
-	       "files of one user leave room for those of others");
+	       "files of one user leave room for other users' files");
 }
 
 static void start_service(void)

@@ -78,7 +78,7 @@ static void write_frames(struct runtime *own)
 	}
 }
 
-/* Lists of threads, of which the last one is this thread */
+/* Lists of threads; the last one is this thread */
 static void write_threads(struct runtime *own, struct lang_frame *innermost)
 {
 	unsigned int i;
