@@ -4,8 +4,9 @@
  * ELF file, too; all else is a hole.
  *
  * The file is read, not mapped: a page fault in a hole of a file in memory would allocate a page,
- * which stays as long as the file, and which the service pays for.  What was copied is looked
- * at in the copy, so it cannot change.
+ * which stays as long as the file, and which the service pays for.  Headers and names are looked
+ * at in the copy.  Sections may overlap them: a file that changes meanwhile may change these, too,
+ * and so end this process, as below.
  *
  * The cache (cache.c) converts the copy, and names the result by the copy's digest.  So the
  * name covers all that the result depends on.  If the converter is to read another section,
