@@ -57,6 +57,14 @@ struct unwind_arch_caller {
 	bool		sp_known;
 };
 
+/*
+ * What instructions do to the frame pointer, if UNWIND_ARCH_FP_CFA_EXACT is false.  For both,
+ * @left, @code and @unread of @insns are used as by unwind_arch_find_caller().
+ */
+bool unwind_arch_sets_fp(unsigned long from, unsigned long last, long offset,
+			 struct unwind_arch_caller *insns);
+bool unwind_arch_leaves_frame(unsigned long ip, struct unwind_arch_caller *insns);
+
 /**
  * struct unwind_arch_interrupted - the frame that a signal interrupted
  * @ip: its next instruction

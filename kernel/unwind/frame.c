@@ -33,6 +33,7 @@
 
 #include "mapping.h"
 #include "memory.h"
+#include "record.h"
 #include "rule.h"
 #include "sframe_table.h"
 #include "uprobe.h"
@@ -304,6 +305,34 @@ static bool rule_has_record(const struct unwind_walk_state *state,
 }
 
 /*
+ * The stack pointer is not known, but the rule gives the place of a frame record in the frame.
+ * If the frame pointer points to that, the CFA is known.
+ */
+static enum unwind_stop_reason cfa_by_record(struct unwind_walk_state *state,
+					     const struct unwind_frame_rule *rule,
+					     unsigned long *cfa)
+{
+	const unsigned long addr = unwind_walk_lookup_ip(state);
+	const struct unwind_mapping *map = unwind_walk_map(state, addr);
+	struct unwind_arch_caller insns = {
+		.left = state->budget,
+		.code = state->code,
+	};
+	bool own;
+
+	if (IS_ERR(map) || !map->table)
+		return UNWIND_STOP_NO_REGISTER;
+	own = unwind_record_is_own(map->table, map->origin, addr, &insns);
+	state->budget = insns.left;
+	if (!own && !insns.left)
+		return UNWIND_STOP_LIMIT;
+	if (!own && insns.unread)
+		note_unread(state, UNWIND_NEED_CODE, insns.unread, 0);
+	*cfa = state->fp - UNWIND_ARCH_FP_FP_WORDS * state->word_size - rule->fp.offset;
+	return own ? UNWIND_STOP_NONE : UNWIND_STOP_NO_REGISTER;
+}
+
+/*
  * The CFA, or an address near it, was saved in the frame, as OpenSSL's assembly does: in a
  * fixed slot, or after an array whose length is in a register.
  */
@@ -361,17 +390,9 @@ static enum unwind_stop_reason apply_cfa(struct unwind_walk_state *state,
 		*cfa = unwind_arch_untag(reg) + rule->cfa.offset;
 		return *cfa > state->sp ? UNWIND_STOP_NONE : UNWIND_STOP_NO_REGISTER;
 	}
-	/*
-	 * If the stack pointer is not known, use the frame record: the frame
-	 * pointer points to it, because this frame made a call, and the rule
-	 * gives its place in the frame.
-	 */
 	if (!sp_known(state) && rule->cfa.base == UNWIND_RULE_SP &&
-	    !rule->cfa.deref && rule_has_record(state, rule)) {
-		*cfa = state->fp - UNWIND_ARCH_FP_FP_WORDS * state->word_size -
-		       rule->fp.offset;
-		return UNWIND_STOP_NONE;
-	}
+	    !rule->cfa.deref && rule_has_record(state, rule))
+		return cfa_by_record(state, rule, cfa);
 	return apply_rule(state, &rule->cfa, 0, cfa);
 }
 
@@ -810,6 +831,7 @@ static enum unwind_stop_reason next_frame(struct unwind_walk_state *state,
 		 */
 		if (!stop || stop == UNWIND_STOP_END ||
 		    stop == UNWIND_STOP_END_FP ||
+		    stop == UNWIND_STOP_LIMIT ||
 		    stop == UNWIND_STOP_NO_REGISTER ||
 		    stop == UNWIND_STOP_NOT_TEXT ||
 		    stop == UNWIND_STOP_UNREADABLE)

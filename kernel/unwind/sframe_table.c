@@ -644,6 +644,40 @@ int sframe_table_rule(const struct sframe_table *table, u64 packed,
 	return 0;
 }
 
+static u32 first_entry(const struct sframe_table *table, u64 block)
+{
+	const u32 first = table->page[block >> (SFRAME_PAGE_SHIFT - SFRAME_BLOCK_SHIFT)];
+
+	return first + (u16)(table->block[block] - first);
+}
+
+/**
+ * sframe_table_begin - find where the rule at an offset begins
+ * @table: the table
+ * @off: the offset from @start of @table, less than @span
+ * @lowest: where to end the search; its time is proportional to the distance
+ *
+ * Context: any.
+ * Return: the offset from which on the rule is in force; 0 if it is before @lowest.
+ */
+u64 sframe_table_begin(const struct sframe_table *table, u64 off, u64 lowest)
+{
+	/* As in sframe_table_find_inside() */
+	const u64 inside = array_index_nospec(off, table->span);
+	s64 block = inside >> SFRAME_BLOCK_SHIFT;
+	u8 rest = inside % SFRAME_BLOCK;
+
+	for (; block >= (s64)(lowest >> SFRAME_BLOCK_SHIFT); block--, rest = SFRAME_BLOCK - 1) {
+		const u8 *low = table->low + first_entry(table, block);
+		u16 n = table->block[block + 1] - table->block[block];
+
+		while (n--)
+			if (low[n] <= rest)
+				return block * (s64)SFRAME_BLOCK + low[n];
+	}
+	return 0;
+}
+
 /* How far to look for other functions, in blocks, and how many entries these have at least */
 #define AROUND		256
 #define ENOUGH		12

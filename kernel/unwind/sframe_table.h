@@ -144,6 +144,7 @@ struct sframe_table *sframe_table_build(const struct sframe_image *image, u8 abi
 void sframe_table_free(struct sframe_table *table);
 int sframe_table_rule(const struct sframe_table *table, u64 packed,
 		      struct unwind_frame_rule *rule);
+u64 sframe_table_begin(const struct sframe_table *table, u64 off, u64 lowest);
 bool sframe_table_describes_around(const struct sframe_table *table, u64 off);
 
 /* The byte, repeated eight times */

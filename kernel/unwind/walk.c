@@ -190,27 +190,17 @@ unread:
 
 /*
  * Find the CFA.  If a frame record may lie anywhere in its frame, the stack pointer is not
- * known after one was followed: the rule has to count from the frame pointer, or to give
- * the place of its own record (as apply_cfa() in frame.c).  The stack pointer is aligned.
+ * known after one was followed: then the rule has to count from the frame pointer.  The stack
+ * pointer is aligned.
  */
 static __always_inline bool find_cfa(const struct ordinary *at, u64 rule, unsigned long *cfa)
 {
-	const int word = sizeof(unsigned long);
-
 	if (rule & SFRAME_RULE_CFA_FP) {
 		*cfa = at->fp + sframe_rule_cfa(rule);
-		return IS_ALIGNED(at->fp, word);
+		return IS_ALIGNED(at->fp, sizeof(at->fp));
 	}
-	if (UNWIND_ARCH_FP_CFA_EXACT || !at->sp_is_bound) {
-		*cfa = at->sp + sframe_rule_cfa(rule);
-		return true;
-	}
-	if (!(rule & SFRAME_RULE_FP_SAVED) ||
-	    sframe_rule_ra(rule) - sframe_rule_fp(rule) !=
-	    (UNWIND_ARCH_FP_RA_WORDS - UNWIND_ARCH_FP_FP_WORDS) * word)
-		return false;
-	*cfa = at->fp - UNWIND_ARCH_FP_FP_WORDS * word - sframe_rule_fp(rule);
-	return IS_ALIGNED(at->fp, word);
+	*cfa = at->sp + sframe_rule_cfa(rule);
+	return UNWIND_ARCH_FP_CFA_EXACT || !at->sp_is_bound;
 }
 
 /* If calls push the return address, it is always right below the CFA */

@@ -93,6 +93,12 @@ static const struct pattern saves_record[] = {
 	{}
 };
 
+static const struct pattern leaves_frame[] = {
+	{ 0xfe407fff, 0xa8407bfd },	/* ldp x29, x30, [sp, #], and with write-back */
+	{ 0xff8003ff, 0x910003ff },	/* add sp, sp, # */
+	{}
+};
+
 static const struct pattern returns[] = {
 	{ ~0U, 0xd65f03c0 },		/* ret */
 	{ ~0x400U, 0xd65f0bff },	/* retaa; retab */
@@ -393,4 +399,44 @@ int unwind_arch_find_caller(unsigned long ip, struct unwind_arch_caller *to)
 found:
 	to->unread = 0;
 	return 0;
+}
+
+/**
+ * unwind_arch_sets_fp - do instructions set the frame pointer to a place in the frame?
+ * @from: the first instruction
+ * @last: address of the last one; of a longer range, only the beginning is examined
+ * @offset: of the place, from the stack pointer
+ * @insns: see there
+ *
+ * Context: as unwind_arch_find_caller().
+ * Return: whether there is such an instruction.
+ */
+bool unwind_arch_sets_fp(unsigned long from, unsigned long last, long offset,
+			 struct unwind_arch_caller *insns)
+{
+	/* add x29, sp, #; mov x29, sp */
+	const u32 sets = 0x910003fd | (u32)offset << 10;
+	unsigned int i;
+
+	if (!IS_ALIGNED(from, AARCH64_INSN_SIZE) || offset < 0 || offset > 0xfff)
+		return false;
+	for (i = 0; i < MAX_PROLOGUE && from <= last; i++, from += AARCH64_INSN_SIZE)
+		if (read_insn(insns, from) == sets)
+			return true;
+	return false;
+}
+
+/**
+ * unwind_arch_leaves_frame - does the instruction before restore registers, or free the frame?
+ * @ip: the instruction
+ * @insns: see there
+ *
+ * Context: as unwind_arch_find_caller().
+ * Return: whether @ip is in an epilogue.
+ */
+bool unwind_arch_leaves_frame(unsigned long ip, struct unwind_arch_caller *insns)
+{
+	const u32 insn = read_insn(insns, ip - AARCH64_INSN_SIZE);
+
+	return IS_ALIGNED(ip, AARCH64_INSN_SIZE) && is_any(insn, leaves_frame);
 }

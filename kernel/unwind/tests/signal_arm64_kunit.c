@@ -252,6 +252,7 @@ static void signal_behind_function(struct kunit *test)
 		{ { .start = PAGE_SIZE + TRAMPOLINE - 2 * INSN, .size = 2 * INSN,
 		    SFB_FRES(calls) } },
 	};
+	const __le32 set_fp = cpu_to_le32(0x910003fd);	/* mov x29, sp */
 	struct sigcontext *sc = interrupted(test);
 	struct user_test *t = test->priv;
 	unsigned int i;
@@ -273,6 +274,8 @@ static void signal_behind_function(struct kunit *test)
 		     t->text + TRAMPOLINE);
 
 	/* The function itself, in its last call: there is no signal frame */
+	KUNIT_ASSERT_EQ(test, put_user(set_fp, (__le32 __user *)(t->text + TRAMPOLINE - 2 * INSN)),
+			0);
 	put_word(test, FRAME - 12, word_addr(t, RECORD + 2));
 	put_word(test, RECORD + 2, 0);
 	put_word(test, RECORD + 3, t->text + CALLER);

@@ -3,7 +3,7 @@
  * KUnit tests of the frame loop on arm64: return addresses in the link register,
  * authentication codes, tags, and frame records that do not show where their frame ends.
  *
- * The text has five functions of FUNC_SIZE bytes.
+ * The text has six functions of FUNC_SIZE bytes.
  *
  *	leaf	never moves the stack pointer
  *	mid	signs its return address, from +4 on, and has a frame of 4 words
@@ -14,6 +14,7 @@
  *	bind	is entered with 2 words pushed, and its rules know only that the upper
  *		one is the return address; has a frame of 4 words from +8 on, and has
  *		popped all of it at +24
+ *	late	has mid's frame from +4 on, returns at +16, and goes on after that
  */
 
 #include <linux/mm.h>
@@ -30,6 +31,8 @@
 #define OUTER		(3 * FUNC_SIZE)
 #define BIND		(4 * FUNC_SIZE)
 #define NOWHERE		(5 * FUNC_SIZE)
+/* NOWHERE may have more than FUNC_SIZE bytes */
+#define LATE		(16 * FUNC_SIZE)
 /* No stack has these: a table of few functions would say nothing about NOWHERE */
 #define OTHER		(100 * FUNC_SIZE)
 
@@ -49,6 +52,13 @@ static const struct sfb_fre mid_fres[] = {
 	SFB_FRE(0, SFB_SP, 0, 0),
 	SFB_FRE(4, SFB_SP | SFB_MANGLED, 0, 0),
 	SFB_FRE(8, SFB_SP | SFB_MANGLED, 0, 32, -24, -32),
+};
+
+static const struct sfb_fre late_fres[] = {
+	SFB_FRE(0, SFB_SP, 0, 0),
+	SFB_FRE(4, SFB_SP, 0, 32, -24, -32),
+	SFB_FRE(16, SFB_SP, 0, 0),
+	SFB_FRE(20, SFB_SP, 0, 32, -24, -32),
 };
 
 static const struct sfb_fre bare_fres[] = {
@@ -76,6 +86,7 @@ static void write_table(struct kunit *test)
 		{ .start = PAGE_SIZE + BARE, .size = FUNC_SIZE, SFB_FRES(bare_fres) },
 		{ .start = PAGE_SIZE + OUTER, .size = FUNC_SIZE },
 		{ .start = PAGE_SIZE + BIND, .size = FUNC_SIZE, SFB_FRES(bind_fres) },
+		{ .start = PAGE_SIZE + LATE, .size = FUNC_SIZE, SFB_FRES(late_fres) },
 		{ .start = PAGE_SIZE + OTHER, .size = FUNC_SIZE, SFB_FRES(mid_fres) },
 		{ .start = PAGE_SIZE + OTHER + FUNC_SIZE, .size = FUNC_SIZE, SFB_FRES(bind_fres) },
 	};
@@ -123,14 +134,25 @@ static unsigned long tag(unsigned long addr)
 	return addr | 0xa5UL << 56;
 }
 
+static void put_insn(struct kunit *test, unsigned long at, u32 insn)
+{
+	struct user_test *t = test->priv;
+	__le32 __user *to = (__le32 __user *)(t->text + at);
+
+	KUNIT_ASSERT_EQ(test, put_user(cpu_to_le32(insn), to), 0);
+}
+
 /* The function at NOWHERE has a frame record, and no rule */
 static void has_record(struct kunit *test)
 {
-	const __le32 insn = cpu_to_le32(0x910003bf);	/* mov sp, x29 */
-	struct user_test *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, put_user(insn, (__le32 __user *)(t->text + NOWHERE)), 0);
+	put_insn(test, NOWHERE, 0x910003bf);	/* mov sp, x29 */
 }
+
+#define INSN_SETS_FP	0x910003fd	/* mov x29, sp */
+#define INSN_SETS_HIGH	0x910043fd	/* add x29, sp, #16 */
+#define INSN_RESTORES	0xa8c27bfd	/* ldp x29, x30, [sp], #32 */
+#define INSN_FREES	0x910083ff	/* add sp, sp, #32 */
+#define INSN_CALLS	0xd63f0100	/* blr x8, as all of the text */
 
 /* A leaf has a caller, although the frame record is the caller's own */
 static void arm64_leaf(struct kunit *test)
@@ -304,7 +326,8 @@ static void arm64_pushed_before(struct kunit *test)
  * After a frame record the caller's stack pointer is not known, because the record does
  * not show where its frame ends. A rule that counts from the stack pointer would take any
  * word there for a return address. But the rule may give the place in the frame of the
- * record to which the frame pointer points; from then on everything is known again.
+ * record to which the frame pointer points, as the instructions show; from then on
+ * everything is known again.
  */
 static void arm64_record_then_table(struct kunit *test)
 {
@@ -318,6 +341,7 @@ static void arm64_record_then_table(struct kunit *test)
 	put_record(test, 10, 16, t->text + MID + BODY);
 	put_record(test, 16, 20, t->text + MID + BODY);
 	put_record(test, 20, 30, t->text + OUTER + BODY);
+	put_insn(test, MID + 8, INSN_SETS_FP);
 	begin(test, NOWHERE, 10, 10, 0);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
 		     t->text + MID + BODY, t->text + MID + BODY,
@@ -325,6 +349,61 @@ static void arm64_record_then_table(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->state.method, UNWIND_METHOD_SFRAME);
 	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 20 + FRAME_WORDS));
 	KUNIT_EXPECT_EQ(test, t->state.fp, word_addr(t, 30));
+}
+
+/* The rule has a record, but nothing shows that the frame pointer points to it */
+static void arm64_record_of_other(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	unsigned int i;
+	static const u32 insns[] = { INSN_CALLS, INSN_SETS_HIGH, 0 };
+
+	has_record(test);
+	/* mid's frame has words 12 to 15, and does not change the frame pointer */
+	put_record(test, 10, 20, t->text + MID + BODY);
+	put_record(test, 12, 20, t->text + BARE + BODY);
+	put_record(test, 20, 30, t->text + OUTER + BODY);
+	for (i = 0; i < ARRAY_SIZE(insns); i++) {
+		put_insn(test, MID + 8, insns[i]);
+		begin(test, NOWHERE, 10, 10, 0);
+		EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + NOWHERE,
+			     t->text + MID + BODY);
+	}
+	/* Further functions may have the same rule: theirs shows nothing about this one */
+	put_insn(test, LATE + 4, INSN_SETS_FP);
+	put_record(test, 10, 20, t->text + OTHER + BODY);
+	begin(test, NOWHERE, 10, 10, 0);
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + NOWHERE,
+		     t->text + OTHER + BODY);
+}
+
+/* The frame pointer was set before an earlier return of the function */
+static void arm64_record_then_late(struct kunit *test)
+{
+	static const u32 leaves[] = { INSN_RESTORES, INSN_FREES };
+	struct user_test *t = test->priv;
+	unsigned int i;
+
+	has_record(test);
+	put_record(test, 10, 16, t->text + LATE + 28);
+	put_record(test, 16, 20, t->text + OUTER + BODY);
+	put_insn(test, LATE + 8, INSN_SETS_FP);
+	for (i = 0; i < ARRAY_SIZE(leaves); i++) {
+		put_insn(test, LATE + 12, leaves[i]);
+		begin(test, NOWHERE, 10, 10, 0);
+		EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
+			     t->text + LATE + 28, t->text + OUTER + BODY);
+		KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 16 + FRAME_WORDS));
+	}
+	/* This might be another function, which begins at +16 */
+	put_insn(test, LATE + 12, INSN_CALLS);
+	begin(test, NOWHERE, 10, 10, 0);
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + NOWHERE, t->text + LATE + 28);
+
+	put_insn(test, LATE + 12, INSN_RESTORES);
+	put_insn(test, LATE + 8, INSN_CALLS);
+	begin(test, NOWHERE, 10, 10, 0);
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + NOWHERE, t->text + LATE + 28);
 }
 
 /* If the rule has no record either, the frame pointer is some caller's */
@@ -469,6 +548,7 @@ static unsigned long at_code(struct kunit *test, const struct insn_code *code)
 	KUNIT_ASSERT_EQ(test, clear_user((void __user *)(t->text + NOWHERE),
 					 PAGE_SIZE - NOWHERE), 0);
 	put_insns(test, t->text + NOWHERE, code->insns, ARRAY_SIZE(code->insns));
+	put_insn(test, MID + 8, INSN_SETS_FP);
 	put_record(test, 30, 40, t->text + OUTER + BODY + 4);
 	if (code->cfa >= 0)
 		put_record(test, sp + code->cfa, 30, t->text + OUTER + BODY);
@@ -596,6 +676,8 @@ static struct kunit_case user_arm64_cases[] = {
 	KUNIT_CASE(arm64_tags),
 	KUNIT_CASE(arm64_pushed_before),
 	KUNIT_CASE(arm64_record_then_table),
+	KUNIT_CASE(arm64_record_of_other),
+	KUNIT_CASE(arm64_record_then_late),
 	KUNIT_CASE(arm64_record_then_none),
 	KUNIT_CASE(arm64_insns),
 	KUNIT_CASE(arm64_insns_record),

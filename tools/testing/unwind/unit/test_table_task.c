@@ -150,9 +150,44 @@ static void around(void)
 	close_table(table);
 }
 
+/* Where a rule begins, as seen by looking up each address */
+static u64 begin_of(const struct sframe_table *table, u64 off, u64 lowest)
+{
+	const u64 rule = sframe_table_find(table, table->start + off);
+
+	while (off && sframe_table_find(table, table->start + off - 1) == rule)
+		off--;
+	return off / SFRAME_BLOCK < lowest / SFRAME_BLOCK ? 0 : off;
+}
+
+static void begins(void)
+{
+	static const u64 lowest[] = { 0, 1, 0xff00, 0x10000, 0x10010, 0x10400 };
+	struct sfb_func funcs[64];
+	const struct sfb_table section = {
+		.version = 3, .flags = SFB_SORTED, .abi = SFB_AMD64, .fixed_ra = -8,
+		SFB_FUNCS(funcs),
+	};
+	struct sframe_table *table;
+	u64 off;
+	u32 i;
+
+	tap_begin("table: where rules begin");
+	put_funcs(funcs, 20, 0x1000);
+	put_funcs(funcs + 20, 20, 0x1000 + 0x10000 - 10);
+	put_funcs(funcs + 40, 24, 0x1000 + 0x10400);
+	table = build(&section);
+	for (i = 0; i < ARRAY_SIZE(lowest); i++)
+		for (off = lowest[i]; off < table->span; off += off > 64 && off < 0xff00 ? 61 : 1)
+			CHECK_EQ(sframe_table_begin(table, off, lowest[i]),
+				 begin_of(table, off, lowest[i]));
+	close_table(table);
+}
+
 void test_table_task(void)
 {
 	killed_task();
 	killed_while_it_sorts();
 	around();
+	begins();
 }
