@@ -49,8 +49,4 @@ static inline enum lru_status unwind_lru_callback(struct list_head *item,
 #undef KF_SLEEPABLE
 #define KF_SLEEPABLE		((1 << 4) | (1 << 5))
 
-/* Bits of arm64's TTBR0_EL1 that are no address */
-#define TTBRx_EL1_ASID_MASK	TTBR_ASID_MASK
-#define TTBRx_EL1_CnP_MASK	TTBR_CNP_BIT
-
 #endif /* _LINUX_UNWIND_BASE_H */
