@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * User memory: a list of mapped buffers. Each byte has a stamp with the round in which it
- * was last read (see umem_start()).
+ * was last read (see umem_start()); 0 is no round.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct region {
 	unsigned long	addr;
 	unsigned long	size;
 	const u8	*host;
-	u32		*stamps;
+	u8		*stamps;
 };
 
 #define MAX_REGIONS	4
@@ -21,7 +21,7 @@ struct region {
 static struct region regions[MAX_REGIONS];
 static unsigned int num_regions;
 static bool holes_allowed;
-static u32 round_nr = 1;
+static u8 round_nr = 1;
 static unsigned long fail_at;
 static void (*read_hook)(unsigned long addr, void *val, size_t size);
 static bool (*fault_hook)(unsigned long addr, size_t size);
@@ -39,7 +39,7 @@ void umem_map(unsigned long addr, const void *host, unsigned long size)
 		.addr = addr,
 		.size = size,
 		.host = host,
-		.stamps = calloc(size + 1, sizeof(u32)),
+		.stamps = calloc(size + 1, 1),
 	};
 }
 
@@ -56,7 +56,13 @@ void umem_allow_holes(bool allow)
 
 void umem_start(void)
 {
-	round_nr++;
+	unsigned int i;
+
+	if (!++round_nr) {
+		for (i = 0; i < num_regions; i++)
+			memset(regions[i].stamps, 0, regions[i].size);
+		round_nr = 1;
+	}
 	umem_reads = 0;
 	umem_rereads = 0;
 }
@@ -76,15 +82,29 @@ void umem_set_fault(bool (*fault)(unsigned long addr, size_t size))
 	fault_hook = fault;
 }
 
-static inline void note_bytes(struct region *r, unsigned long offset, size_t size)
+/* Notes up to eight bytes; says if one was read in this round before */
+static __always_inline bool note_word(u8 *stamps, size_t size)
+{
+	const u64 ones = ~0ULL / 0xff;
+	u64 now = ones * round_nr;
+	u64 differs = 0;
+
+	memcpy(&differs, stamps, size);
+	memcpy(stamps, &now, size);
+	differs ^= now;
+	if (size < sizeof(differs))
+		differs |= ~0ULL << 8 * size;
+	/* Is one of its bytes 0? */
+	return (differs - ones) & ~differs & ones << 7;
+}
+
+static __always_inline void note_bytes(u8 *stamps, size_t size)
 {
 	bool again = false;
 
-	while (size--) {
-		again |= r->stamps[offset] == round_nr;
-		r->stamps[offset++] = round_nr;
-	}
-	umem_rereads += again;
+	for (; size > 8; size -= 8, stamps += 8)
+		again |= note_word(stamps, 8);
+	umem_rereads += note_word(stamps, size) || again;
 }
 
 static __always_inline int get_user_of_size(void *val, unsigned long addr, size_t size)
@@ -105,7 +125,7 @@ static __always_inline int get_user_of_size(void *val, unsigned long addr, size_
 			continue;
 		if (fault_hook && fault_hook(addr, size))
 			return -EFAULT;
-		note_bytes(r, offset, size);
+		note_bytes(r->stamps + offset, size);
 		memcpy(val, r->host + offset, size);
 		if (read_hook)
 			read_hook(addr, val, size);
