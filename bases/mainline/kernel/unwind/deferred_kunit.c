@@ -41,12 +41,18 @@ static int request(struct unwind_work *work, u64 *cookie)
 	return request_as(0, work, cookie);
 }
 
-static void take_back(void)
+/* As if the task had run its work, but for the callbacks */
+static void run_work(void)
 {
 	struct unwind_task_info *info = &current->unwind_info;
 
 	task_work_cancel(current, &info->work);
 	atomic_long_andnot(UNWIND_PENDING, &info->unwind_mask);
+}
+
+static void take_back(void)
+{
+	run_work();
 	unwind_reset_info();
 }
 
@@ -109,10 +115,71 @@ static void entry_has_one_cookie(struct kunit *test)
 	KUNIT_EXPECT_NE(test, next, first);
 }
 
+/* A guest may run for hours; nobody is called for the first cookie again */
+static void task_that_stays_has_more(struct kunit *test)
+{
+	struct unwind_work work = {};
+	u64 first, pending, again, next;
+
+	KUNIT_ASSERT_EQ(test, unwind_deferred_init(&work, callback), 0);
+	KUNIT_EXPECT_EQ(test, request(&work, &first), 0);
+	unwind_deferred_task_stays();
+	KUNIT_EXPECT_EQ(test, request(&work, &pending), 1);
+	run_work();
+	KUNIT_EXPECT_EQ(test, request(&work, &again), 1);
+	unwind_deferred_task_stays();
+	KUNIT_EXPECT_EQ(test, request(&work, &next), 0);
+	take_back();
+	unwind_deferred_cancel(&work);
+	KUNIT_EXPECT_EQ(test, pending, first);
+	KUNIT_EXPECT_EQ(test, again, first);
+	KUNIT_EXPECT_NE(test, next, first);
+}
+
+static struct unwind_work replaced, successor;
+static int calls;
+
+static void count(struct unwind_work *work, struct unwind_stacktrace *trace, u64 cookie)
+{
+	calls++;
+}
+
+static void replace(struct unwind_work *work, struct unwind_stacktrace *trace, u64 cookie)
+{
+	unwind_deferred_cancel(&replaced);
+	if (unwind_deferred_init(&successor, count))
+		calls = -1;
+}
+
+/* While one client is called, another's bit gets a new owner, which did not ask */
+static void successor_is_not_called(struct kunit *test)
+{
+	struct unwind_work work = {};
+	unsigned int bit;
+	u64 cookie;
+
+	calls = 0;
+	KUNIT_ASSERT_EQ(test, unwind_deferred_init(&work, replace), 0);
+	KUNIT_ASSERT_EQ(test, unwind_deferred_init(&replaced, count), 0);
+	bit = replaced.bit;
+	KUNIT_EXPECT_GT(test, bit, work.bit);
+	KUNIT_EXPECT_EQ(test, request(&work, &cookie), 0);
+	KUNIT_EXPECT_EQ(test, request(&replaced, &cookie), 0);
+	/* Calls the clients: a kernel thread has no stack for them */
+	unwind_deferred_task_exit(current);
+	take_back();
+	KUNIT_EXPECT_EQ(test, successor.bit, bit);
+	KUNIT_EXPECT_EQ(test, calls, 0);
+	unwind_deferred_cancel(&successor);
+	unwind_deferred_cancel(&work);
+}
+
 static struct kunit_case deferred_cases[] = {
 	KUNIT_CASE(cancelled_client_is_refused),
 	KUNIT_CASE(user_worker_is_refused),
 	KUNIT_CASE(entry_has_one_cookie),
+	KUNIT_CASE(task_that_stays_has_more),
+	KUNIT_CASE(successor_is_not_called),
 	{}
 };
 
