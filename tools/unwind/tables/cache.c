@@ -465,6 +465,16 @@ static bool is_in_memory(int fd)
 	return fstatfs(fd, &fs) || fs.f_type == TMPFS_MAGIC || fs.f_type == HUGETLBFS_MAGIC;
 }
 
+/* Why a file in memory, which the extractor refused, has no table */
+static int memory_error(int fd)
+{
+	unsigned char ident[EI_NIDENT];
+
+	if (pread(fd, ident, sizeof(ident), 0) != sizeof(ident) || memcmp(ident, ELFMAG, SELFMAG))
+		return -ENOEXEC;
+	return ident[EI_CLASS] == ELFCLASS64 ? -EFBIG : -EOPNOTSUPP;
+}
+
 /* Would even a read allocate one?  Users can mount that; the system has it at its start */
 static bool is_ramfs_of_user(int fd)
 {
@@ -481,7 +491,7 @@ static bool is_ramfs_of_user(int fd)
  * @table: filled in, without notes; to be freed by unwind_table_free(), also after an error
  * @cached: filled in, for cache_store()
  *
- * Return: as unwind_convert_sandboxed(); -EFBIG also if reading the file would take memory.
+ * Return: as unwind_convert_sandboxed(); -EFBIG also if reading the file might take memory.
  */
 int cache_get(struct cache *cache, int fd, struct unwind_table *table, struct cached *cached)
 {
@@ -496,7 +506,7 @@ int cache_get(struct cache *cache, int fd, struct unwind_table *table, struct ca
 	if (image == -ETIMEDOUT || image == -EPERM || image == -EAGAIN)
 		return image;
 	if (image < 0)
-		return is_in_memory(fd) ? -EFBIG : unwind_convert_sandboxed(fd, 0, table);
+		return is_in_memory(fd) ? memory_error(fd) : unwind_convert_sandboxed(fd, 0, table);
 	ret = convert_image(cache, image, table, cached);
 	close(image);
 	return ret;

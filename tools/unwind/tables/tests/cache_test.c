@@ -306,6 +306,34 @@ static void test_hole(struct cache *cache, const char *file)
 	close(fd);
 }
 
+/* A file in memory is read as far as that takes no memory; its first bytes say what it is */
+static void test_memory_errors(struct cache *cache)
+{
+	static const struct {
+		const char	*bytes;
+		int		error;
+	} files[] = {
+		{ "#!/bin/sh\nexec true\n", -ENOEXEC },
+		{ "\177ELF", -ENOEXEC },
+		{ "\177ELF\1\1\1...............", -EOPNOTSUPP },
+		{ "\177ELF\2\1\1...............", -EFBIG },
+	};
+	struct unwind_table table;
+	struct cached cached;
+	bool ok = true;
+	size_t i;
+	int fd;
+
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		fd = memfd_create("bad", MFD_CLOEXEC);
+		ok &= write(fd, files[i].bytes, strlen(files[i].bytes)) > 0 &&
+		      cache_convert(cache, fd, &table, &cached) == files[i].error;
+		unwind_table_free(&table);
+		close(fd);
+	}
+	result(ok, "a file in memory that is no ELF file, or a 32-bit one, is refused as that");
+}
+
 /* The file's table is there, and nothing of it in the cache */
 static bool is_not_stored(const char *dir, const char *file, const struct unwind_table *want)
 {
@@ -425,6 +453,7 @@ int main(int argc, char **argv)
 	test_damage(&cache, argv[2]);
 	test_change(&cache, argv[2], copy);
 	test_writers(&cache, argv[2]);
+	test_memory_errors(&cache);
 	test_hole(&cache, argv[2]);
 	cache_close(&cache);
 	test_limit(argv[1], argv + 2);
