@@ -63,7 +63,7 @@ struct unwind_arch_caller {
  */
 bool unwind_arch_sets_fp(unsigned long from, unsigned long last, long offset,
 			 struct unwind_arch_caller *insns);
-bool unwind_arch_leaves_frame(unsigned long ip, struct unwind_arch_caller *insns);
+int unwind_arch_goes_on(unsigned long ip, struct unwind_arch_caller *insns);
 
 /**
  * struct unwind_arch_interrupted - the frame that a signal interrupted

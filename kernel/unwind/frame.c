@@ -324,10 +324,10 @@ static enum unwind_stop_reason cfa_by_record(struct unwind_walk_state *state,
 		return UNWIND_STOP_NO_REGISTER;
 	own = unwind_record_is_own(map->table, map->origin, addr, &insns);
 	state->budget = insns.left;
-	if (!own && !insns.left)
-		return UNWIND_STOP_LIMIT;
 	if (!own && insns.unread)
 		note_unread(state, UNWIND_NEED_CODE, insns.unread, 0);
+	else if (!own && !insns.left)
+		return UNWIND_STOP_LIMIT;
 	*cfa = state->fp - UNWIND_ARCH_FP_FP_WORDS * state->word_size - rule->fp.offset;
 	return own ? UNWIND_STOP_NONE : UNWIND_STOP_NO_REGISTER;
 }

@@ -13,13 +13,14 @@
  * by side as well, and then x29 still has some outer frame's record, or any value.  To go on from
  * there would skip callers.  So the instructions have to show that x29 was set.
  *
- * That is right after the registers were saved, where a rule begins.  A function's later parts
- * have rules that begin after an earlier return: go back over these, from rule to rule:
+ * That is in the prologue, right after the registers were saved: there, the rule of the record
+ * begins after an instruction that goes on.  A later part of the function follows a branch:
  *
- *	ldp x29, x30, [sp], #32		rule: CFA is SP
- *	ret				rule: CFA is SP + 32, as after the prologue
+ *	ret				rule: CFA is SP
+ *	bl abort			rule: CFA is SP + 32, as after the prologue
  *
- * A rule without saved registers that does not begin in this way is the start of the function.
+ * So go back, from rule to rule, to the next prologue.  Only a part without one, which the
+ * compiler has moved far away, would find another function's.
  */
 
 #include <linux/minmax.h>
@@ -29,20 +30,28 @@
 #include "sframe_table.h"
 
 /* Limits of the search: rules, and bytes */
-#define MAX_RULES	16
-#define MAX_DISTANCE	(32 * 1024)
-/* Cost of the search in the table, in ordinary frames */
-#define SEARCH_COST	32
+#define MAX_RULES	64
+#define MAX_DISTANCE	(128 * 1024)
+/* Blocks of a table that cost as much as an ordinary frame */
+#define BLOCKS_PER_FRAME	16
 
-/* Where a rule says that the record is, in bytes above its base; -1 if it has none */
-static long record_offset(u64 rule)
+/* Does the rule place the saved registers as a frame record does? */
+static bool has_record(u64 rule)
 {
 	const long words = UNWIND_ARCH_FP_RA_WORDS - UNWIND_ARCH_FP_FP_WORDS;
 
-	if (!(rule & SFRAME_RULE_ORDINARY) || !(rule & SFRAME_RULE_FP_SAVED) ||
-	    sframe_rule_ra(rule) - sframe_rule_fp(rule) != words * (long)sizeof(u64))
-		return -1;
-	return sframe_rule_cfa(rule) + sframe_rule_fp(rule);
+	return rule & SFRAME_RULE_ORDINARY && rule & SFRAME_RULE_FP_SAVED &&
+	       sframe_rule_ra(rule) - sframe_rule_fp(rule) == words * (long)sizeof(u64);
+}
+
+/* Does the prologue, after which @rule is in force from @begin to @last, set the frame pointer? */
+static bool sets_fp(u64 rule, unsigned long begin, unsigned long last,
+		    struct unwind_arch_caller *insns)
+{
+	const long offset = sframe_rule_cfa(rule) + sframe_rule_fp(rule);
+
+	return rule & SFRAME_RULE_CFA_FP ? !offset :
+					   unwind_arch_sets_fp(begin, last, offset, insns);
 }
 
 /**
@@ -60,28 +69,35 @@ bool unwind_record_is_own(const struct sframe_table *table, unsigned long origin
 {
 	const u64 from = addr - origin;
 	const u64 lowest = from - min(from, MAX_DISTANCE);
-	u64 rule, begin, off = from;
-	unsigned int i;
-	long offset;
+	u64 rule, before, begin, off = from;
 	bool edge;
+	u64 first;
+	int i;
 
 	if (UNWIND_ARCH_FP_CFA_EXACT)
 		return true;
-	insns->left -= min(insns->left, SEARCH_COST);
-	for (i = 0; i < MAX_RULES && insns->left; i++, off = begin - 1) {
+	first = sframe_table_find_edge(table, from, &edge);
+	for (i = 0, rule = first; i < MAX_RULES && insns->left; i++, rule = before) {
 		begin = sframe_table_begin(table, off, lowest);
 		if (begin <= lowest)
 			return false;
-		rule = sframe_table_find_edge(table, off, &edge);
-		offset = record_offset(rule);
-		if (offset >= 0 && rule & SFRAME_RULE_CFA_FP)
-			return !offset;
-		if (offset >= 0 &&
-		    unwind_arch_sets_fp(origin + begin, origin + off, offset, insns))
-			return true;
-		if (offset < 0 && (!(rule & SFRAME_RULE_LINK) ||
-				   !unwind_arch_leaves_frame(origin + begin, insns)))
+		before = sframe_table_find_edge(table, begin - 1, &edge);
+		insns->left -= min(insns->left,
+				   1 + (off - begin) / (BLOCKS_PER_FRAME * SFRAME_BLOCK));
+		if (has_record(rule) && !has_record(before)) {
+			switch (unwind_arch_goes_on(origin + begin, insns)) {
+			case 0:
+				break;
+			case 1:
+				return sframe_rule_fp(rule) == sframe_rule_fp(first) &&
+				       sets_fp(rule, origin + begin, origin + off, insns);
+			default:
+				return false;
+			}
+		}
+		if (!(before & (SFRAME_RULE_ORDINARY | SFRAME_RULE_LINK)))
 			return false;
+		off = begin - 1;
 	}
 	return false;
 }

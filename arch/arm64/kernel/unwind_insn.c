@@ -93,9 +93,11 @@ static const struct pattern saves_record[] = {
 	{}
 };
 
-static const struct pattern leaves_frame[] = {
-	{ 0xfe407fff, 0xa8407bfd },	/* ldp x29, x30, [sp, #], and with write-back */
-	{ 0xff8003ff, 0x910003ff },	/* add sp, sp, # */
+/* What follows these, and a call that does not return, is another part of the code */
+static const struct pattern ends[] = {
+	{ 0x7c000000, 0x14000000 },	/* b; bl */
+	{ 0xfe000000, 0xd6000000 },	/* br; blr; ret; and with authentication */
+	{ ~0U, 0xd503201f },		/* nop, before what is aligned */
 	{}
 };
 
@@ -417,26 +419,35 @@ bool unwind_arch_sets_fp(unsigned long from, unsigned long last, long offset,
 	/* add x29, sp, #; mov x29, sp */
 	const u32 sets = 0x910003fd | (u32)offset << 10;
 	unsigned int i;
+	u32 insn;
 
 	if (!IS_ALIGNED(from, AARCH64_INSN_SIZE) || offset < 0 || offset > 0xfff)
 		return false;
-	for (i = 0; i < MAX_PROLOGUE && from <= last; i++, from += AARCH64_INSN_SIZE)
-		if (read_insn(insns, from) == sets)
-			return true;
+	for (i = 0; i < MAX_PROLOGUE && from <= last; i++, from += AARCH64_INSN_SIZE) {
+		insn = read_insn(insns, from);
+		if (insn == sets || insns->unread)
+			return insn == sets;
+	}
 	return false;
 }
 
 /**
- * unwind_arch_leaves_frame - does the instruction before restore registers, or free the frame?
+ * unwind_arch_goes_on - does the code before an instruction go on there?
  * @ip: the instruction
  * @insns: see there
  *
  * Context: as unwind_arch_find_caller().
- * Return: whether @ip is in an epilogue.
+ * Return: 1; 0 if it is a branch or padding; -ENOENT that is not known.
  */
-bool unwind_arch_leaves_frame(unsigned long ip, struct unwind_arch_caller *insns)
+int unwind_arch_goes_on(unsigned long ip, struct unwind_arch_caller *insns)
 {
-	const u32 insn = read_insn(insns, ip - AARCH64_INSN_SIZE);
+	u32 insn;
 
-	return IS_ALIGNED(ip, AARCH64_INSN_SIZE) && is_any(insn, leaves_frame);
+	if (!IS_ALIGNED(ip, AARCH64_INSN_SIZE))
+		return -ENOENT;
+	insn = read_insn(insns, ip - AARCH64_INSN_SIZE);
+	/* Another breakpoint than uprobes' may have replaced it */
+	if (!insn || aarch64_insn_is_brk(insn))
+		return -ENOENT;
+	return !is_any(insn, ends);
 }

@@ -245,16 +245,23 @@ static void signal_leaf(struct kunit *test)
 static void signal_behind_function(struct kunit *test)
 {
 	static const struct sfb_fre returns[] = { SFB_FRE(0, SFB_SP, 0, 0) };
-	static const struct sfb_fre calls[] = { SFB_FRE(0, SFB_SP, 0, 32, -24, -32) };
+	static const struct sfb_fre calls[] = {
+		SFB_FRE(0, SFB_SP, 0, 0),
+		SFB_FRE(4, SFB_SP, 0, 32, -24, -32),
+	};
+	static const u32 prologue[] = {
+		0xa9be7bfd,	/* stp x29, x30, [sp, #-32]! */
+		0x910003fd,	/* mov x29, sp */
+	};
 	const struct sfb_func funcs[][1] = {
 		{ { .start = PAGE_SIZE + TRAMPOLINE - 2 * INSN, .size = 2 * INSN,
 		    SFB_FRES(returns) } },
-		{ { .start = PAGE_SIZE + TRAMPOLINE - 2 * INSN, .size = 2 * INSN,
+		{ { .start = PAGE_SIZE + TRAMPOLINE - 3 * INSN, .size = 3 * INSN,
 		    SFB_FRES(calls) } },
 	};
-	const __le32 set_fp = cpu_to_le32(0x910003fd);	/* mov x29, sp */
 	struct sigcontext *sc = interrupted(test);
 	struct user_test *t = test->priv;
+	__le32 __user *code = (__le32 __user *)(t->text + TRAMPOLINE - 3 * INSN);
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(funcs); i++) {
@@ -274,8 +281,8 @@ static void signal_behind_function(struct kunit *test)
 		     t->text + TRAMPOLINE);
 
 	/* The function itself, in its last call: there is no signal frame */
-	KUNIT_ASSERT_EQ(test, put_user(set_fp, (__le32 __user *)(t->text + TRAMPOLINE - 2 * INSN)),
-			0);
+	for (i = 0; i < ARRAY_SIZE(prologue); i++)
+		KUNIT_ASSERT_EQ(test, put_user(cpu_to_le32(prologue[i]), code + i), 0);
 	put_word(test, FRAME - 12, word_addr(t, RECORD + 2));
 	put_word(test, RECORD + 2, 0);
 	put_word(test, RECORD + 3, t->text + CALLER);

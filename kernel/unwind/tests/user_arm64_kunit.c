@@ -3,7 +3,7 @@
  * KUnit tests of the frame loop on arm64: return addresses in the link register,
  * authentication codes, tags, and frame records that do not show where their frame ends.
  *
- * The text has six functions of FUNC_SIZE bytes.
+ * The text has functions of FUNC_SIZE bytes, and a longer one.
  *
  *	leaf	never moves the stack pointer
  *	mid	signs its return address, from +4 on, and has a frame of 4 words
@@ -14,7 +14,9 @@
  *	bind	is entered with 2 words pushed, and its rules know only that the upper
  *		one is the return address; has a frame of 4 words from +8 on, and has
  *		popped all of it at +24
- *	late	has mid's frame from +4 on, returns at +16, and goes on after that
+ *	late	has mid's frame from +4 on, returns at +16, and goes on after that; twice
+ *	high	has mid's frame from +4 on, with its frame record in the middle
+ *	many	has mid's frame from +4 on, but for every other instruction
  */
 
 #include <linux/mm.h>
@@ -33,6 +35,10 @@
 #define NOWHERE		(5 * FUNC_SIZE)
 /* NOWHERE may have more than FUNC_SIZE bytes */
 #define LATE		(16 * FUNC_SIZE)
+#define HIGH		(18 * FUNC_SIZE)
+#define MANY		(20 * FUNC_SIZE)
+#define MANY_RULES	66
+#define MANY_SIZE	(MANY_RULES * 4)
 /* No stack has these: a table of few functions would say nothing about NOWHERE */
 #define OTHER		(100 * FUNC_SIZE)
 
@@ -61,6 +67,11 @@ static const struct sfb_fre late_fres[] = {
 	SFB_FRE(20, SFB_SP, 0, 32, -24, -32),
 };
 
+static const struct sfb_fre high_fres[] = {
+	SFB_FRE(0, SFB_SP, 0, 32),
+	SFB_FRE(4, SFB_SP, 0, 32, -8, -16),
+};
+
 static const struct sfb_fre bare_fres[] = {
 	SFB_FRE(0, SFB_SP, 0, 16),
 	SFB_FRE(8, SFB_SP, 0, 16, -8),
@@ -80,6 +91,7 @@ static void free_image(void *img)
 static void write_table(struct kunit *test)
 {
 	struct user_test *t = test->priv;
+	struct sfb_fre *many_fres = kunit_kcalloc(test, MANY_RULES, sizeof(*many_fres), GFP_KERNEL);
 	const struct sfb_func funcs[] = {
 		{ .start = PAGE_SIZE + LEAF, .size = FUNC_SIZE, SFB_FRES(leaf_fres) },
 		{ .start = PAGE_SIZE + MID, .size = FUNC_SIZE, SFB_FRES(mid_fres) },
@@ -87,6 +99,10 @@ static void write_table(struct kunit *test)
 		{ .start = PAGE_SIZE + OUTER, .size = FUNC_SIZE },
 		{ .start = PAGE_SIZE + BIND, .size = FUNC_SIZE, SFB_FRES(bind_fres) },
 		{ .start = PAGE_SIZE + LATE, .size = FUNC_SIZE, SFB_FRES(late_fres) },
+		{ .start = PAGE_SIZE + LATE + FUNC_SIZE, .size = FUNC_SIZE, SFB_FRES(late_fres) },
+		{ .start = PAGE_SIZE + HIGH, .size = FUNC_SIZE, SFB_FRES(high_fres) },
+		{ .start = PAGE_SIZE + MANY, .size = MANY_SIZE, .fre_type = 1,
+		  .fres = many_fres, .num_fres = MANY_RULES },
 		{ .start = PAGE_SIZE + OTHER, .size = FUNC_SIZE, SFB_FRES(mid_fres) },
 		{ .start = PAGE_SIZE + OTHER + FUNC_SIZE, .size = FUNC_SIZE, SFB_FRES(bind_fres) },
 	};
@@ -94,7 +110,13 @@ static void write_table(struct kunit *test)
 		.version = 3, .flags = SFB_SORTED, .abi = ABI, SFB_FUNCS(funcs),
 	};
 	struct sfb_image *img;
+	unsigned int i;
 
+	KUNIT_ASSERT_NOT_NULL(test, many_fres);
+	for (i = 0; i < MANY_RULES; i++) {
+		many_fres[i] = late_fres[i % 2];
+		many_fres[i].start = 4 * i;
+	}
 	img = kunit_kzalloc(test, sizeof(*img), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, img);
 	KUNIT_ASSERT_EQ(test, sfb_build(img, &table), 0);
@@ -148,11 +170,24 @@ static void has_record(struct kunit *test)
 	put_insn(test, NOWHERE, 0x910003bf);	/* mov sp, x29 */
 }
 
+#define INSN_SAVES	0xa9be7bfd	/* stp x29, x30, [sp, #-32]! */
+#define INSN_SAVES_HIGH	0xa9017bfd	/* stp x29, x30, [sp, #16] */
 #define INSN_SETS_FP	0x910003fd	/* mov x29, sp */
 #define INSN_SETS_HIGH	0x910043fd	/* add x29, sp, #16 */
 #define INSN_RESTORES	0xa8c27bfd	/* ldp x29, x30, [sp], #32 */
-#define INSN_FREES	0x910083ff	/* add sp, sp, #32 */
+#define INSN_RETURNS	0xd65f03c0	/* ret */
+#define INSN_NOP	0xd503201f
+#define INSN_BREAK	0xd4200000	/* brk #0 */
 #define INSN_CALLS	0xd63f0100	/* blr x8, as all of the text */
+
+/* The code of late; @sets: it sets the frame pointer */
+static void put_late(struct kunit *test, unsigned long at, bool sets)
+{
+	put_insn(test, at, INSN_SAVES);
+	put_insn(test, at + 4, sets ? INSN_SETS_FP : INSN_CALLS);
+	put_insn(test, at + 12, INSN_RESTORES);
+	put_insn(test, at + 16, INSN_RETURNS);
+}
 
 /* A leaf has a caller, although the frame record is the caller's own */
 static void arm64_leaf(struct kunit *test)
@@ -341,6 +376,7 @@ static void arm64_record_then_table(struct kunit *test)
 	put_record(test, 10, 16, t->text + MID + BODY);
 	put_record(test, 16, 20, t->text + MID + BODY);
 	put_record(test, 20, 30, t->text + OUTER + BODY);
+	put_insn(test, MID + 4, INSN_SAVES);
 	put_insn(test, MID + 8, INSN_SETS_FP);
 	begin(test, NOWHERE, 10, 10, 0);
 	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
@@ -354,56 +390,112 @@ static void arm64_record_then_table(struct kunit *test)
 /* The rule has a record, but nothing shows that the frame pointer points to it */
 static void arm64_record_of_other(struct kunit *test)
 {
+	static const u32 insns[] = { INSN_CALLS, INSN_SETS_HIGH, 0 };
 	struct user_test *t = test->priv;
 	unsigned int i;
-	static const u32 insns[] = { INSN_CALLS, INSN_SETS_HIGH, 0 };
 
 	has_record(test);
 	/* mid's frame has words 12 to 15, and does not change the frame pointer */
 	put_record(test, 10, 20, t->text + MID + BODY);
 	put_record(test, 12, 20, t->text + BARE + BODY);
 	put_record(test, 20, 30, t->text + OUTER + BODY);
+	put_insn(test, MID + 4, INSN_SAVES);
 	for (i = 0; i < ARRAY_SIZE(insns); i++) {
 		put_insn(test, MID + 8, insns[i]);
 		begin(test, NOWHERE, 10, 10, 0);
 		EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + NOWHERE,
 			     t->text + MID + BODY);
 	}
-	/* Further functions may have the same rule: theirs shows nothing about this one */
-	put_insn(test, LATE + 4, INSN_SETS_FP);
-	put_record(test, 10, 20, t->text + OTHER + BODY);
+}
+
+/* late, without its frame record, right behind another late function that has one */
+static void arm64_record_of_neighbour(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	has_record(test);
+	put_late(test, LATE, true);
+	put_late(test, LATE + FUNC_SIZE, false);
+	put_record(test, 10, 20, t->text + LATE + FUNC_SIZE + 28);
+	put_record(test, 20, 30, t->text + OUTER + BODY);
 	begin(test, NOWHERE, 10, 10, 0);
 	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + NOWHERE,
-		     t->text + OTHER + BODY);
+		     t->text + LATE + FUNC_SIZE + 28);
+}
+
+/* The record is not at the bottom of the frame */
+static void arm64_record_high(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+
+	has_record(test);
+	put_insn(test, HIGH, INSN_SAVES_HIGH);
+	put_insn(test, HIGH + 4, INSN_SETS_HIGH);
+	put_record(test, 10, 18, t->text + HIGH + BODY);
+	put_record(test, 18, 30, t->text + OUTER + BODY);
+	begin(test, NOWHERE, 10, 10, 0);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
+		     t->text + HIGH + BODY, t->text + OUTER + BODY);
+	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 20));
+
+	put_insn(test, HIGH + 4, INSN_SETS_FP);
+	begin(test, NOWHERE, 10, 10, 0);
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + NOWHERE, t->text + HIGH + BODY);
 }
 
 /* The frame pointer was set before an earlier return of the function */
 static void arm64_record_then_late(struct kunit *test)
 {
-	static const u32 leaves[] = { INSN_RESTORES, INSN_FREES };
 	struct user_test *t = test->priv;
-	unsigned int i;
 
 	has_record(test);
 	put_record(test, 10, 16, t->text + LATE + 28);
 	put_record(test, 16, 20, t->text + OUTER + BODY);
-	put_insn(test, LATE + 8, INSN_SETS_FP);
-	for (i = 0; i < ARRAY_SIZE(leaves); i++) {
-		put_insn(test, LATE + 12, leaves[i]);
-		begin(test, NOWHERE, 10, 10, 0);
-		EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
-			     t->text + LATE + 28, t->text + OUTER + BODY);
-		KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 16 + FRAME_WORDS));
-	}
-	/* This might be another function, which begins at +16 */
-	put_insn(test, LATE + 12, INSN_CALLS);
+	put_late(test, LATE, true);
+	begin(test, NOWHERE, 10, 10, 0);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
+		     t->text + LATE + 28, t->text + OUTER + BODY);
+	KUNIT_EXPECT_EQ(test, t->state.sp, word_addr(t, 16 + FRAME_WORDS));
+
+	/* The later part is aligned */
+	put_insn(test, LATE + 16, INSN_NOP);
+	begin(test, NOWHERE, 10, 10, 0);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
+		     t->text + LATE + 28, t->text + OUTER + BODY);
+
+	/* A debugger's breakpoint is there */
+	put_insn(test, LATE + 16, INSN_BREAK);
 	begin(test, NOWHERE, 10, 10, 0);
 	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + NOWHERE, t->text + LATE + 28);
 
-	put_insn(test, LATE + 12, INSN_RESTORES);
-	put_insn(test, LATE + 8, INSN_CALLS);
+	put_late(test, LATE, false);
 	begin(test, NOWHERE, 10, 10, 0);
 	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + NOWHERE, t->text + LATE + 28);
+}
+
+/* Too many earlier returns */
+static void arm64_record_too_late(struct kunit *test)
+{
+	struct user_test *t = test->priv;
+	const unsigned long last = MANY + MANY_SIZE;
+	unsigned long at;
+
+	has_record(test);
+	for (at = MANY; at < last; at += 8) {
+		put_insn(test, at, INSN_RETURNS);
+		put_insn(test, at + 4, INSN_CALLS);
+	}
+	put_insn(test, MANY, INSN_SAVES);
+	put_insn(test, MANY + 4, INSN_SETS_FP);
+	put_record(test, 16, 20, t->text + OUTER + BODY);
+
+	put_record(test, 10, 16, t->text + last - 16);
+	begin(test, NOWHERE, 10, 10, 0);
+	EXPECT_STACK(test, UNWIND_STOP_END, t->text + NOWHERE,
+		     t->text + last - 16, t->text + OUTER + BODY);
+	put_record(test, 10, 16, t->text + last);
+	begin(test, NOWHERE, 10, 10, 0);
+	EXPECT_STACK(test, UNWIND_STOP_NO_REGISTER, t->text + NOWHERE, t->text + last);
 }
 
 /* If the rule has no record either, the frame pointer is some caller's */
@@ -548,6 +640,7 @@ static unsigned long at_code(struct kunit *test, const struct insn_code *code)
 	KUNIT_ASSERT_EQ(test, clear_user((void __user *)(t->text + NOWHERE),
 					 PAGE_SIZE - NOWHERE), 0);
 	put_insns(test, t->text + NOWHERE, code->insns, ARRAY_SIZE(code->insns));
+	put_insn(test, MID + 4, INSN_SAVES);
 	put_insn(test, MID + 8, INSN_SETS_FP);
 	put_record(test, 30, 40, t->text + OUTER + BODY + 4);
 	if (code->cfa >= 0)
@@ -677,7 +770,10 @@ static struct kunit_case user_arm64_cases[] = {
 	KUNIT_CASE(arm64_pushed_before),
 	KUNIT_CASE(arm64_record_then_table),
 	KUNIT_CASE(arm64_record_of_other),
+	KUNIT_CASE(arm64_record_of_neighbour),
+	KUNIT_CASE(arm64_record_high),
 	KUNIT_CASE(arm64_record_then_late),
+	KUNIT_CASE(arm64_record_too_late),
 	KUNIT_CASE(arm64_record_then_none),
 	KUNIT_CASE(arm64_insns),
 	KUNIT_CASE(arm64_insns_record),
