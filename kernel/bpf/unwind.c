@@ -27,6 +27,7 @@
 #include <linux/init.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
+#include <linux/nospec.h>
 #include <linux/perf_event.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -221,6 +222,8 @@ __bpf_kfunc int bpf_unwind_frame_name(struct bpf_unwind *unwind, u32 number,
 		return -EINVAL;
 	if (!stack || number >= stack->nr)
 		return -ENOENT;
+	/* The program may be another user's, and the comparison mispredicted */
+	number = array_index_nospec(number, stack->nr);
 	/* Others may change the buffer at any time */
 	whole = unwind_chain_name(stack, &stack->frames[number], &name, false);
 	memcpy(buf, &name, sizeof(name));

@@ -99,6 +99,7 @@ static __always_inline bool get_word(struct unwind_chain_reader *reader, unsigne
 	if (likely(read_word(addr, word)))
 		return true;
 	reader->missing = addr;
+	reader->missing_size = sizeof(*word);
 	return false;
 }
 
@@ -109,6 +110,7 @@ static __always_inline bool get_half(struct unwind_chain_reader *reader, unsigne
 	if (likely(read_half(addr, half)))
 		return true;
 	reader->missing = addr;
+	reader->missing_size = sizeof(*half);
 	return false;
 }
 
@@ -134,7 +136,7 @@ static __always_inline bool take_node(struct unwind_chain_reader *reader)
 		}								\
 		pagefault_enable();						\
 	} while (!__all && __reader->missing &&					\
-		 bring_in(__reader, __reader->missing, sizeof(u64)));		\
+		 bring_in(__reader, __reader->missing, __reader->missing_size));		\
 	__all;									\
 })
 

@@ -57,12 +57,13 @@ struct unwind_walk_notes {
 	unsigned long			sps[];
 };
 
-/* A buffer of one task is charged to its cgroup; if that is full, the stack is lost */
+/*
+ * A buffer of one task is charged to its cgroup.  If that is full, or if memory is short, the
+ * stack is lost: no process is killed to make room.
+ */
 static inline gfp_t unwind_notes_gfp(const struct unwind_walk_notes *notes)
 {
-	const gfp_t own = notes->own ? __GFP_ACCOUNT | __GFP_NORETRY : 0;
-
-	return GFP_KERNEL | __GFP_NOWARN | own;
+	return GFP_KERNEL | __GFP_NOWARN | __GFP_NORETRY | (notes->own ? __GFP_ACCOUNT : 0);
 }
 
 /**

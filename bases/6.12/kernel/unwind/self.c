@@ -52,6 +52,7 @@
 #include <linux/unwind_self.h>
 #include <linux/uprobes.h>
 #include <asm/syscall.h>
+#include <asm/unwind_arch.h>
 #include <uapi/linux/unwind.h>
 
 #include "chain.h"
@@ -460,7 +461,7 @@ static void add_frame(struct unwind_chain_stack *stack, const struct unwind_self
 		.function = frame->function,
 		.check = frame->check,
 		/* If it has an address */
-		.place = frame->sp ? unwind_walk_place(places, frame->sp) :
+		.place = frame->sp ? unwind_walk_place(places, unwind_arch_untag(frame->sp)) :
 				     UNWIND_CHAIN_APART,
 		.chain = stack->nr_chains - 1,
 	};
