@@ -60,10 +60,12 @@ static int add_file(const struct identity *identity)
 struct mapping {
 	struct procmap_query	query;
 	char			path[4096];
-	unsigned char		id[BPF_BUILD_ID_SIZE];
 };
 
-/* Find the mapping at @ip, while the process exists */
+/*
+ * Find the mapping at @ip, while the process exists.  Its build-id is not asked for: the kernel
+ * would wait for a server of files (FUSE) that does not answer, for ever.
+ */
 static bool find_mapping(struct process *process, unsigned long long ip, struct mapping *mapping)
 {
 	char path[64];
@@ -78,8 +80,6 @@ static bool find_mapping(struct process *process, unsigned long long ip, struct 
 			.query_addr = ip,
 			.vma_name_size = sizeof(mapping->path),
 			.vma_name_addr = (unsigned long)mapping->path,
-			.build_id_size = sizeof(mapping->id),
-			.build_id_addr = (unsigned long)mapping->id,
 		},
 	};
 	return process->maps > 0 && !ioctl(process->maps, PROCMAP_QUERY, &mapping->query);
@@ -99,7 +99,8 @@ static void open_file(struct file *file, const struct process *process,
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", process->pid,
 		 mapping->query.vma_start, mapping->query.vma_end);
-	file->fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Without waiting for one that holds a lease */
+	file->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	file->path = add_string(mapping->path, strlen(mapping->path));
 }
 
@@ -115,9 +116,9 @@ static void locate_by_id(struct process *process, unsigned long long ip,
 	number = add_file(&identity);
 	if (number < 0)
 		return;
+	/* Has another one been mapped there since?  read_image() looks */
 	if (files[number].path == NO_STRING && find_mapping(process, ip, &mapping) &&
-	    mapping.query.build_id_size &&
-	    !memcmp(mapping.id, identity.id, mapping.query.build_id_size))
+	    mapping.query.inode)
 		open_file(&files[number], process, &mapping);
 	location->kind = AT_FILE;
 	location->of = number;
@@ -135,14 +136,9 @@ static void locate_by_mapping(struct process *process, unsigned long long ip,
 	if (!find_mapping(process, ip, &mapping) ||
 	    (!mapping.query.inode && strcmp(mapping.path, "[vdso]")))
 		return;
-	if (mapping.query.build_id_size) {
-		identity.has_id = 1;
-		memcpy(identity.id, mapping.id, mapping.query.build_id_size);
-	} else {
-		identity.inode = mapping.query.inode;
-		identity.major = mapping.query.dev_major;
-		identity.minor = mapping.query.dev_minor;
-	}
+	identity.inode = mapping.query.inode;
+	identity.major = mapping.query.dev_major;
+	identity.minor = mapping.query.dev_minor;
 	number = add_file(&identity);
 	if (number < 0)
 		return;

@@ -9,6 +9,7 @@
 #include <gelf.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 #include <unistd.h>
 
 #include "image.h"
@@ -61,20 +62,22 @@ void read_image(struct image *image, const struct file *file)
 {
 	Elf *elf;
 
-	*image = (struct image){ .file = file };
-	if (file->has_id) {
-		image->id_size = sizeof(file->id);
-		memcpy(image->id, file->id, sizeof(file->id));
+	*image = (struct image){ .file = file, .is_read = file->fd >= 0 };
+	if (image->is_read) {
+		elf_version(EV_CURRENT);
+		elf = elf_begin(file->fd, ELF_C_READ, NULL);
+		if (elf)
+			read_headers(image, elf);
+		elf_end(elf);
 	}
-	if (file->fd < 0)
+	/* Its own build-id has the right length, which the kernel has not said */
+	if (!file->has_id ||
+	    (image->id_size && !memcmp(image->id, file->id, MIN(image->id_size, sizeof(file->id)))))
 		return;
-	/* The kernel has not said how long it is */
-	image->id_size = 0;
-	elf_version(EV_CURRENT);
-	elf = elf_begin(file->fd, ELF_C_READ, NULL);
-	if (elf)
-		read_headers(image, elf);
-	elf_end(elf);
+	/* This is another file, which has none of these addresses */
+	image->nr = 0;
+	image->id_size = sizeof(file->id);
+	memcpy(image->id, file->id, sizeof(file->id));
 }
 
 unsigned long long image_address(const struct image *image, unsigned long long offset)

@@ -31,6 +31,7 @@ struct image {
 	unsigned int		id_size;
 	unsigned char		id[64];
 	struct symbols		symbols;
+	bool			is_read;
 	bool			has_symbols;
 };
 

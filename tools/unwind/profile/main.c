@@ -125,7 +125,8 @@ static void record(struct command *command)
 	}
 	end_sampling();
 	recording.duration = clock_ns(CLOCK_MONOTONIC) - recording.begin;
-	read_records(0);
+	while (read_records(0))
+		;
 	for (turns = 0; join_totals.pending && turns < LAST_TURNS; turns++)
 		read_records(TURN_MS);
 	end_join();

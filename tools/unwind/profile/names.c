@@ -48,7 +48,7 @@ const struct image *image_of(unsigned int number)
 		images_nr = nr_files();
 	}
 	/* The file may have moved with its table; one whose path was not known may be open now */
-	if (!images[number].file || (!images[number].nr && file(number)->fd >= 0))
+	if (!images[number].file || (!images[number].is_read && file(number)->fd >= 0))
 		read_image(&images[number], file(number));
 	images[number].file = file(number);
 	return &images[number];

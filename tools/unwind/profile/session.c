@@ -179,12 +179,16 @@ void end_sampling(void)
 		bpf_link__destroy(links[--nr_links]);
 }
 
-void read_records(int milliseconds)
+bool read_records(int milliseconds)
 {
+	int nr;
+
 	begin_turn();
+	nr = ring_buffer__poll(ring, milliseconds);
 	/* Most records wake nobody, so there may be some after that time, too */
-	if (!ring_buffer__poll(ring, milliseconds))
-		ring_buffer__consume(ring);
+	if (!nr)
+		nr = ring_buffer__consume(ring);
+	return nr;
 }
 
 unsigned long long lost_samples(void)

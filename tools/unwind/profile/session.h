@@ -3,6 +3,8 @@
 #ifndef UNWIND_PROFILE_SESSION_H
 #define UNWIND_PROFILE_SESSION_H
 
+#include <stdbool.h>
+
 #include "options.h"
 
 /*
@@ -14,8 +16,11 @@ int add_target(unsigned int pid);
 int begin_sampling(const struct options *options);
 void end_sampling(void);
 
-/* Handle the records that have come, after at most that time */
-void read_records(int milliseconds);
+/*
+ * Handle the records that have come, after at most that time, but not any number of them; false
+ * if there was none
+ */
+bool read_records(int milliseconds);
 
 unsigned long long lost_samples(void);
 unsigned long long lost_stacks(void);

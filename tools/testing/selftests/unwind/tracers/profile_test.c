@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "profiled.h"
@@ -533,6 +535,22 @@ static bool has_begun(int terminal)
 	return false;
 }
 
+/* Let a process run for some more of its own time: enough for several samples */
+static bool let_run(pid_t pid)
+{
+	struct timespec begin, now;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &begin))
+		return false;
+	do {
+		sched_yield();
+		if (clock_gettime(clock, &now))
+			return false;
+	} while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 200);
+	return true;
+}
+
 static void drain(int terminal)
 {
 	char text[256];
@@ -557,6 +575,7 @@ TEST_F_TIMEOUT(profiler, interrupt_of_terminal_ends_profile_of_system, 120)
 	self->running[1] = pid;
 	ASSERT_LT(0, pid);
 	ASSERT_TRUE(has_begun(terminal));
+	ASSERT_TRUE(let_run(self->running[0]));
 	ASSERT_EQ(1, write(terminal, "\003", 1));
 	drain(terminal);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
@@ -584,6 +603,7 @@ TEST_F_TIMEOUT(profiler, end_of_process_ends_its_profile, 120)
 	self->running[1] = pid;
 	ASSERT_LT(0, pid);
 	ASSERT_TRUE(has_begun(terminal));
+	ASSERT_TRUE(let_run(self->running[0]));
 	end_running(&self->running[0]);
 	drain(terminal);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
