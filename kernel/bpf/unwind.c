@@ -132,8 +132,8 @@ static struct unwind_work unwind_client = {
  *
  * Context: any, NMI included.
  * Return: 0; 1 if a program asked for it before with this cookie; -ENOENT
- * there is no user stack; -ESRCH the task has left its program; -EAGAIN see
- * unwind_deferred_request(); -EOPNOTSUPP the client could not be registered.
+ * there is no user stack; -ESRCH the task has left its program; -EOPNOTSUPP the
+ * client could not be registered.
  */
 int bpf_unwind_request(u64 *cookie)
 {
