@@ -178,7 +178,8 @@ static int chain_add(const struct unwind_chain_attr *attr)
 	chain = unwind_chain_alloc(attr);
 	if (IS_ERR(chain))
 		return PTR_ERR(chain);
-	if (unwind_arch_untag(attr->head) < TASK_SIZE && is_user_text(&attr->text[0]) && is_user_text(&attr->text[1]))
+	if (unwind_arch_untag(attr->head) < TASK_SIZE &&
+	    is_user_text(&attr->text[0]) && is_user_text(&attr->text[1]))
 		ret = add_chain(current->mm, chain);
 	else
 		ret = -EFAULT;

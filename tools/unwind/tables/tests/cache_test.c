@@ -317,17 +317,17 @@ static void test_memory_errors(struct cache *cache)
 		{ "\177ELF", -ENOEXEC },
 		{ "\177ELF\1\1\1...............", -EOPNOTSUPP },
 		{ "\177ELF\2\1\1...............", -EFBIG },
-	};
+		{}
+	}, *file;
 	struct unwind_table table;
 	struct cached cached;
 	bool ok = true;
-	size_t i;
 	int fd;
 
-	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (file = files; file->bytes; file++) {
 		fd = memfd_create("bad", MFD_CLOEXEC);
-		ok &= write(fd, files[i].bytes, strlen(files[i].bytes)) > 0 &&
-		      cache_convert(cache, fd, &table, &cached) == files[i].error;
+		ok &= write(fd, file->bytes, strlen(file->bytes)) > 0 &&
+		      cache_convert(cache, fd, &table, &cached) == file->error;
 		unwind_table_free(&table);
 		close(fd);
 	}

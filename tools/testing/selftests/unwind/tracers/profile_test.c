@@ -540,6 +540,7 @@ static bool let_run(pid_t pid)
 {
 	struct timespec begin, now;
 	clockid_t clock;
+	long ms;
 
 	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &begin))
 		return false;
@@ -547,7 +548,8 @@ static bool let_run(pid_t pid)
 		sched_yield();
 		if (clock_gettime(clock, &now))
 			return false;
-	} while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 200);
+		ms = (now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000;
+	} while (ms < 200);
 	return true;
 }
 

@@ -37,13 +37,18 @@ struct uring {
 	struct io_uring_sqe	*sqes;
 };
 
+/* For the thread that wakes the other one */
+struct wakes {
+	int	event;
+	int	pipes[WAKES][2];
+};
+
 FIXTURE(stays)
 {
 	struct uring uring;
 	struct ring ring;
 	struct records recs;
-	int event;
-	int pipes[WAKES][2];
+	struct wakes wakes;
 	pthread_t waker;
 };
 
@@ -86,17 +91,17 @@ static long uring_wait(struct uring *uring, int (*pipes)[2], unsigned int nr)
 static void *wake(void *data)
 {
 	const struct timespec ticks = { .tv_nsec = 2 * TICK_NS };
-	FIXTURE_DATA(stays) *self = data;
+	struct wakes *wakes = data;
 	uint64_t sleeps;
 	unsigned int i;
 
 	for (i = 0; i < WAKES; i++) {
 		do {
-			if (read(self->event, &sleeps, sizeof(sleeps)) != sizeof(sleeps))
+			if (read(wakes->event, &sleeps, sizeof(sleeps)) != sizeof(sleeps))
 				return NULL;
 		} while (sleeps <= i);
 		nanosleep(&ticks, NULL);
-		if (write(self->pipes[i][1], "", 1) != 1)
+		if (write(wakes->pipes[i][1], "", 1) != 1)
 			return NULL;
 	}
 	return NULL;
@@ -111,12 +116,12 @@ FIXTURE_SETUP(stays)
 		SKIP(return, "no sched_switch tracepoint, or not root");
 	if (uring_open(&self->uring))
 		SKIP(return, "no io_uring: errno %d", errno);
-	self->event = event_open(&attr, 0, -1);
-	ASSERT_GE(self->event, 0);
-	ASSERT_EQ(0, ioctl(self->event, PERF_EVENT_IOC_SET_FILTER, SLEEPS));
-	ASSERT_EQ(0, ring_map(&self->ring, self->event, PAGES));
+	self->wakes.event = event_open(&attr, 0, -1);
+	ASSERT_GE(self->wakes.event, 0);
+	ASSERT_EQ(0, ioctl(self->wakes.event, PERF_EVENT_IOC_SET_FILTER, SLEEPS));
+	ASSERT_EQ(0, ring_map(&self->ring, self->wakes.event, PAGES));
 	for (i = 0; i < WAKES; i++)
-		ASSERT_EQ(0, pipe(self->pipes[i]));
+		ASSERT_EQ(0, pipe(self->wakes.pipes[i]));
 }
 
 FIXTURE_TEARDOWN(stays)
@@ -145,10 +150,10 @@ TEST_F(stays, each_sample_has_a_stack)
 	unsigned int samples = 0;
 	size_t i;
 
-	ASSERT_EQ(0, pthread_create(&self->waker, NULL, wake, self));
-	ASSERT_EQ(0, event_enable(self->event));
-	ASSERT_EQ(WAKES, uring_wait(&self->uring, self->pipes, WAKES));
-	ASSERT_EQ(0, event_disable(self->event));
+	ASSERT_EQ(0, pthread_create(&self->waker, NULL, wake, &self->wakes));
+	ASSERT_EQ(0, event_enable(self->wakes.event));
+	ASSERT_EQ(WAKES, uring_wait(&self->uring, self->wakes.pipes, WAKES));
+	ASSERT_EQ(0, event_disable(self->wakes.event));
 	ASSERT_EQ(0, pthread_join(self->waker, NULL));
 	ASSERT_EQ(0, records_read(&self->recs, &self->ring));
 	for (i = 0; i < self->recs.nr; i++) {
