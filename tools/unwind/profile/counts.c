@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The profile, see counts.h */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,12 +9,22 @@
 
 /* In a process's stacks, most locations are shared */
 #define PER_STACK	4
+/* Names can be long: bytes of all */
+#define TEXT_MAX	(64UL << 20)
 
 struct totals totals;
 
 static struct table strings, locations, stacks, rows;
 static struct count *counts;
-static size_t counts_room;
+static size_t counts_room, text_size;
+
+/* Does it change what comes before or after, or cannot be seen? */
+static bool is_control(unsigned int code)
+{
+	return code < 0xa0 || code == 0x061c || (code >= 0x200b && code <= 0x200f) ||
+	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) ||
+	       code == 0xfeff;
+}
 
 /* The length of the character at @text, if it is one of UTF-8 that a terminal prints; or 0 */
 static size_t character(const unsigned char *text, size_t size)
@@ -32,8 +43,8 @@ static size_t character(const unsigned char *text, size_t size)
 			return 0;
 		code = code << 6 | (text[i] & 0x3f);
 	}
-	/* Nor are there surrogates, or a second set of control characters */
-	if (code < least[len] || code > 0x10ffff || (code & ~0x7ff) == 0xd800 || code < 0xa0)
+	/* Nor are there surrogates */
+	if (code < least[len] || code > 0x10ffff || (code & ~0x7ff) == 0xd800 || is_control(code))
 		return 0;
 	return len;
 }
@@ -41,6 +52,7 @@ static size_t character(const unsigned char *text, size_t size)
 unsigned int add_string(const char *text, size_t size)
 {
 	char clean[4096];
+	const unsigned int before = strings.nr;
 	size_t at, len, to = 0;
 	int number;
 
@@ -54,7 +66,10 @@ unsigned int add_string(const char *text, size_t size)
 			clean[to] = '?';
 		to += len ?: 1;
 	}
-	number = table_add(&strings, clean, to);
+	number = text_size > TEXT_MAX ? table_find(&strings, clean, to) :
+		 table_add(&strings, clean, to);
+	totals.dropped_locations += number < 0;
+	text_size += strings.nr != before ? to : 0;
 	return number < 0 ? STRING_DROPPED : number;
 }
 
@@ -72,6 +87,7 @@ unsigned int add_location(const struct location *location)
 {
 	int number = table_add(&locations, location, sizeof(*location));
 
+	totals.dropped_locations += number < 0;
 	return number < 0 ? LOCATION_DROPPED : number;
 }
 

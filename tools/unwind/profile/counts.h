@@ -73,6 +73,8 @@ struct totals {
 	/* Samples without a row, or with a stack that found no room */
 	unsigned long long	dropped_samples;
 	unsigned long long	dropped_stacks;
+	/* Frames and names, each time that one found no room */
+	unsigned long long	dropped_locations;
 };
 
 extern struct totals totals;
@@ -82,7 +84,7 @@ extern struct totals totals;
 /* Once, before all others */
 void set_bound(unsigned int max_stacks);
 
-/* Text of other programs: bytes that are not UTF-8, or control a terminal, become "?" */
+/* Text of other programs: what is not UTF-8, or controls how others are shown, becomes "?" */
 unsigned int add_string(const char *text, size_t size);
 const char *string(unsigned int number);
 unsigned int nr_strings(void);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "files.h"
@@ -31,6 +32,7 @@ struct identity {
 static struct table identities = { .max = FILES_MAX };
 static struct file *files;
 static size_t files_room;
+static unsigned long long dropped;
 
 void init_files(void)
 {
@@ -48,6 +50,7 @@ static int add_file(const struct identity *identity)
 	unsigned int before = identities.nr;
 	int number = table_add(&identities, identity, sizeof(*identity));
 
+	dropped += number < 0;
 	files = table_array(&identities, files, &files_room, sizeof(*files));
 	if (number < 0 || before == identities.nr)
 		return number;
@@ -92,15 +95,44 @@ void close_process(struct process *process)
 	process->maps = 0;
 }
 
-static void open_file(struct file *file, const struct process *process,
+/* Find a file that can be read; its server is not asked */
+static int find_place(const char *path, bool *is_roots)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC);
+	struct statx stat;
+
+	if (fd < 0)
+		return -1;
+	if (!statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_UID, &stat) &&
+	    S_ISREG(stat.stx_mode)) {
+		*is_roots = !stat.stx_uid;
+		return fd;
+	}
+	close(fd);
+	return -1;
+}
+
+/* Keep the file, unless it would take the place of one that is as good */
+static void keep_file(struct file *file, const struct process *process,
 		      const struct mapping *mapping)
 {
+	bool is_roots = false;
 	char path[128];
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", process->pid,
 		 mapping->query.vma_start, mapping->query.vma_end);
-	/* Without waiting for one that holds a lease */
-	file->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = find_place(path, &is_roots);
+	if (file->path != NO_STRING && !is_roots) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = fd;
+	file->opened++;
+	file->is_roots = is_roots;
 	file->path = add_string(mapping->path, strlen(mapping->path));
 }
 
@@ -117,9 +149,8 @@ static void locate_by_id(struct process *process, unsigned long long ip,
 	if (number < 0)
 		return;
 	/* Has another one been mapped there since?  read_image() looks */
-	if (files[number].path == NO_STRING && find_mapping(process, ip, &mapping) &&
-	    mapping.query.inode)
-		open_file(&files[number], process, &mapping);
+	if (!files[number].is_roots && find_mapping(process, ip, &mapping) && mapping.query.inode)
+		keep_file(&files[number], process, &mapping);
 	location->kind = AT_FILE;
 	location->of = number;
 	location->at = id->offset;
@@ -143,7 +174,7 @@ static void locate_by_mapping(struct process *process, unsigned long long ip,
 	if (number < 0)
 		return;
 	if (files[number].path == NO_STRING)
-		open_file(&files[number], process, &mapping);
+		keep_file(&files[number], process, &mapping);
 	location->kind = AT_FILE;
 	location->of = number;
 	location->at = ip - mapping.query.vma_start + mapping.query.vma_offset;
@@ -167,6 +198,11 @@ const struct file *file(unsigned int number)
 unsigned int nr_files(void)
 {
 	return identities.nr;
+}
+
+unsigned long long dropped_files(void)
+{
+	return dropped;
 }
 
 const char *file_name(const struct file *file)

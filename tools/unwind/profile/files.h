@@ -2,9 +2,11 @@
 /*
  * Files that are mapped, each once
  *
- * A file is known by its build-id, or by its device and inode if it has none. It is opened
- * through the first process that maps it, while that exists, and stays open: it may be
- * deleted, or in another mount namespace. Nothing is read from it before names are wanted.
+ * A file is known by its build-id, or by its device and inode if it has none. It is found
+ * through the first process that maps it, while that exists, and kept: it may be deleted, or
+ * in another mount namespace. It is not opened before names are wanted, because its server
+ * may not answer. Any user can make a file with the build-id of another: so one that belongs
+ * to root takes the place of one that does not.
  */
 #ifndef UNWIND_PROFILE_FILES_H
 #define UNWIND_PROFILE_FILES_H
@@ -19,8 +21,11 @@ struct file {
 	unsigned char		id[BPF_BUILD_ID_SIZE];
 	/* A string; NO_STRING if no process was found that maps the file */
 	unsigned int		path;
-	/* -1 if it cannot be opened */
+	/* A place, not an open file (O_PATH); or -1 */
 	int			fd;
+	/* How often it was found */
+	unsigned int		opened;
+	bool			is_roots;
 };
 
 /* A process whose frames are looked up: set the number, and close it in the end */
@@ -37,6 +42,8 @@ void close_process(struct process *process);
 
 const struct file *file(unsigned int number);
 unsigned int nr_files(void);
+/* Frames in more files than there is room for */
+unsigned long long dropped_files(void);
 /* The last part of the path; or "build-id" and its first bytes */
 const char *file_name(const struct file *file);
 

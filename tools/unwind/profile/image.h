@@ -10,36 +10,30 @@
 
 #include <stdbool.h>
 
+#include "elf_file.h"
 #include "files.h"
 #include "symbols.h"
-
-#define SEGMENTS	16
-
-struct segment {
-	unsigned long long	offset;
-	unsigned long long	size;
-	unsigned long long	addr;
-	bool			executable;
-};
 
 struct image {
 	/* The file's, or NULL */
 	const struct file	*file;
-	struct segment		segment[SEGMENTS];
-	unsigned int		nr;
-	/* 0 if there is none */
-	unsigned int		id_size;
-	unsigned char		id[64];
+	struct elf_head		head;
 	struct symbols		symbols;
-	bool			is_read;
+	/* What was read, with the symbols; or NULL */
+	void			*mapped;
+	size_t			size;
+	/* The file's count when it was read */
+	unsigned int		opened;
+	/* Have its symbols been read since they were given back? */
 	bool			has_symbols;
 };
 
-/* Fill in all but the symbols; without a readable file, the image is empty */
+/* From the file and, if it was stripped, its debug file; else the image is empty */
 void read_image(struct image *image, const struct file *file);
-/* From the file and, if it was stripped, its debug file */
-void read_symbols(struct image *image);
-/* Convert an offset of the file; unchanged if that is in no segment */
-unsigned long long image_address(const struct image *image, unsigned long long offset);
+/* Give back the symbols, if there are any */
+void forget_symbols(struct image *image);
+/* The address of an offset of the file; false if that is in no segment */
+bool image_address(const struct image *image, unsigned long long offset,
+		   unsigned long long *address);
 
 #endif /* UNWIND_PROFILE_IMAGE_H */

@@ -12,6 +12,8 @@
  *	counts.c        each stack once, with the number of its samples
  *	   |
  *	folded.c, pprof.c, script.c ----- names.c, image.c, symbols.c
+ *	                                     |
+ *	                                  elf_file.c: files, each in a sandbox
  *
  * Samples are joined and counted here, not in the kernel's maps. A thread can be sampled
  * often, at different places in the kernel, before its stack is known. A BPF program would
@@ -22,6 +24,7 @@
  */
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -147,6 +150,11 @@ static void report_losses(void)
 	if (totals.dropped_samples || totals.dropped_stacks)
 		warnx("beyond the bound: %llu samples, stacks of %llu samples (--max-stacks)",
 		      totals.dropped_samples, totals.dropped_stacks);
+	if (totals.dropped_locations || dropped_files())
+		warnx("beyond the bound: %llu frames or names (--max-stacks), %llu frames for their file",
+		      totals.dropped_locations, dropped_files());
+	if (unread_files)
+		warnx("files that could not be read for symbols: %u", unread_files);
 }
 
 static int write_output(void)
@@ -161,7 +169,14 @@ static int write_output(void)
 
 static void open_output(void)
 {
-	out = options.out ? fopen(options.out, "we") : stdout;
+	int fd;
+
+	out = stdout;
+	if (options.out) {
+		/* What the system does is not for everybody */
+		fd = open(options.out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		out = fd < 0 ? NULL : fdopen(fd, "w");
+	}
 	if (!out)
 		err(1, "%s", options.out);
 	if (options.format->binary && isatty(fileno(out)))
@@ -170,7 +185,6 @@ static void open_output(void)
 
 static void prepare(struct command *command)
 {
-	open_output();
 	set_bound(options.max_stacks);
 	init_join(on_sample);
 	init_files();
@@ -183,6 +197,7 @@ static void prepare(struct command *command)
 		exit(1);
 	/* The BPF programs are functions of the kernel */
 	init_names();
+	open_output();
 	catch_signals(command);
 	recording.off_cpu = options.off_cpu;
 	recording.hertz = options.hertz;

@@ -7,14 +7,14 @@
 #include "names.h"
 #include "table.h"
 
-/* Symbols of files that are in memory at a time, about 60 bytes each */
-#define SYMBOLS_MAX	500000
+/* Bytes of files' symbols that are in memory at a time, beside one file's */
+#define SYMBOLS_MAX	(64UL << 20)
 
 static struct symbols kernel;
 
 static struct image *images;
 static unsigned int images_nr;
-static size_t symbols_nr;
+static size_t symbols_size;
 
 struct named {
 	struct name	name;
@@ -37,7 +37,25 @@ void kernel_limits(unsigned long long *start, unsigned long long *end)
 	*end = kernel.nr ? last->start + last->size : 0;
 }
 
-const struct image *image_of(unsigned int number)
+static void forget_all_symbols(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < images_nr; i++)
+		forget_symbols(&images[i]);
+	symbols_size = 0;
+}
+
+static void read_into(struct image *image, const struct file *file)
+{
+	if (symbols_size > SYMBOLS_MAX)
+		forget_all_symbols();
+	symbols_size -= image->size;
+	read_image(image, file);
+	symbols_size += image->size;
+}
+
+static struct image *find_image(unsigned int number)
 {
 	unsigned int i;
 
@@ -47,34 +65,25 @@ const struct image *image_of(unsigned int number)
 			images[i] = (struct image){};
 		images_nr = nr_files();
 	}
-	/* The file may have moved with its table; one whose path was not known may be open now */
-	if (!images[number].file || (!images[number].is_read && file(number)->fd >= 0))
-		read_image(&images[number], file(number));
+	/* It may have been opened since, or opened again */
+	if (!images[number].file || images[number].opened != file(number)->opened)
+		read_into(&images[number], file(number));
+	/* It may have moved with its table */
 	images[number].file = file(number);
 	return &images[number];
 }
 
-static void forget_symbols(void)
+const struct image *image_of(unsigned int number)
 {
-	unsigned int i;
-
-	for (i = 0; i < images_nr; i++) {
-		free_symbols(&images[i].symbols);
-		images[i].has_symbols = false;
-	}
-	symbols_nr = 0;
+	return find_image(number);
 }
 
 static const struct image *image_with_symbols(unsigned int number)
 {
-	struct image *image = (struct image *)image_of(number);
+	struct image *image = find_image(number);
 
-	if (image->has_symbols)
-		return image;
-	if (symbols_nr > SYMBOLS_MAX)
-		forget_symbols();
-	read_symbols(image);
-	symbols_nr += image->symbols.nr;
+	if (!image->has_symbols)
+		read_into(image, file(number));
 	return image;
 }
 
@@ -99,8 +108,11 @@ static void name_in_file(struct name *name, const struct location *location)
 	const struct image *image = image_with_symbols(location->of);
 	char text[512];
 
-	name->address = image_address(image, location->at);
-	name_symbol(name, &image->symbols);
+	/* Without a segment, it is no address of a function */
+	if (image_address(image, location->at, &name->address))
+		name_symbol(name, &image->symbols);
+	else
+		name->address = location->at;
 	if (name->known)
 		return;
 	snprintf(text, sizeof(text), "[%.300s+0x%llx]", file_name(image->file), location->at);

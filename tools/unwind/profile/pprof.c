@@ -240,12 +240,13 @@ static void write_kernel_mapping(gzFile out, bool unnamed)
 static void write_mapping(gzFile out, unsigned int number, bool unnamed)
 {
 	const struct image *image = image_of(number);
+	const struct elf_head *head = &image->head;
 	unsigned long long limit = 0;
 	const struct segment *segment, *first = NULL;
 	unsigned int i;
 
-	for (i = 0; i < image->nr; i++) {
-		segment = &image->segment[i];
+	for (i = 0; i < head->nr; i++) {
+		segment = &head->segment[i];
 		if (!segment->executable)
 			continue;
 		first = first ?: segment;
@@ -256,7 +257,7 @@ static void write_mapping(gzFile out, unsigned int number, bool unnamed)
 	put_number(&message, MAPPING_LIMIT, limit);
 	put_number(&message, MAPPING_OFFSET, first ? first->offset : 0);
 	put_number(&message, MAPPING_FILE, image->file->path);
-	put_number(&message, MAPPING_BUILD_ID, image->id_size ? word(NR_WORDS + number) : 0);
+	put_number(&message, MAPPING_BUILD_ID, head->id_size ? word(NR_WORDS + number) : 0);
 	put_number(&message, MAPPING_HAS_FUNCTIONS, !unnamed);
 	write_field(out, PROFILE_MAPPING, &message);
 }
@@ -304,13 +305,13 @@ static void write_string(gzFile out, const char *text)
 	write_field(out, PROFILE_STRING, &message);
 }
 
-static void write_build_id(gzFile out, const struct image *image)
+static void write_build_id(gzFile out, const struct elf_head *head)
 {
-	char text[2 * sizeof(image->id) + 1] = "";
+	char text[2 * sizeof(head->id) + 1] = "";
 	unsigned int i;
 
-	for (i = 0; i < image->id_size; i++)
-		sprintf(text + 2 * i, "%02x", image->id[i]);
+	for (i = 0; i < head->id_size; i++)
+		sprintf(text + 2 * i, "%02x", head->id[i]);
 	write_string(out, text);
 }
 
@@ -323,7 +324,7 @@ static void write_strings(gzFile out)
 	for (i = 0; i < NR_WORDS; i++)
 		write_string(out, words[i]);
 	for (i = 0; i < nr_files(); i++)
-		write_build_id(out, image_of(i));
+		write_build_id(out, &image_of(i)->head);
 }
 
 static void write_profile(gzFile out, const struct recording *recording)

@@ -55,6 +55,7 @@ struct task_struct {
 	__u64			start_boottime;
 	__u64			self_exec_id;
 	struct pid		*thread_pid;
+	struct task_struct	*real_parent;
 	struct task_struct	*group_leader;
 	struct signal_struct	*signal;
 } KERNEL_TYPE;
@@ -203,14 +204,25 @@ static __always_inline bool in_cgroup(void)
 	return false;
 }
 
+/* This is the profiler, or a process that reads a file for it: that executes no other program */
+static __always_inline bool is_own(struct task_struct *leader, unsigned int pid)
+{
+	struct task_struct *parent = BPF_CORE_READ(leader, real_parent);
+
+	return pid == self || (BPF_CORE_READ(parent, self_exec_id) ==
+			       BPF_CORE_READ(leader, self_exec_id) && number_of(parent) == self);
+}
+
 /* Is the current task profiled? */
 static __always_inline bool is_target(struct task_struct *task, struct profile_head *head)
 {
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+
 	/* The idle task has no number */
 	if (!task->pid)
 		return false;
-	head->pid = number_of(BPF_CORE_READ(task, group_leader));
-	if (!head->pid || head->pid == self)
+	head->pid = number_of(leader);
+	if (!head->pid || is_own(leader, head->pid))
 		return false;
 	if (by_pid && !bpf_map_lookup_elem(&targets, &head->pid))
 		return false;
@@ -426,7 +438,7 @@ static __always_inline void add_word(struct siphash *hash, __u64 word)
 
 #define WORDS(what)	(sizeof(what) / (sizeof(__u64)))
 
-/* Files and offsets, not addresses */
+/* Files and offsets, not addresses. Another user may have made files with the same build-ids */
 static __always_inline __u64 digest_of(const struct profile_stack *stack)
 {
 	const __u64 *ids = (const __u64 *)stack->ids, *frames = (const __u64 *)stack->frames;
@@ -441,6 +453,7 @@ static __always_inline __u64 digest_of(const struct profile_stack *stack)
 	for (i = 0; i < WORDS(stack->frames) &&
 	     i < stack->nr_frames * WORDS(*stack->frames); i++)
 		add_word(&hash, frames[i]);
+	add_word(&hash, (__u32)bpf_get_current_uid_gid());
 	/* The lengths, in place of the number of bytes */
 	add_word(&hash, (__u64)stack->nr << 32 | stack->nr_frames);
 	hash.c ^= 0xff;

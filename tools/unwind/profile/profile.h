@@ -53,8 +53,8 @@ struct profile_frame {
 };
 
 /*
- * Names a stack. Build-ids and offsets mean the same in all processes, for which @pid and
- * @process are 0. Other addresses and functions of languages belong to a process. Another
+ * Names a stack. Build-ids and offsets mean the same in all processes of a user, for which
+ * @pid and @process are 0. Other addresses and functions of languages belong to a process. Another
  * program, after exec or when the number is used again, has another @process.
  */
 struct profile_digest {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Symbols, see symbols.h. The names of all are in one piece of memory: they are many */
+/* Symbols, see symbols.h. Their names are in one piece of memory: they are many */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,23 +10,28 @@
 /* The kernel reports no sizes: an address beyond this distance is not in the function before */
 #define KERNEL_SYMBOL_MAX	0x100000
 
-void add_symbol(struct symbols *symbols, unsigned long long start, unsigned long long size,
-		const char *name)
+size_t add_text(struct symbols *symbols, const void *text, size_t size)
 {
-	size_t len = strlen(name) + 1;
+	const size_t at = symbols->text_size;
 
+	if (size > symbols->text_room - at) {
+		symbols->text_room = 2 * at + size + 4096;
+		symbols->text = need(realloc(symbols->text, symbols->text_room));
+	}
+	memcpy(symbols->text + at, text, size);
+	symbols->text_size += size;
+	return at;
+}
+
+void add_symbol(struct symbols *symbols, unsigned long long start, unsigned long long size,
+		size_t name)
+{
 	if (symbols->nr == symbols->room) {
 		symbols->room = 2 * symbols->room + 256;
 		symbols->symbol = need(realloc(symbols->symbol,
 					       symbols->room * sizeof(*symbols->symbol)));
 	}
-	if (symbols->text_size + len > symbols->text_room) {
-		symbols->text_room = 2 * symbols->text_room + len + 4096;
-		symbols->text = need(realloc(symbols->text, symbols->text_room));
-	}
-	memcpy(symbols->text + symbols->text_size, name, len);
-	symbols->symbol[symbols->nr++] = (struct symbol){ start, size, symbols->text_size };
-	symbols->text_size += len;
+	symbols->symbol[symbols->nr++] = (struct symbol){ start, size, name };
 }
 
 /* Of several at one address, the one that was added last is found */
@@ -61,19 +66,13 @@ const struct symbol *find_symbol(const struct symbols *symbols, unsigned long lo
 	if (!low)
 		return NULL;
 	symbol = &symbols->symbol[low - 1];
-	return at - symbol->start < symbol->size ? symbol : NULL;
+	return at - symbol->start < symbol->size && symbol->name < symbols->text_size ?
+	       symbol : NULL;
 }
 
 const char *symbol_name(const struct symbols *symbols, const struct symbol *symbol)
 {
 	return symbols->text + symbol->name;
-}
-
-void free_symbols(struct symbols *symbols)
-{
-	free(symbols->symbol);
-	free(symbols->text);
-	*symbols = (struct symbols){};
 }
 
 void read_kernel_symbols(struct symbols *symbols)
@@ -86,7 +85,8 @@ void read_kernel_symbols(struct symbols *symbols)
 		/* Without privileges, all addresses are 0 */
 		if (sscanf(line, "%llx %c %255s", &start, &type, name) == 3 && start &&
 		    (type == 't' || type == 'T'))
-			add_symbol(symbols, start, KERNEL_SYMBOL_MAX, name);
+			add_symbol(symbols, start, KERNEL_SYMBOL_MAX,
+				   add_text(symbols, name, strlen(name) + 1));
 	if (file)
 		fclose(file);
 	sort_symbols(symbols);

@@ -8,27 +8,29 @@
 struct symbol {
 	unsigned long long	start;
 	unsigned long long	size;
-	/* Where the name is in the text */
-	size_t			name;
+	/* Where the name is in the text; several may share it */
+	unsigned long long	name;
 };
 
 struct symbols {
 	struct symbol		*symbol;
 	size_t			nr;
 	size_t			room;
+	/* Names, each with a zero */
 	char			*text;
 	size_t			text_size;
 	size_t			text_room;
 };
 
+/* Add to the text; where that is */
+size_t add_text(struct symbols *symbols, const void *text, size_t size);
 void add_symbol(struct symbols *symbols, unsigned long long start, unsigned long long size,
-		const char *name);
+		size_t name);
 /* After the last was added, before the first is looked for */
 void sort_symbols(struct symbols *symbols);
 /* The last symbol that begins at @at or before, if @at is in it */
 const struct symbol *find_symbol(const struct symbols *symbols, unsigned long long at);
 const char *symbol_name(const struct symbols *symbols, const struct symbol *symbol);
-void free_symbols(struct symbols *symbols);
 
 /* The kernel's functions. Takes a while: call it before processes come and go */
 void read_kernel_symbols(struct symbols *symbols);

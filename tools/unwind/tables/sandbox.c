@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Drop all that a process does not need to convert a file: privileges, files, memory,
- * time, system calls.
+ * time, system calls. And wait for such a process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,12 +11,14 @@
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sandbox.h"
@@ -30,7 +32,29 @@
 #define ARCH		AUDIT_ARCH_AARCH64
 #endif
 
-static int keep_two_files(int in, int out)
+/* If memory is short, this process goes, not its parent */
+static void spend_first(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	/* It is a precaution: there may be no /proc */
+	if (fd < 0)
+		return;
+	if (write(fd, "1000", 4) != 4)
+		errno = 0;
+	close(fd);
+}
+
+/**
+ * sandbox_keep - close all files but two
+ * @in: a descriptor, which becomes SANDBOX_IN
+ * @out: a descriptor, which becomes SANDBOX_OUT
+ *
+ * Standard input, output and error stay open. sandbox_enter() does this, too.
+ *
+ * Return: 0, or a negative error.
+ */
+int sandbox_keep(int in, int out)
 {
 	/* Each descriptor may have the number that the other must get */
 	in = fcntl(in, F_DUPFD, 10);
@@ -225,9 +249,10 @@ int sandbox_enter(int in, int out, pid_t parent)
 {
 	int ret;
 
+	spend_first();
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
-	ret = keep_two_files(in, out);
+	ret = sandbox_keep(in, out);
 	if (!ret)
 		ret = drop_files();
 	if (!ret)
@@ -240,4 +265,83 @@ int sandbox_enter(int in, int out, pid_t parent)
 	if (!ret && getppid() != parent)
 		ret = -ESRCH;
 	return ret ? ret : drop_calls();
+}
+
+/*
+ * A file system whose server has taken a request, and does not answer, holds even a process
+ * that was killed. Nobody waits for such a process: it is looked at again later.
+ */
+#define GIVEN_UP_MAX	64
+/* What is left to do for a process that was killed, in milliseconds */
+#define END_MS		1000
+
+static pid_t given_up[GIVEN_UP_MAX];
+
+static void give_up(pid_t pid)
+{
+	unsigned int i;
+	pid_t none;
+
+	for (i = 0; i < GIVEN_UP_MAX; i++) {
+		none = 0;
+		if (__atomic_compare_exchange_n(&given_up[i], &none, pid, false, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED))
+			return;
+	}
+}
+
+/* Those that have ended since */
+static void reap_given_up(void)
+{
+	unsigned int i;
+	pid_t pid;
+
+	for (i = 0; i < GIVEN_UP_MAX; i++) {
+		pid = __atomic_exchange_n(&given_up[i], 0, __ATOMIC_RELAXED);
+		if (pid && !waitpid(pid, NULL, WNOHANG))
+			give_up(pid);
+	}
+}
+
+static int poll_end(int fd, int ms)
+{
+	struct pollfd end = { .fd = fd, .events = POLLIN };
+	int ret;
+
+	do {
+		ret = fd < 0 ? -1 : poll(&end, 1, ms);
+	} while (ret < 0 && errno == EINTR);
+	return ret;
+}
+
+/**
+ * sandbox_wait - wait until a process in a sandbox has ended
+ * @pid: the process, which exits with 2 if it has not entered the sandbox
+ * @ms: the time that it has, in milliseconds
+ *
+ * Return: 0 if it has exited with 0; -ETIMEDOUT it was killed, and has ended unless it cannot;
+ * -EPERM it has not entered the sandbox; -EPROTO it has failed.
+ */
+int sandbox_wait(pid_t pid, int ms)
+{
+	int fd = syscall(SYS_pidfd_open, pid, 0), ret = poll_end(fd, ms), ended = ret, status;
+	pid_t reaped;
+
+	reap_given_up();
+	if (ret != 1) {
+		kill(pid, SIGKILL);
+		ended = poll_end(fd, END_MS);
+	}
+	if (fd >= 0)
+		close(fd);
+	do {
+		reaped = waitpid(pid, &status, ended == 1 ? 0 : WNOHANG);
+	} while (reaped < 0 && errno == EINTR);
+	if (!reaped)
+		give_up(pid);
+	if (!ret)
+		return -ETIMEDOUT;
+	if (reaped <= 0 || ret < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 2))
+		return -EPERM;
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EPROTO;
 }

@@ -16,6 +16,8 @@
 #define SANDBOX_SECONDS	10
 
 int sandbox_enter(int in, int out, pid_t parent);
+int sandbox_keep(int in, int out);
+int sandbox_wait(pid_t pid, int ms);
 
 /* extract.c */
 bool unwind_extract(void);

@@ -6,14 +6,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "convert.h"
@@ -81,18 +77,6 @@ static int work_and_check(__u64 addr)
 	return write_result(ret, &table);
 }
 
-static void spend_first(void)
-{
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-	/* It is a precaution: there may be no /proc */
-	if (fd < 0)
-		return;
-	if (write(fd, "1000", 4) != 4)
-		errno = 0;
-	close(fd);
-}
-
 /* In the sandbox */
 static int extract(__u64 unused)
 {
@@ -106,46 +90,16 @@ static pid_t start(int in, int out, int (*job)(__u64 addr), __u64 addr)
 
 	if (pid)
 		return pid < 0 ? -errno : pid;
-	/* If memory is short, the worker goes, not its parent */
-	spend_first();
 	if (sandbox_enter(in, out, parent))
 		_exit(2);
 	_exit(job(addr) ? 1 : 0);
-}
-
-static int wait_for(pid_t pid)
-{
-	struct pollfd end = {
-		.fd = syscall(SYS_pidfd_open, pid, 0),
-		.events = POLLIN,
-	};
-	int status, ret;
-
-	do {
-		ret = end.fd < 0 ? -1 : poll(&end, 1, SANDBOX_SECONDS * 1000);
-	} while (ret < 0 && errno == EINTR);
-	if (ret != 1)
-		kill(pid, SIGKILL);
-	if (end.fd >= 0)
-		close(end.fd);
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno != EINTR)
-			return -errno;
-	}
-	if (ret == 0)
-		return -ETIMEDOUT;
-	if (ret < 0)
-		return -EPERM;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
-		return -EPERM;
-	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EPROTO;
 }
 
 static int run(int in, int out, int (*job)(__u64 addr), __u64 addr)
 {
 	pid_t pid = start(in, out, job, addr);
 
-	return pid < 0 ? pid : wait_for(pid);
+	return pid < 0 ? pid : sandbox_wait(pid, SANDBOX_SECONDS * 1000);
 }
 
 static void *read_part(int fd, size_t offset, size_t size)

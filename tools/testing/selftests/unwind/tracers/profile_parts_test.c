@@ -192,6 +192,10 @@ TEST(text_is_printable_utf_8)
 		{ "\355\240\200", "???" },
 		{ "\364\220\200\200", "????" },
 		{ "\302\233", "??" },
+		/* What follows would be shown from the right, or on another line */
+		{ "a\342\200\256b", "a???b" },
+		{ "a\342\200\250b", "a???b" },
+		{ "a\341\201\246b", "a\341\201\246b" },
 		{ "\377x", "?x" },
 	};
 	unsigned int i;
@@ -234,6 +238,31 @@ TEST(tables_are_bounded)
 	EXPECT_EQ(30, row_count(7)->asleep);
 	location.at = 7;
 	EXPECT_LT(LOCATION_MISSING, add_location(&location));
+}
+
+/* Names may be long: there are not as many then */
+TEST(text_is_bounded)
+{
+	static char text[4096];
+	unsigned long long size = 0, dropped;
+	unsigned int i;
+
+	set_bound(DEFAULT_STACKS);
+	memset(text, 'x', sizeof(text));
+	dropped = totals.dropped_locations;
+	for (i = 0; i < DEFAULT_STACKS; i++) {
+		sprintf(text, "%08x", i);
+		text[8] = 'x';
+		if (add_string(text, sizeof(text)) != STRING_DROPPED)
+			size += sizeof(text);
+	}
+	EXPECT_LT(TEXT_MAX - sizeof(text), size);
+	EXPECT_GE(TEXT_MAX + sizeof(text), size);
+	EXPECT_LT(dropped, totals.dropped_locations);
+	/* One that is there is found */
+	memcpy(text, "00000000", 8);
+	EXPECT_NE(STRING_DROPPED, add_string(text, sizeof(text)));
+	EXPECT_EQ(STRING_DROPPED, add_string("new", 3));
 }
 
 TEST(table_keeps_what_it_has_while_it_grows)

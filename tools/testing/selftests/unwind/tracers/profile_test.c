@@ -7,6 +7,7 @@
  * waits for a time: the profiled command itself stops the profiler, or the profiler says
  * on its terminal that it has begun.
  */
+#include <elf.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
@@ -15,12 +16,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "chain.h"
+#include "code_file.h"
+#include "file_server.h"
 #include "profiled.h"
 #include "../../kselftest_harness.h"
 
@@ -38,6 +45,8 @@ FIXTURE(profiler)
 	char	dir[64];
 	pid_t	running[3];
 	char	cgroup[96];
+	/* Where a server's files are */
+	char	files[96];
 };
 
 /* The profiler's files are $OUT and $ERR */
@@ -80,6 +89,8 @@ FIXTURE_TEARDOWN(profiler)
 		rmdir(path);
 		rmdir(self->cgroup);
 	}
+	if (self->files[0])
+		umount2(self->files, MNT_DETACH);
 	if (self->dir[0])
 		system("rm -rf $DIR");
 }
@@ -774,6 +785,146 @@ TEST_F_TIMEOUT(profiler, pprof_has_time_asleep, 120)
 	ASSERT_EQ(0, decode("samples/count delay/nanoseconds\n", "_start;outer;naps;", sum));
 	EXPECT_LE(ROUNDS / 2, sum[0]);
 	EXPECT_LE(ROUNDS / 2 * NAP_US * 1000ULL, sum[1]);
+}
+
+/*
+ * Files that a user has made
+ */
+
+#define BOMB_NAME	(1UL << 20)
+#define BOMB_SYMBOLS	8192
+
+/* Append a table whose symbols all have one name: their names are 8 GiB */
+static bool add_bomb(const char *path)
+{
+	static Elf64_Sym symbols[BOMB_SYMBOLS];
+	char *names = malloc(BOMB_NAME);
+	Elf64_Shdr headers[3] = {};
+	Elf64_Ehdr ehdr;
+	unsigned int i;
+	off_t end;
+	bool done;
+	int fd;
+
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || !names || pread(fd, &ehdr, sizeof(ehdr), 0) != sizeof(ehdr))
+		return false;
+	end = (lseek(fd, 0, SEEK_END) + 7) & -8;
+	memset(names, 'n', BOMB_NAME);
+	names[0] = 0;
+	names[BOMB_NAME - 1] = 0;
+	for (i = 0; i < BOMB_SYMBOLS; i++)
+		symbols[i] = (Elf64_Sym){
+			.st_name = 1, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+			.st_shndx = 1, .st_value = ehdr.e_entry & -4096, .st_size = 1 << 20,
+		};
+	headers[1] = (Elf64_Shdr){
+		.sh_type = SHT_SYMTAB, .sh_link = 2, .sh_offset = end,
+		.sh_size = sizeof(symbols), .sh_entsize = sizeof(*symbols),
+	};
+	headers[2] = (Elf64_Shdr){
+		.sh_type = SHT_STRTAB, .sh_offset = end + sizeof(symbols), .sh_size = BOMB_NAME,
+	};
+	ehdr.e_shoff = headers[2].sh_offset + BOMB_NAME;
+	ehdr.e_shnum = 3;
+	ehdr.e_shstrndx = 0;
+	done = pwrite(fd, symbols, sizeof(symbols), end) == sizeof(symbols) &&
+	       pwrite(fd, names, BOMB_NAME, headers[2].sh_offset) == BOMB_NAME &&
+	       pwrite(fd, headers, sizeof(headers), ehdr.e_shoff) == sizeof(headers) &&
+	       pwrite(fd, &ehdr, sizeof(ehdr), 0) == sizeof(ehdr);
+	free(names);
+	close(fd);
+	return done;
+}
+
+TEST_F_TIMEOUT(profiler, names_of_file_do_not_take_all_memory, 120)
+{
+	struct rusage usage;
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/bomb", self->dir);
+	ASSERT_EQ(0, exit_status("cp ./profiled $DIR/bomb"));
+	ASSERT_TRUE(add_bomb(path));
+	ASSERT_EQ(0, exit_status(PROFILER "-F 999 -o $OUT $DIR/bomb 2>$ERR"));
+	EXPECT_LT(0, weight_of("bomb;nnnn"));
+	EXPECT_FALSE(has("ERR", "could not be read"));
+	ASSERT_EQ(0, getrusage(RUSAGE_CHILDREN, &usage));
+	TH_LOG("%ld kB", usage.ru_maxrss);
+	EXPECT_GT(400000, usage.ru_maxrss);
+}
+
+/* The same build-id, but other names; that program runs first */
+TEST_F_TIMEOUT(profiler, names_are_those_of_roots_file, 120)
+{
+	struct folded folded;
+
+	ASSERT_EQ(0, exit_status("chmod 755 $DIR && sed s/spins/trick/g profiled >$DIR/forged &&"
+				 "chmod 755 $DIR/forged && chown 65534 $DIR/forged"));
+	ASSERT_EQ(0, exit_status(PROFILER "-F 999 -o $OUT sh -c '"
+				 "setpriv --reuid 65534 $DIR/forged; ./profiled' 2>$ERR"));
+	EXPECT_LT(0, weight_of("forged;_start;outer;"));
+	EXPECT_FALSE(has("OUT", "trick"));
+	folded = read_folded(STACK "spins");
+	EXPECT_EQ(0, folded.broken);
+	EXPECT_LT(0, folded.weight);
+}
+
+/* Not a leaf, so that it has a frame */
+static void spin(struct notes *notes)
+{
+	while (getppid())
+		;
+}
+
+/* A process whose text is a file of the server */
+static pid_t run_file(const char *dir)
+{
+	struct notes notes = { .next = { spin } };
+	char path[128];
+	void *text;
+	pid_t pid;
+	int fd;
+
+	pid = fork();
+	if (pid)
+		return pid;
+	snprintf(path, sizeof(path), "%s/%s", dir, file_server_names[0]);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	text = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
+		    code_file_usual.text[0].offset);
+	if (text == MAP_FAILED)
+		_exit(1);
+	((chain_fn)text)(&notes);
+	_exit(1);
+}
+
+/* It gives out the text, and nothing else */
+TEST_F_TIMEOUT(profiler, server_that_does_not_answer_is_not_awaited, 120)
+{
+	struct file_server_control *control;
+	char command[256];
+	int fd;
+
+	control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, control);
+	atomic_store(&control->hold, true);
+	snprintf(self->files, sizeof(self->files), "%s/files", self->dir);
+	fd = file_server_mount(self->files);
+	if (fd < 0)
+		SKIP(return, "no FUSE");
+	self->running[0] = fork();
+	if (!self->running[0])
+		_exit(file_server_run(fd, control));
+	close(fd);
+	self->running[1] = run_file(self->files);
+	ASSERT_LT(0, self->running[1]);
+	snprintf(command, sizeof(command),
+		 PROFILER "-F 199 -p %d -d 2 -o $OUT 2>$ERR", self->running[1]);
+	ASSERT_EQ(0, exit_status(command));
+	EXPECT_LT(0, weight_of("[code.so+0x"));
+	EXPECT_TRUE(has("ERR", "could not be read for symbols: 1"));
+	EXPECT_LT(0, atomic_load(&control->nr_held));
 }
 
 TEST_HARNESS_MAIN
