@@ -52,7 +52,7 @@ struct unwind_chain_missing {
  * @nr_chains: number of chains
  * @waits: number of pages that may still be brought in for names
  * @nr_missing: number of pieces in @missing
- * @cut: there are more frames, or the next one could not be read
+ * @cut: there are more frames, or some could not be read or found
  * @missing: memory that was missing for names
  * @chains: the chains of the frames; NULL for the thread's own answer, see linux/unwind.h
  * @rcu: frees the memory of this, without its contents

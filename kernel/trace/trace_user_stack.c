@@ -17,7 +17,8 @@
  * same offsets in the same files, wherever these are mapped.  So the stacks of many
  * processes of one program add up.  Stacks get numbers only while the event has triggers,
  * as they have to be stored.  Once USER_STACK_FRAMES_MAX frames are stored, all new stacks
- * count as one, with number 0.  So do stacks that could not be unwound.
+ * count as one, with number 0, until the event gets its first hist trigger again.  So do
+ * stacks that could not be unwound.
  */
 
 #include <linux/cleanup.h>
@@ -162,7 +163,7 @@ static void show_frames(struct seq_file *m, struct trace_array *tr,
  * @tr: the trace array
  * @id: the number
  *
- * Context: task; may sleep.
+ * Context: task; may sleep; under event_mutex, so that the stack stays.
  */
 void trace_user_stack_show(struct seq_file *m, struct trace_array *tr, u32 id)
 {
@@ -210,11 +211,7 @@ void trace_user_stacks_init(struct trace_user_stacks *stacks)
 	stacks->next_id = 1;
 }
 
-/**
- * trace_user_stacks_destroy - free all stacks
- * @stacks: without users that add or print
- */
-void trace_user_stacks_destroy(struct trace_user_stacks *stacks)
+static void free_stacks(struct trace_user_stacks *stacks)
 {
 	struct user_stack *stack;
 	unsigned long id;
@@ -222,5 +219,52 @@ void trace_user_stacks_destroy(struct trace_user_stacks *stacks)
 	xa_for_each(&stacks->by_id, id, stack)
 		kfree(stack);
 	xa_destroy(&stacks->by_id);
+}
+
+static bool is_counted(const struct trace_event_file *file)
+{
+	const struct event_trigger_data *data;
+
+	list_for_each_entry(data, &file->triggers, list) {
+		if (data->cmd_ops->trigger_type == ETT_EVENT_HIST)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * trace_user_stacks_renew - start with no stacks again, unless a histogram has some
+ * @file: an event that is about to get a hist trigger
+ *
+ * A histogram needs its stacks as long as it can be read, also when the buffer is reset.  The
+ * next one does not.  Without this, a trace array that was full once would never count a new
+ * stack again.  Numbers are not used again: a stack that is being delivered meanwhile may be
+ * counted as one of the others, but not as another one.
+ *
+ * Context: task, under event_mutex, as trace_user_stack_show().
+ */
+void trace_user_stacks_renew(const struct trace_event_file *file)
+{
+	struct trace_user_unwind *unwind = file->tr->user_unwind;
+	struct trace_user_stacks *stacks;
+
+	lockdep_assert_held(&event_mutex);
+
+	if (!unwind || file != file->tr->user_unwind_file || is_counted(file))
+		return;
+	stacks = &unwind->stacks;
+	guard(mutex)(&stacks->lock);
+	free_stacks(stacks);
+	hash_init(stacks->by_hash);
+	stacks->nr_frames = 0;
+}
+
+/**
+ * trace_user_stacks_destroy - free all stacks
+ * @stacks: without users that add or print
+ */
+void trace_user_stacks_destroy(struct trace_user_stacks *stacks)
+{
+	free_stacks(stacks);
 	mutex_destroy(&stacks->lock);
 }

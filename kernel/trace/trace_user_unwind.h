@@ -207,6 +207,7 @@ void trace_user_stacks_destroy(struct trace_user_stacks *stacks);
 u32 trace_user_stack_id(struct trace_user_stacks *stacks,
 			const struct trace_user_frame *frames, unsigned int nr);
 void trace_user_stack_show(struct seq_file *m, struct trace_array *tr, u32 id);
+void trace_user_stacks_renew(const struct trace_event_file *file);
 bool trace_user_stack_is_field(const struct trace_event_call *call,
 			       const char *name);
 
@@ -230,6 +231,7 @@ static inline bool trace_user_stack_is_field(const struct trace_event_call *call
 
 static inline void trace_user_stack_show(struct seq_file *m,
 					 struct trace_array *tr, u32 id) { }
+static inline void trace_user_stacks_renew(const struct trace_event_file *file) { }
 static inline void trace_user_unwind(struct trace_array *tr,
 				     struct trace_buffer *buffer,
 				     unsigned int trace_ctx) { }

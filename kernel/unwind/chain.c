@@ -147,10 +147,12 @@ static __always_inline bool take_node(struct unwind_chain_reader *reader)
 /**
  * struct heads - the innermost frames of a thread, one for each interpreter that it runs
  * @nr: number of frames
+ * @cut: there may be more: for lack of room, or because a list could not be read to its end
  * @frame: their addresses
  */
 struct heads {
 	unsigned int	nr;
+	bool		cut;
 	unsigned long	frame[UNWIND_CHAIN_MAX];
 };
 
@@ -158,6 +160,8 @@ static void add_head(struct heads *heads, unsigned long frame)
 {
 	if (frame && heads->nr < ARRAY_SIZE(heads->frame))
 		heads->frame[heads->nr++] = frame;
+	else
+		heads->cut |= !!frame;
 }
 
 /* Search the list of threads from @node on for the current task; without it, @frame stays 0 */
@@ -188,6 +192,8 @@ static void find_thread(struct unwind_chain_reader *reader, const struct unwind_
 
 	if (read_all(reader, step_threads(reader, attr, threads, self, &node, &frame)))
 		add_head(heads, frame);
+	else
+		heads->cut = true;
 }
 
 static void find_heads(struct unwind_chain_reader *reader, const struct unwind_chain_attr *attr,
@@ -209,10 +215,13 @@ static void find_heads(struct unwind_chain_reader *reader, const struct unwind_c
 		find_thread(reader, attr, node, heads);
 		return;
 	}
-	while (node && take_node(reader)) {
-		if (!read_all(reader, get_word(reader, node + groups->first, &first)) ||
-		    !read_all(reader, get_word(reader, node + groups->next, &node)))
+	while (node) {
+		if (!take_node(reader) ||
+		    !read_all(reader, get_word(reader, node + groups->first, &first)) ||
+		    !read_all(reader, get_word(reader, node + groups->next, &node))) {
+			heads->cut = true;
 			return;
+		}
 		find_thread(reader, attr, first, heads);
 	}
 }
@@ -398,7 +407,8 @@ static __always_inline bool step_frame(struct unwind_chain_reader *reader,
 		set_place(stack, at->first,
 			  unwind_walk_place(&natives->places, unwind_arch_untag(at->frame)));
 		at->first = stack->nr;
-		return stack->nr < UNWIND_CHAIN_FRAMES;
+		/* If there is no more room, it is enough to know whether there is another frame */
+		return stack->nr < UNWIND_CHAIN_FRAMES || !stack->cut;
 	}
 	if (!read_function(reader, attr, at->frame, node))
 		return false;
@@ -470,6 +480,7 @@ static void add_chain(struct unwind_chain_reader *reader, struct unwind_chain_st
 	natives->attr = attr;
 	natives->base = found->base;
 	find_heads(reader, attr, head_of(found), &heads);
+	stack->cut |= heads.cut;
 	for (i = 0; i < heads.nr; i++)
 		stack->cut |= !add_frames(reader, stack, heads.frame[i], natives);
 }

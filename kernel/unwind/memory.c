@@ -18,6 +18,7 @@
 #include <linux/pagemap.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/shmem_fs.h>
 #include <linux/sprintf.h>
 #include <linux/string.h>
@@ -193,58 +194,6 @@ static bool is_cached(struct vm_area_struct *vma, unsigned long addr)
 	return cached;
 }
 
-/**
- * unwind_may_wait_for - may the current task wait until its memory is resident?
- * @addr: its address
- * @beside: as for unwind_may_fault_in()
- *
- * A stack may have to come from swap.  But nothing is read from a file, and no page of a
- * file is allocated.
- *
- * Context: task; may sleep; without the mmap lock.
- * Return: whether it may.
- */
-bool unwind_may_wait_for(unsigned long addr, unsigned long beside)
-{
-	struct mm_struct *mm = current->mm;
-	struct vm_area_struct *vma;
-	bool may;
-
-	if (mmap_read_lock_killable(mm))
-		return false;
-	vma = vma_lookup(mm, addr);
-	may = vma && may_fault(vma) && (!beside || vma == vma_lookup(mm, beside)) &&
-	      (is_anonymous(vma) || is_cached(vma, addr));
-	mmap_read_unlock(mm);
-	return may;
-}
-
-/**
- * unwind_bring_in - bring in some memory of the current task
- * @addr: its address
- * @size: its size, less than a page; it may cross the end of its page
- * @beside: as for unwind_may_wait_for()
- *
- * Context: task; may sleep; without the mmap lock.
- * Return: whether it was brought in.
- */
-bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside)
-{
-	size_t left;
-
-	if (!unwind_may_wait_for(addr, beside) ||
-	    !unwind_may_wait_for(addr + size - 1, beside))
-		return false;
-	unwind_arch_tags_off();
-	left = fault_in_readable((const char __user *)addr, size);
-	unwind_arch_tags_on();
-	return !left;
-}
-
-/* Limits of the mappings and pages of files that a table may span: each frame may check them */
-#define MAX_STRETCH	64
-#define MAX_PAGES	4096
-
 static bool is_resident(unsigned long addr)
 {
 	char byte;
@@ -255,6 +204,67 @@ static bool is_resident(unsigned long addr)
 	unwind_arch_tags_on();
 	return !ret;
 }
+
+/*
+ * May the current task wait until this page is resident?  A stack may have to come from swap.
+ * But nothing is read from a file, and no page of a file is allocated.
+ */
+static bool may_wait_for(struct vm_area_struct *vma, unsigned long addr, unsigned long beside)
+{
+	return vma && may_fault(vma) && (!beside || vma == vma_lookup(vma->vm_mm, beside)) &&
+	       (is_anonymous(vma) || is_cached(vma, addr));
+}
+
+/*
+ * Bring in a page.  The lock is held from the check to the fault: another thread could map
+ * something else there, for which the task must not wait.  If the fault has to wait, it drops
+ * the lock, and all is checked again.
+ */
+static bool bring_in_page(unsigned long addr, unsigned long beside)
+{
+	unsigned int flags = FAULT_FLAG_ALLOW_RETRY | FAULT_FLAG_KILLABLE;
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	vm_fault_t fault;
+
+	do {
+		if (mmap_read_lock_killable(mm))
+			return false;
+		vma = vma_lookup(mm, addr);
+		if (!may_wait_for(vma, addr, beside)) {
+			mmap_read_unlock(mm);
+			return false;
+		}
+		fault = handle_mm_fault(vma, addr, flags, NULL);
+		flags |= FAULT_FLAG_TRIED;
+		if (!(fault & (VM_FAULT_RETRY | VM_FAULT_COMPLETED)))
+			mmap_read_unlock(mm);
+	} while (fault & VM_FAULT_RETRY && !fatal_signal_pending(current));
+	return !(fault & (VM_FAULT_RETRY | VM_FAULT_ERROR));
+}
+
+/**
+ * unwind_bring_in - bring in some memory of the current task
+ * @addr: its address
+ * @size: its size, less than a page; it may cross the end of its page
+ * @beside: as for unwind_may_fault_in()
+ *
+ * Context: task; may sleep; without the mmap lock.
+ * Return: whether it was brought in.
+ */
+bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside)
+{
+	const unsigned long last = addr + size - 1;
+
+	return bring_in_page(addr, beside) &&
+	       (!((addr ^ last) & PAGE_MASK) || bring_in_page(last, beside)) &&
+	       /* It may be executable only */
+	       is_resident(addr) && is_resident(last);
+}
+
+/* Limits of the mappings and pages of files that a table may span: each frame may check them */
+#define MAX_STRETCH	64
+#define MAX_PAGES	4096
 
 /*
  * Can all of this be read without waiting for a disk or a server?  Swap may be waited for, and

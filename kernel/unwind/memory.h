@@ -27,7 +27,6 @@ static inline bool unwind_is_vdso(const struct vm_area_struct *vma)
 struct file *unwind_text_file(const struct vm_area_struct *vma, u64 *origin);
 int unwind_may_fault_in(unsigned long addr, unsigned long beside, bool locked);
 int unwind_other_stack(unsigned long addr, unsigned long sp, unsigned long *end, bool locked);
-bool unwind_may_wait_for(unsigned long addr, unsigned long beside);
 bool unwind_bring_in(unsigned long addr, size_t size, unsigned long beside);
 bool unwind_may_read(unsigned long start, unsigned long size);
 u64 unwind_text_name(unsigned long ip, char *name, size_t size);

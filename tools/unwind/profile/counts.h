@@ -84,7 +84,7 @@ extern struct totals totals;
 /* Once, before all others */
 void set_bound(unsigned int max_stacks);
 
-/* Text of other programs: what is not UTF-8, or controls how others are shown, becomes "?" */
+/* Text of other programs: bytes that are not UTF-8, or control other text, become "?" */
 unsigned int add_string(const char *text, size_t size);
 const char *string(unsigned int number);
 unsigned int nr_strings(void);

@@ -2,9 +2,9 @@
 /*
  * Read an ELF file in a sandbox, see elf_file.h.
  *
- * A file has one table of all its symbols at most, and one of those that others link against.
- * Names are not copied one by one, because a file may have a long one for many symbols: the
- * text is that of the file's sections.
+ * A file has at most one table of all its symbols, and one of the symbols that others link
+ * against. Names are not copied one by one, because a file may have a long one for many
+ * symbols: the text has whole sections of the file.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an ELF file says about its addresses
+ * Segments and symbols of an ELF file
  *
  * Any user can make a file that libelf needs all memory for, or a file system that does not
  * answer. So a file is read by a process that can do nothing else, with a bound on its memory
@@ -29,7 +29,7 @@ struct elf_head {
 	/* 0 if there is none */
 	unsigned int		id_size;
 	unsigned char		id[64];
-	/* Has it all symbols, or only those that other files link against? */
+	/* Has it all symbols, or only the ones that other files link against? */
 	unsigned int		is_full;
 	unsigned int		unused;
 };

@@ -42,7 +42,7 @@ void close_process(struct process *process);
 
 const struct file *file(unsigned int number);
 unsigned int nr_files(void);
-/* Frames in more files than there is room for */
+/* Frames whose file found no room */
 unsigned long long dropped_files(void);
 /* The last part of the path; or "build-id" and its first bytes */
 const char *file_name(const struct file *file);

@@ -19,7 +19,7 @@ struct image {
 	const struct file	*file;
 	struct elf_head		head;
 	struct symbols		symbols;
-	/* What was read, with the symbols; or NULL */
+	/* The result of reading, with the symbols; or NULL */
 	void			*mapped;
 	size_t			size;
 	/* The file's count when it was read */

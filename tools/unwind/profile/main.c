@@ -151,7 +151,7 @@ static void report_losses(void)
 		warnx("beyond the bound: %llu samples, stacks of %llu samples (--max-stacks)",
 		      totals.dropped_samples, totals.dropped_stacks);
 	if (totals.dropped_locations || dropped_files())
-		warnx("beyond the bound: %llu frames or names (--max-stacks), %llu frames for their file",
+		warnx("beyond the bound: %llu frames or names (--max-stacks), %llu files",
 		      totals.dropped_locations, dropped_files());
 	if (unread_files)
 		warnx("files that could not be read for symbols: %u", unread_files);
@@ -173,7 +173,7 @@ static void open_output(void)
 
 	out = stdout;
 	if (options.out) {
-		/* What the system does is not for everybody */
+		/* A profile of the system is not for everybody */
 		fd = open(options.out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 		out = fd < 0 ? NULL : fdopen(fd, "w");
 	}

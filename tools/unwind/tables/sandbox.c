@@ -272,7 +272,7 @@ int sandbox_enter(int in, int out, pid_t parent)
  * that was killed. Nobody waits for such a process: it is looked at again later.
  */
 #define GIVEN_UP_MAX	64
-/* What is left to do for a process that was killed, in milliseconds */
+/* The time in which a process that was killed ends, in milliseconds */
 #define END_MS		1000
 
 static pid_t given_up[GIVEN_UP_MAX];

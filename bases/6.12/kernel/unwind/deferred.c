@@ -380,7 +380,7 @@ static void clear_cache(struct unwind_cache *cache)
 		unwind_chain_clear_notes(notes);
 }
 
-/* The entry ends: a task that is not in the kernel has no buffer */
+/* The entry ends: a task that is not in the kernel, or exits, has no buffer */
 static void put_cache(struct unwind_task_info *info)
 {
 	struct unwind_cache *cache = info->cache;
@@ -707,7 +707,7 @@ void unwind_deferred_task_exit(struct task_struct *task)
 	WARN_ON_ONCE(task != current);
 	close_entry(&task->unwind_info, UNWIND_SELF_EXITED);
 	/* The exited task may stay for long, until its parent waits for it */
-	free_notes(task->unwind_info.cache);
+	put_cache(&task->unwind_info);
 }
 
 /**

@@ -189,6 +189,11 @@ unsigned int copy_spares(bool forget)
 	return nr;
 }
 
+void copy_leave_spare(void)
+{
+	*this_cpu_ptr(&unwind_spare) = alloc_cache(max_entries(), false, false);
+}
+
 u64 copy_max_count(void)
 {
 	return BIT_ULL(64 - COOKIE_CPU_BITS);

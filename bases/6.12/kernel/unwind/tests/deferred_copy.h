@@ -54,6 +54,9 @@ void copy_set_count(unsigned int cpu, unsigned long count);
 /* The number of CPUs with a spare buffer; @forget: leave none */
 unsigned int copy_spares(bool forget);
 
+/* Another task leaves its buffer on this CPU, from where the model's task has taken one */
+void copy_leave_spare(void);
+
 /* The number of cookies that a CPU can make until they repeat */
 u64 copy_max_count(void);
 

@@ -234,5 +234,7 @@ void model_check_dead(void)
 	model_check_served();
 	model_expect(!model.work && !(requests & UNWIND_PENDING), "dies with work to do");
 	model_expect(requests & UNWIND_CLOSED, "dies open");
+	model_expect(!info->cache && hweight_long(model.allocated) == copy_spares(false),
+		     "dies with a buffer");
 	model_expect(!model.rcu.depth && !model.srcu.depth, "dies in a read section");
 }

@@ -165,6 +165,16 @@ static void exit_pending(void)
 	model_ask(B);
 }
 
+/* The CPU keeps one buffer, so the task's own is freed: in all other runs it is kept */
+static void exit_after_other(void)
+{
+	model_ask(A);
+	model_task_work_run();
+	copy_leave_spare();
+	MODEL_STEP("two buffers");
+	model_exit();
+}
+
 static void exit_idle(void)
 {
 	model_exit();
@@ -280,6 +290,7 @@ static const struct model_scenario scenarios[] = {
 	{ "exec", exec, .kinds = { NMI, NMI } },
 	{ "exec without", exec_idle, .kinds = { NESTED } },
 	{ "exit with a request", exit_pending, .kinds = { NESTED, NMI } },
+	{ "exit after another task", exit_after_other, .kinds = { NESTED } },
 	{ "exit without", exit_idle, .kinds = { NESTED, NESTED } },
 	{ "exec, then exit", exec_and_exit, .kinds = { NESTED, NMI } },
 	{ "no memory", work_in_the_middle, .kinds = { NESTED }, .no_memory = true },

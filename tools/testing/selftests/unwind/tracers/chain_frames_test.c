@@ -587,6 +587,73 @@ TEST_F(stack, more_frames_than_the_limit_are_cut)
 	EXPECT_EQ((uintptr_t)&lang_functions[2999 % 3], found[0].function);
 }
 
+static struct lang_frame many_frames[FRAMES_MAX];
+
+static noinline void native_many(void)
+{
+	lang_return_addresses[lang_nr_calls++] = (unsigned long)__builtin_return_address(0);
+	lang_eval(many_frames, FRAMES_MAX, lang_native_sample);
+	asm volatile("");
+}
+
+/* Only another frame shows that there are more */
+TEST_F(stack, as_many_frames_as_the_limit_are_all)
+{
+	const struct runtime_frame *found;
+	unsigned int i;
+
+	for (i = 0; i < FRAMES_MAX; i++)
+		many_frames[i].function = &lang_functions[i % 3];
+	ASSERT_EQ(0, lang_add(&self->attr));
+	native_many();
+	found = read_frames(self, FRAMES_MAX);
+	ASSERT_NE(NULL, found);
+	EXPECT_FALSE(is_cut(self));
+	EXPECT_EQ(lang_return_addresses[1], address_at(self, found[FRAMES_MAX - 1].place));
+	records_free(&self->recs);
+
+	/* Executed by another native frame */
+	lang_nr_calls = 0;
+	lang_eval(LANG_OUTER, 1, native_many);
+	found = read_frames(self, FRAMES_MAX);
+	ASSERT_NE(NULL, found);
+	EXPECT_TRUE(is_cut(self));
+	EXPECT_EQ(lang_return_addresses[1], address_at(self, found[FRAMES_MAX - 1].place));
+}
+
+/* The thread may have more frames in a group that is not found */
+TEST_F(stack, group_that_cannot_be_read_cuts_the_chain)
+{
+	ASSERT_EQ(0, lang_add(&self->attr));
+	lang_group.next = (void *)8;
+	lang_eval(LANG_OUTER, 1, lang_native_sample);
+	ASSERT_NE(NULL, read_frames(self, 1));
+	EXPECT_TRUE(is_cut(self));
+}
+
+TEST_F(stack, thread_in_more_groups_than_the_limit_is_cut)
+{
+	struct lang_group groups[UNWIND_CHAIN_MAX + 1];
+	unsigned int i;
+
+	ASSERT_EQ(0, lang_add(&self->attr));
+	for (i = 0; i < ARRAY_SIZE(groups); i++)
+		groups[i] = (struct lang_group){
+			.next = i < UNWIND_CHAIN_MAX ? &groups[i + 1] : NULL,
+			.threads = &lang_own,
+		};
+	lang_runtime.groups = &groups[1];
+	lang_eval(LANG_OUTER, 1, lang_native_sample);
+	ASSERT_NE(NULL, read_frames(self, UNWIND_CHAIN_MAX));
+	EXPECT_FALSE(is_cut(self));
+	records_free(&self->recs);
+
+	lang_runtime.groups = &groups[0];
+	lang_eval(LANG_OUTER, 1, lang_native_sample);
+	ASSERT_NE(NULL, read_frames(self, UNWIND_CHAIN_MAX));
+	EXPECT_TRUE(is_cut(self));
+}
+
 TEST_F(stack, loop_of_threads_ends)
 {
 	ASSERT_EQ(0, lang_add(&self->attr));
@@ -893,6 +960,54 @@ TEST_F(stack, lists_that_change_make_no_wrong_frames)
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	EXPECT_LE(ROUNDS / 2, with_frames);
+}
+
+/* The memory at a frame's address changes while the frame is read */
+static void *hole;
+static int hole_fd;
+
+static void *remap(void *unused)
+{
+	const int prot = PROT_READ | PROT_WRITE;
+
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		mmap(hole, getpagesize(), prot, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		mmap(hole, getpagesize(), prot, MAP_FIXED | MAP_SHARED, hole_fd, 0);
+	}
+	return unused;
+}
+
+/* Memory is brought in, and no file that another thread maps in its place just then */
+TEST_F_TIMEOUT(stack, hole_that_is_mapped_meanwhile_gets_no_page, 180)
+{
+	pthread_t thread;
+	unsigned int i;
+	struct stat st;
+
+	hole_fd = memfd_create("frames", MFD_CLOEXEC);
+	ASSERT_LE(0, hole_fd);
+	ASSERT_EQ(0, ftruncate(hole_fd, getpagesize()));
+	hole = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED, hole_fd, 0);
+	ASSERT_NE(MAP_FAILED, hole);
+	ASSERT_EQ(0, lang_add(&self->attr));
+	LANG_LEAF->caller = hole;
+	lang_own.frame = LANG_LEAF;
+	stop = false;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, remap, NULL));
+	/* With two CPUs, one of some thousand rounds has hit it */
+	for (i = 0; i < 20000; i++) {
+		lang_nr_calls = 0;
+		lang_native_sample();
+		ASSERT_EQ(0, records_read(&self->recs, &self->ring));
+		records_free(&self->recs);
+		ASSERT_EQ(0, fstat(hole_fd, &st));
+		if (st.st_blocks)
+			break;
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, st.st_blocks)
+		TH_LOG("round %u", i);
 }
 
 TEST_HARNESS_MAIN

@@ -905,6 +905,77 @@ TEST_F(trigger, hist_counts_stacks)
 }
 
 /*
+ * Each path is another stack: its bits say which return addresses are there, at least 16 of them
+ * in the innermost frames
+ */
+#define PATH_BITS	16
+#define PATH_DEPTH	128
+
+static void walk_path(unsigned int path, unsigned int depth);
+
+static void turn(unsigned int path, unsigned int depth)
+{
+	walk_path(path, depth);
+	asm volatile("");
+}
+
+static void walk_path(unsigned int path, unsigned int depth)
+{
+	if (!depth)
+		syscall(SYS_getppid);
+	else if (path >> depth % PATH_BITS & 1)
+		turn(path, depth - 1);
+	else
+		walk_path(path, depth - 1);
+	asm volatile("");
+}
+
+/* Have stacks been counted for which there is no room?  NULL if the histogram cannot be read */
+static const char *others(struct _test_data_trigger *data)
+{
+	free(data->text);
+	data->text = ftrace_get(&data->ft, STACK_HIST);
+	return data->text ? strstr(data->text, "[other stacks]") ?: "" : NULL;
+}
+
+/* An instance whose stacks were too many once */
+TEST_F_TIMEOUT(trigger, next_hist_has_room_for_new_stacks, 180)
+{
+	const char *found = "";
+	unsigned int path = 0;
+
+	ASSERT_EQ(0, ftrace_set(&self->ft, STACK_TRIGGER,
+				"hist:keys=stack.userstack if stack == 0"));
+	ASSERT_EQ(0, ftrace_set(&self->ft, TRIGGER, trigger("userstacktrace")));
+	while (!*found && path < 1 << PATH_BITS) {
+		walk_path(path++, PATH_DEPTH);
+		if (path % 256)
+			continue;
+		found = others(self);
+		ASSERT_NE(NULL, found);
+	}
+	ASSERT_STRNE("", found);
+
+	/* To open the file removes the trigger before */
+	ASSERT_EQ(0, ftrace_set(&self->ft, STACK_TRIGGER, "hist:keys=stack.userstack"));
+	walk_path(path, PATH_DEPTH);
+	found = others(self);
+	ASSERT_NE(NULL, found);
+	EXPECT_STREQ("", found);
+	EXPECT_NE(NULL, strstr(self->text, "Hits: 1\n"))
+		TH_LOG("%s", self->text);
+}
+
+/* The numbers of stacks are an instance's own, and go with it */
+TEST_F(trigger, hist_with_a_name_is_of_one_instance)
+{
+	static const char command[] = "hist:name=unwind_stacks:keys=stack.userstack";
+
+	ASSERT_EQ(0, ftrace_set(&self->ft, STACK_TRIGGER, command));
+	EXPECT_EQ(-EINVAL, ftrace_set(&self->other, STACK_TRIGGER, command));
+}
+
+/*
  * Instances are removed while stacks are requested and delivered. A trigger requests
  * them, and nobody removes it first: so the data that the callbacks use is freed as well.
  */

@@ -192,7 +192,7 @@ TEST(text_is_printable_utf_8)
 		{ "\355\240\200", "???" },
 		{ "\364\220\200\200", "????" },
 		{ "\302\233", "??" },
-		/* What follows would be shown from the right, or on another line */
+		/* The rest would be shown from the right, or on another line */
 		{ "a\342\200\256b", "a???b" },
 		{ "a\342\200\250b", "a???b" },
 		{ "a\341\201\246b", "a\341\201\246b" },

@@ -791,7 +791,7 @@ TEST_F_TIMEOUT(profiler, pprof_has_time_asleep, 120)
  * Files that a user has made
  */
 
-#define BOMB_NAME	(1UL << 20)
+#define BOMB_NAME	0x100000UL
 #define BOMB_SYMBOLS	8192
 
 /* Append a table whose symbols all have one name: their names are 8 GiB */
@@ -800,6 +800,7 @@ static bool add_bomb(const char *path)
 	static Elf64_Sym symbols[BOMB_SYMBOLS];
 	char *names = malloc(BOMB_NAME);
 	Elf64_Shdr headers[3] = {};
+	Elf64_Sym symbol = {};
 	Elf64_Ehdr ehdr;
 	unsigned int i;
 	off_t end;
@@ -813,18 +814,21 @@ static bool add_bomb(const char *path)
 	memset(names, 'n', BOMB_NAME);
 	names[0] = 0;
 	names[BOMB_NAME - 1] = 0;
+	symbol.st_name = 1;
+	symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+	symbol.st_shndx = 1;
+	symbol.st_value = ehdr.e_entry & -4096;
+	symbol.st_size = 1 << 20;
 	for (i = 0; i < BOMB_SYMBOLS; i++)
-		symbols[i] = (Elf64_Sym){
-			.st_name = 1, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-			.st_shndx = 1, .st_value = ehdr.e_entry & -4096, .st_size = 1 << 20,
-		};
-	headers[1] = (Elf64_Shdr){
-		.sh_type = SHT_SYMTAB, .sh_link = 2, .sh_offset = end,
-		.sh_size = sizeof(symbols), .sh_entsize = sizeof(*symbols),
-	};
-	headers[2] = (Elf64_Shdr){
-		.sh_type = SHT_STRTAB, .sh_offset = end + sizeof(symbols), .sh_size = BOMB_NAME,
-	};
+		symbols[i] = symbol;
+	headers[1].sh_type = SHT_SYMTAB;
+	headers[1].sh_link = 2;
+	headers[1].sh_offset = end;
+	headers[1].sh_size = sizeof(symbols);
+	headers[1].sh_entsize = sizeof(*symbols);
+	headers[2].sh_type = SHT_STRTAB;
+	headers[2].sh_offset = end + sizeof(symbols);
+	headers[2].sh_size = BOMB_NAME;
 	ehdr.e_shoff = headers[2].sh_offset + BOMB_NAME;
 	ehdr.e_shnum = 3;
 	ehdr.e_shstrndx = 0;
@@ -858,10 +862,10 @@ TEST_F_TIMEOUT(profiler, names_are_those_of_roots_file, 120)
 {
 	struct folded folded;
 
-	ASSERT_EQ(0, exit_status("chmod 755 $DIR && sed s/spins/trick/g profiled >$DIR/forged &&"
-				 "chmod 755 $DIR/forged && chown 65534 $DIR/forged"));
-	ASSERT_EQ(0, exit_status(PROFILER "-F 999 -o $OUT sh -c '"
-				 "setpriv --reuid 65534 $DIR/forged; ./profiled' 2>$ERR"));
+	ASSERT_EQ(0, exit_status("sed s/spins/trick/g profiled >$DIR/forged"));
+	ASSERT_EQ(0, exit_status("chmod 755 $DIR $DIR/forged && chown 65534 $DIR/forged"));
+	setenv("BOTH", "setpriv --reuid 65534 $DIR/forged; ./profiled", 1);
+	ASSERT_EQ(0, exit_status(PROFILER "-F 999 -o $OUT " SHELL "\"$BOTH\" 2>$ERR"));
 	EXPECT_LT(0, weight_of("forged;_start;outer;"));
 	EXPECT_FALSE(has("OUT", "trick"));
 	folded = read_folded(STACK "spins");
