@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -24,6 +25,10 @@
 /* The time for one file; it gets shorter with each file that has taken all of it */
 #define FIRST_MS	10000
 #define LEAST_MS	100
+/* For its build-id alone */
+#define CHECK_MS	1000
+/* Users' files that take long: no more of them is read then */
+#define LATE_MAX	32
 
 unsigned int unread_files;
 
@@ -126,7 +131,7 @@ static bool write_all(const void *bytes, size_t size)
 }
 
 /* In the sandbox: given a descriptor, libelf would make system calls that it does not allow */
-static bool read_and_write(void)
+static bool read_and_write(bool all)
 {
 	const off_t size = lseek(SANDBOX_IN, 0, SEEK_END);
 	void *bytes = size > 0 ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, SANDBOX_IN, 0) :
@@ -139,7 +144,8 @@ static bool read_and_write(void)
 	elf = bytes == MAP_FAILED ? NULL : elf_memory(bytes, size);
 	if (elf) {
 		read_segments(&head, elf);
-		read_tables(&head, &symbols, elf);
+		if (all)
+			read_tables(&head, &symbols, elf);
 	}
 	return write_all(&head, sizeof(head)) &&
 	       write_all(symbols.symbol, symbols.nr * sizeof(*symbols.symbol)) &&
@@ -154,7 +160,7 @@ static void ignore_signals(void)
 	signal(SIGHUP, SIG_IGN);
 }
 
-static _Noreturn void read_in_sandbox(int fd, int out, pid_t parent)
+static _Noreturn void read_in_sandbox(int fd, int out, pid_t parent, bool all)
 {
 	const struct rlimit limit = { RESULT_MAX, RESULT_MAX };
 	char path[64];
@@ -171,31 +177,61 @@ static _Noreturn void read_in_sandbox(int fd, int out, pid_t parent)
 	in = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (in < 0 || setrlimit(RLIMIT_FSIZE, &limit) || sandbox_enter(in, SANDBOX_OUT, parent))
 		_exit(2);
-	_exit(!read_and_write());
+	_exit(!read_and_write(all));
 }
 
-static bool read_into(int fd, int out)
+static bool read_into(int fd, int out, bool is_roots, bool all)
 {
-	static int ms = FIRST_MS;
-	pid_t parent = getpid(), pid = fork();
-	int error;
+	/* Of users' files, and of root's */
+	static int times[2] = { FIRST_MS, FIRST_MS };
+	static unsigned int late;
+	int error, *ms = &times[is_roots];
+	pid_t parent = getpid(), pid;
 
+	/* One whose process cannot be killed takes a second more */
+	if (!is_roots && late >= LATE_MAX)
+		return false;
+	pid = fork();
 	if (!pid)
-		read_in_sandbox(fd, out, parent);
-	error = pid < 0 ? -errno : sandbox_wait(pid, ms);
-	if (error == -ETIMEDOUT && ms / 2 >= LEAST_MS)
-		ms /= 2;
+		read_in_sandbox(fd, out, parent, all);
+	error = pid < 0 ? -errno : sandbox_wait(pid, all ? *ms : MIN(*ms, CHECK_MS));
+	if (error == -ETIMEDOUT) {
+		late += !is_roots;
+		if (*ms / 2 >= LEAST_MS)
+			*ms /= 2;
+	}
 	return !error;
 }
 
-int read_elf(int fd)
+static int read_some(int fd, bool is_roots, bool all)
 {
 	int out = memfd_create("elf", MFD_CLOEXEC);
 
-	if (out >= 0 && read_into(fd, out))
+	if (out >= 0 && read_into(fd, out, is_roots, all))
 		return out;
-	unread_files++;
 	if (out >= 0)
 		close(out);
 	return -1;
+}
+
+int read_elf(int fd, bool is_roots)
+{
+	int out = read_some(fd, is_roots, true);
+
+	unread_files += out < 0;
+	return out;
+}
+
+bool has_build_id(int fd, const unsigned char *id, size_t size)
+{
+	int out = read_some(fd, true, false);
+	struct elf_head head;
+	bool has;
+
+	if (out < 0)
+		return false;
+	has = pread(out, &head, sizeof(head), 0) == sizeof(head) && head.id_size &&
+	      head.id_size <= sizeof(head.id) && !memcmp(head.id, id, MIN(head.id_size, size));
+	close(out);
+	return has;
 }

@@ -11,6 +11,7 @@
 #define UNWIND_PROFILE_ELF_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define SEGMENTS	16
 
@@ -36,9 +37,12 @@ struct elf_head {
 
 /*
  * Read a file, whose descriptor needs only be O_PATH. The result is a descriptor, or -1 if the
- * file cannot be opened, is too large, or takes too long.
+ * file cannot be opened, is too large, or takes too long. Users' files that take long leave
+ * root's their time.
  */
-int read_elf(int fd);
+int read_elf(int fd, bool is_roots);
+/* Has a file of root's this build-id? The kernel has not said how long it is */
+bool has_build_id(int fd, const unsigned char *id, size_t size);
 
 /* Files that were not read */
 extern unsigned int unread_files;

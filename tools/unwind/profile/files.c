@@ -9,12 +9,15 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "elf_file.h"
 #include "files.h"
 #include "table.h"
 
@@ -95,21 +98,75 @@ void close_process(struct process *process)
 	process->maps = 0;
 }
 
-/* Find a file that can be read; its server is not asked */
-static int find_place(const char *path, bool *is_roots)
+/* Mounts that a process may have; beyond that, a file is nobody's */
+#define MOUNTS_MAX	4096
+
+/*
+ * Are files of root there from root? Users can have images and servers of files mounted, in
+ * which any file belongs to root, but none of these mounts gives its rights.
+ */
+static bool is_trusted(const struct process *process, unsigned long long mount)
 {
+	char path[64], options[256], *line = NULL;
+	unsigned long long id;
+	bool trusted = false;
+	unsigned int i;
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/mountinfo", process->pid);
+	file = fopen(path, "re");
+	options[0] = ',';
+	for (i = 0; file && i < MOUNTS_MAX && getline(&line, &size, file) > 0; i++) {
+		/* Both numbers, device, root, mount point, options */
+		if (sscanf(line, "%llu %*u %*s %*s %*s %253s", &id, options + 1) != 2 ||
+		    id != mount)
+			continue;
+		strcat(options, ",");
+		trusted = !strstr(options, ",nosuid,");
+		break;
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return trusted;
+}
+
+/* Find a file that can be read; its server is not asked */
+static int find_place(const struct process *process, const char *path, bool *is_roots)
+{
+	const unsigned int want = STATX_TYPE | STATX_UID | STATX_MNT_ID;
 	int fd = open(path, O_PATH | O_CLOEXEC);
 	struct statx stat;
 
 	if (fd < 0)
 		return -1;
-	if (!statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_UID, &stat) &&
+	if (!statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, want, &stat) &&
 	    S_ISREG(stat.stx_mode)) {
-		*is_roots = !stat.stx_uid;
+		*is_roots = !stat.stx_uid && is_trusted(process, stat.stx_mnt_id);
 		return fd;
 	}
 	close(fd);
 	return -1;
+}
+
+/*
+ * Is it the file that was mapped there? The process may have mapped another one of root's since,
+ * which would keep all names from the right one. It takes a process to look: not for each stack.
+ */
+#define CHECKS_PER_SECOND	50
+
+static bool is_right(const struct file *file, int fd)
+{
+	static unsigned int nr;
+	static time_t second;
+	const time_t now = time(NULL);
+
+	if (now != second)
+		nr = 0;
+	second = now;
+	return !file->has_id ||
+	       (nr++ < CHECKS_PER_SECOND && has_build_id(fd, file->id, sizeof(file->id)));
 }
 
 /* Keep the file, unless it would take the place of one that is as good */
@@ -122,7 +179,8 @@ static void keep_file(struct file *file, const struct process *process,
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", process->pid,
 		 mapping->query.vma_start, mapping->query.vma_end);
-	fd = find_place(path, &is_roots);
+	fd = find_place(process, path, &is_roots);
+	is_roots = is_roots && is_right(file, fd);
 	if (file->path != NO_STRING && !is_roots) {
 		if (fd >= 0)
 			close(fd);
@@ -148,7 +206,7 @@ static void locate_by_id(struct process *process, unsigned long long ip,
 	number = add_file(&identity);
 	if (number < 0)
 		return;
-	/* Has another one been mapped there since?  read_image() looks */
+	/* If another one of a user's has been mapped there since, read_image() finds that */
 	if (!files[number].is_roots && find_mapping(process, ip, &mapping) && mapping.query.inode)
 		keep_file(&files[number], process, &mapping);
 	location->kind = AT_FILE;

@@ -88,7 +88,7 @@ static void read_debug_file(struct image *image)
 
 	if (fd < 0)
 		return;
-	if (map_result(&debug, read_elf(fd)) && debug.symbols.nr) {
+	if (map_result(&debug, read_elf(fd, true)) && debug.symbols.nr) {
 		munmap(image->mapped, image->size);
 		image->symbols = debug.symbols;
 		image->mapped = debug.mapped;
@@ -110,7 +110,7 @@ void read_image(struct image *image, const struct file *file)
 {
 	forget_symbols(image);
 	*image = (struct image){ .file = file, .opened = file->opened };
-	if (file->fd >= 0 && map_result(image, read_elf(file->fd)))
+	if (file->fd >= 0 && map_result(image, read_elf(file->fd, file->is_roots)))
 		image->head = *(struct elf_head *)image->mapped;
 	if (is_another(&image->head, file)) {
 		/* It has none of these addresses */

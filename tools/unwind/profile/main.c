@@ -26,6 +26,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -151,7 +152,7 @@ static void report_losses(void)
 		warnx("beyond the bound: %llu samples, stacks of %llu samples (--max-stacks)",
 		      totals.dropped_samples, totals.dropped_stacks);
 	if (totals.dropped_locations || dropped_files())
-		warnx("beyond the bound: %llu frames or names (--max-stacks), %llu files",
+		warnx("beyond the bound: %llu frames or names (--max-stacks), %llu of files",
 		      totals.dropped_locations, dropped_files());
 	if (unread_files)
 		warnx("files that could not be read for symbols: %u", unread_files);
@@ -190,6 +191,8 @@ static void prepare(struct command *command)
 	init_files();
 	if (options.command && fork_command(command, options.command))
 		err(1, "cannot fork");
+	/* A process that ignores it gets no status of a child; the command still ignores it */
+	signal(SIGCHLD, SIG_DFL);
 	/* A command that has not begun ends with this program */
 	if (open_session(&options) || add_processes())
 		exit(1);

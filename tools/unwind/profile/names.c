@@ -18,6 +18,8 @@ static size_t symbols_size;
 
 struct named {
 	struct name	name;
+	/* The file's count; another file of root's may have taken its place since */
+	unsigned int	opened;
 	bool		done;
 };
 
@@ -147,6 +149,8 @@ static void find_name(struct name *name, const struct location *location)
 
 const struct name *name_of(unsigned int number)
 {
+	const struct location *at = location(number);
+	const unsigned int opened = at->kind == AT_FILE ? file(at->of)->opened : 0;
 	struct named *named;
 
 	if (number >= names_nr) {
@@ -157,8 +161,11 @@ const struct name *name_of(unsigned int number)
 		names_nr = nr;
 	}
 	named = &names[number];
-	if (!named->done)
-		find_name(&named->name, location(number));
+	if (!named->done || named->opened != opened) {
+		named->name = (struct name){};
+		find_name(&named->name, at);
+	}
+	named->opened = opened;
 	named->done = true;
 	return &named->name;
 }

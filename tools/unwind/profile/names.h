@@ -2,9 +2,10 @@
 /*
  * Names of locations
  *
- * A location is looked up once, and its name is kept. A file's symbols are read when the
- * first of its names is wanted. They are given back when too many of all files are in
- * memory: so ask for names file by file, where there is a choice.
+ * A location is looked up once, and its name is kept until another file takes the place of
+ * its file. A file's symbols are read when the first of its names is wanted. They are given
+ * back when too many of all files are in memory: so ask for names file by file, where there
+ * is a choice.
  */
 #ifndef UNWIND_PROFILE_NAMES_H
 #define UNWIND_PROFILE_NAMES_H

@@ -10,6 +10,7 @@
 #define _LINUX_UNWIND_DEFERRED_H
 
 #include <linux/errno.h>
+#include <linux/sched.h>
 #include <linux/unwind_deferred_types.h>
 #include <linux/unwind_user.h>
 
@@ -35,6 +36,17 @@ struct unwind_chain_stack *unwind_deferred_chains(void);
 void unwind_deferred_task_exit(struct task_struct *task);
 void unwind_deferred_exec(void);
 void unwind_reset_info(void);
+
+/**
+ * unwind_task_work - the current task's work is about to run, or has run
+ * @leaves: whether it runs on the way back to user space, with nothing left to do there
+ *
+ * Context: task.
+ */
+static inline void unwind_task_work(bool leaves)
+{
+	current->unwind_info.leaves = leaves;
+}
 
 #else
 
@@ -64,6 +76,7 @@ static inline struct unwind_chain_stack *unwind_deferred_chains(void)
 static inline void unwind_deferred_task_exit(struct task_struct *task) { }
 static inline void unwind_deferred_exec(void) { }
 static inline void unwind_reset_info(void) { }
+static inline void unwind_task_work(bool leaves) { }
 
 #endif /* CONFIG_UNWIND_USER */
 

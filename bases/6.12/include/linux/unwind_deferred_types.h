@@ -24,6 +24,7 @@ struct unwind_work;
  * @cache: this entry's stack, while there is one
  * @self: for a thread that finds its own frames; NULL for all others
  * @work: unwinds on the task's way back to user space
+ * @leaves: task work runs, with nothing to do after it but to return to user space
  */
 struct unwind_task_info {
 	atomic_long_t		requests;
@@ -33,6 +34,7 @@ struct unwind_task_info {
 	struct unwind_cache	*cache;
 	struct unwind_self	*self;
 	struct callback_head	work;
+	bool			leaves;
 };
 
 /**

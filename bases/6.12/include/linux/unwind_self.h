@@ -6,9 +6,7 @@
 #ifndef _LINUX_UNWIND_SELF_H
 #define _LINUX_UNWIND_SELF_H
 
-#include <linux/compiler.h>
 #include <linux/errno.h>
-#include <linux/sched.h>
 #include <linux/types.h>
 
 struct ksignal;
@@ -64,20 +62,6 @@ int unwind_self_prctl(unsigned long op, unsigned long uattr, unsigned long size,
 void unwind_self_name(struct unwind_chain_reader *reader, const struct unwind_chain_stack *stack,
 		      const struct unwind_chain_frame *frame, struct unwind_chain_name *name);
 
-void unwind_self_leave(struct unwind_self *self, bool leaves);
-
-/**
- * unwind_self_task_work - the current task's work is about to run, or has run
- * @leaves: whether it runs on the way back to user space, with nothing left to do there
- *
- * Context: task.
- */
-static inline void unwind_self_task_work(bool leaves)
-{
-	if (unlikely(current->unwind_info.self))
-		unwind_self_leave(current->unwind_info.self, leaves);
-}
-
 /* The most bytes that a signal frame takes */
 unsigned long unwind_arch_signal_size(void);
 /* Do the registers start restart_syscall(2)? */
@@ -86,8 +70,6 @@ bool unwind_arch_is_restart(const struct pt_regs *regs);
 int unwind_arch_call_handler(struct ksignal *ksig, struct pt_regs *regs);
 
 #else
-
-static inline void unwind_self_task_work(bool leaves) { }
 
 static inline int unwind_self_prctl(unsigned long op, unsigned long uattr, unsigned long size,
 				    unsigned long arg5)

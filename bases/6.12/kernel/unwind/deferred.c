@@ -60,9 +60,12 @@
 
 /*
  * Jiffies after a delivery in which requests keep its cookie, so that requests that a
- * delivery causes do not continue without end.
+ * delivery causes do not continue without end.  On the way back to user space, they keep it until
+ * the entry ends: there, such a request brings the task work back, however long it takes to
+ * handle it.
  */
 #define COOKIE_LIFE		1
+#define COOKIE_LIFE_LEAVES	MAX_JIFFY_OFFSET
 
 static struct unwind_work *unwind_clients[UNWIND_MAX_CLIENTS];
 static DEFINE_MUTEX(unwind_clients_lock);
@@ -226,7 +229,7 @@ static int queue_task_work(struct unwind_task_info *info)
  * finds itself, when the task has found them.  Requests in one entry into the kernel
  * get the same cookie, and each client gets one callback for it.  A later request gets a
  * new cookie only if the task stays in the kernel for more than a tick after its stack was
- * delivered.
+ * delivered, and was not on its way back to user space then.
  *
  * Context: any, NMI included. Takes no lock and reads no user memory.
  * Return: 0 the callback will come; 1 the client asked, or was called, before with
@@ -248,8 +251,13 @@ int unwind_deferred_request(struct unwind_work *work, u64 *cookie)
 	bit = READ_ONCE(work->bit);
 	if (bit < 0 || READ_ONCE(unwind_clients[bit]) != work)
 		return -EINVAL;
-	if (unlikely(unwind_needs_kick()) && unwind_kept_entry(info, BIT(bit), cookie))
-		return 1;
+	if (unlikely(unwind_needs_kick() || in_nmi()) && unwind_entry_ended(info)) {
+		if (unwind_kept_entry(BIT(bit), cookie))
+			return 1;
+		/* An interrupt delivers it before the program makes a step */
+		if (unlikely(unwind_self_of(info)))
+			unwind_self_stays(info->self);
+	}
 
 	ret = info_request(info, BIT(bit), cookie, &queue);
 	if (ret || !queue)
@@ -568,7 +576,8 @@ static unsigned long take_chains(struct unwind_task_info *info, unsigned long cl
 	return unlikely(unwind_self_of(info)) && unwind_self_ask(info, wanted) ? wanted : 0;
 }
 
-static void deliver(struct unwind_task_info *info)
+/* @last: the task has nothing to do after this but to return to user space */
+static void deliver(struct unwind_task_info *info, bool last)
 {
 	struct unwind_walk_notes *notes = NULL;
 	unsigned long clients, held = 0;
@@ -598,19 +607,39 @@ static void deliver(struct unwind_task_info *info)
 		call_client(info, bit, &trace, cookie);
 	if (notes)
 		unwind_chain_settle(notes);
-	WRITE_ONCE(info->expires, jiffies + COOKIE_LIFE);
+	WRITE_ONCE(info->expires, jiffies + (last ? COOKIE_LIFE_LEAVES : COOKIE_LIFE));
+}
+
+/* Will the task reclaim memory, or wait, after its work?  See resume_user_mode_work(). */
+static bool is_throttled(void)
+{
+#ifdef CONFIG_MEMCG
+	if (current->memcg_nr_pages_over_high)
+		return true;
+#endif
+#ifdef CONFIG_BLK_CGROUP
+	if (current->throttle_disk)
+		return true;
+#endif
+	return false;
 }
 
 static void unwind_deferred_work(struct callback_head *head)
 {
-	deliver(container_of(head, struct unwind_task_info, work));
+	struct unwind_task_info *info = container_of(head, struct unwind_task_info, work);
+
+	/*
+	 * Other work may take long, too: a file is closed.  Look before the stack is taken, which
+	 * may be what makes the task reclaim memory: it is delivered again for other memory only.
+	 */
+	deliver(info, info->leaves && !head->next && !is_throttled());
 }
 
 /* Deliver before the task work runs, and take it off the queue */
 static void deliver_now(struct unwind_task_info *info)
 {
 	if (task_work_cancel(current, &info->work))
-		deliver(info);
+		deliver(info, false);
 }
 
 /*
@@ -654,13 +683,16 @@ void unwind_reset_info(void)
 	unwind_keep_entry(info);
 	/* First, so that a request by an NMI from here on sets it again */
 	clear_thread_flag(TIF_UNWIND);
+	/* Before the reset, as a request after it takes this back */
+	if (unlikely(unwind_self_of(info)))
+		unwind_self_left(info->self);
 	if (!unwind_info_reset(info)) {
 		set_thread_flag(TIF_UNWIND);
+		if (unlikely(unwind_self_of(info)))
+			unwind_self_stays(info->self);
 		return;
 	}
 	put_cache(info);
-	if (unlikely(unwind_self_of(info)))
-		unwind_self_left(info->self);
 }
 
 /*

@@ -93,7 +93,8 @@ bool unwind_info_reset(struct unwind_task_info *info);
 
 /* kick.c */
 void unwind_keep_entry(const struct unwind_task_info *info);
-bool unwind_kept_entry(const struct unwind_task_info *info, unsigned long client, u64 *cookie);
+bool unwind_entry_ended(const struct unwind_task_info *info);
+bool unwind_kept_entry(unsigned long client, u64 *cookie);
 bool unwind_needs_kick(void);
 void unwind_kick(void);
 

@@ -13,9 +13,11 @@
  * Some events come each time that a task goes to user space (irq_enable), also after such an
  * interrupt.  If each raised the next one, the program would make no step.  So each CPU keeps
  * the entry that has last ended there.  Until the next one begins, requests still belong to it:
- * clients that were called get its cookie.
+ * clients that were called get its cookie.  That goes for requests in NMIs, too, for which
+ * task_work_add() raises the interrupt: a kprobe's breakpoint is like an NMI, and comes each time.
  */
 #include <linux/atomic.h>
+#include <linux/compiler.h>
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>
 #include <linux/lockdep.h>
@@ -25,6 +27,7 @@
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/unwind_deferred_types.h>
+#include <linux/unwind_stack.h>
 
 #include "deferred.h"
 
@@ -55,7 +58,7 @@ struct ended_entry {
 	u64			last_client;
 };
 
-/* Only used by its CPU, with interrupts disabled, and not by NMIs */
+/* Only used by its CPU, with interrupts disabled; NMIs read it */
 static DEFINE_PER_CPU(struct ended_entry, unwind_ended);
 
 /**
@@ -69,32 +72,55 @@ void unwind_keep_entry(const struct unwind_task_info *info)
 	struct ended_entry *ended = this_cpu_ptr(&unwind_ended);
 
 	lockdep_assert_irqs_disabled();
-	ended->task = atomic_long_read(&info->requests) & UNWIND_CLOSED ? NULL : current;
+	/* An NMI that comes in the middle finds no entry */
+	WRITE_ONCE(ended->task, NULL);
+	barrier();
 	ended->cookie = atomic64_read(&info->cookie);
 	ended->called = atomic_long_read(&info->done);
 	ended->last_client = READ_ONCE(unwind_last_client);
+	barrier();
+	if (!(atomic_long_read(&info->requests) & UNWIND_CLOSED))
+		WRITE_ONCE(ended->task, current);
 	ENTRY_NUMBER(task_pt_regs(current)) = ENTRY_ENDED;
 }
 
 /**
- * unwind_kept_entry - has a client got the stack of the entry that has just ended?
+ * unwind_entry_ended - is the current task on its last steps, after the end of its entry?
  * @info: the current task's
+ *
+ * Context: unwind_needs_kick(), or an NMI.
+ * Return: whether it is, and has no request yet.
+ */
+bool unwind_entry_ended(const struct unwind_task_info *info)
+{
+	return (int)ENTRY_NUMBER(task_pt_regs(current)) == ENTRY_ENDED &&
+	       this_cpu_read(unwind_ended.task) == current &&
+	       /*
+		* The program may make a call of this number, and this may be a task that is gone,
+		* or another program: only the name that the task has had last is its own
+		*/
+	       this_cpu_read(unwind_ended.cookie) == atomic64_read(&info->cookie) &&
+	       /* An NMI's request has begun another */
+	       !(atomic_long_read(&info->requests) & UNWIND_NAMED) &&
+	       /* An NMI has interrupted the next one before that has written the number */
+	       unwind_regs_saved();
+}
+
+/**
+ * unwind_kept_entry - has a client got the stack of the entry that has just ended?
  * @client: the client's bit
  * @cookie: then set to the stack's
  *
- * Context: unwind_needs_kick().
- * Return: whether the request needs nothing more, as the task is still on its last steps.
+ * Context: unwind_entry_ended().
+ * Return: whether the request needs nothing more.
  */
-bool unwind_kept_entry(const struct unwind_task_info *info, unsigned long client, u64 *cookie)
+bool unwind_kept_entry(unsigned long client, u64 *cookie)
 {
 	const struct ended_entry *ended = this_cpu_ptr(&unwind_ended);
 
-	if ((int)ENTRY_NUMBER(task_pt_regs(current)) != ENTRY_ENDED ||
-	    ended->task != current || !(ended->called & client) ||
+	if (!(ended->called & client) ||
 	    /* It may have got the bit of a client that was called */
-	    ended->last_client != READ_ONCE(unwind_last_client) ||
-	    /* An NMI's request has begun another */
-	    atomic_long_read(&info->requests) & UNWIND_NAMED)
+	    ended->last_client != READ_ONCE(unwind_last_client))
 		return false;
 	*cookie = ended->cookie;
 	return true;

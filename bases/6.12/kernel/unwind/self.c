@@ -90,12 +90,12 @@ struct unwind_self_place {
  * @deadline: when the answer is late, in jiffies
  * @place: place of the thread when it was asked: see is_unmoved()
  * @unmoved: it was still there when a stack was taken, in the current entry
+ * @left: the same of the entry that has ended: @place does not count any more
  * @spare: a buffer for the thread's next stack, or NULL
  * @held: the stack of the request
  * @answer: while clients are called, the answer
  * @first: the first frame of the answer in the stack
  * @seccomp: from when it opted in, see seccomp_state()
- * @leaves: the task work runs on the way back to user space
  * @task: the thread, for the timer
  * @timer: fires after @deadline
  * @work: ends a late request
@@ -108,12 +108,12 @@ struct unwind_self {
 	unsigned long			deadline;
 	struct unwind_self_place	place;
 	bool				unmoved;
+	bool				left;
 	struct unwind_cache		*spare;
 	struct unwind_held		held;
 	struct unwind_self_answer	answer;
 	unsigned int			first;
 	u32				seccomp;
-	bool				leaves;
 	struct task_struct		*task;
 	struct timer_list		timer;
 	struct callback_head		work;
@@ -258,11 +258,12 @@ static struct unwind_self_place current_place(void)
 /*
  * Has the thread executed nothing since its handler returned?  The return is a system call,
  * after which none seems to be in progress.  If each system call is sampled, the thread would
- * be asked without end.  In another entry, it is asked: it may be in a loop.
+ * be asked without end.  In another entry, it is asked: it may be in a loop.  An interrupt that a
+ * request on the last steps has raised is no other entry.
  */
 static bool is_unmoved(struct unwind_self *self, const struct unwind_self_place *now)
 {
-	if (syscall_get_nr(current, task_pt_regs(current)) != -1 ||
+	if (self->left || syscall_get_nr(current, task_pt_regs(current)) != -1 ||
 	    memcmp(&self->place, now, sizeof(*now)))
 		return false;
 	self->unmoved = true;
@@ -288,7 +289,7 @@ static enum unwind_self_outcome try_handler(struct unwind_self *self, u64 nonce)
 	struct ksignal ksig = { .sig = self->attr.signal };
 	struct pt_regs *regs = task_pt_regs(current);
 
-	if (!self->leaves)
+	if (!current->unwind_info.leaves)
 		return UNWIND_SELF_INSIDE;
 	if (signal_pending(current) || test_restore_sigmask())
 		return UNWIND_SELF_SIGNAL;
@@ -326,18 +327,6 @@ static u64 new_nonce(void)
 }
 
 /**
- * unwind_self_leave - the current task's work is about to run, or has run
- * @self: the current task's
- * @leaves: whether it runs on the way back to user space, with nothing left to do there
- *
- * Context: task.
- */
-void unwind_self_leave(struct unwind_self *self, bool leaves)
-{
-	self->leaves = leaves;
-}
-
-/**
  * unwind_self_left - the current task returns to user space
  * @self: the current task's
  *
@@ -345,9 +334,25 @@ void unwind_self_leave(struct unwind_self *self, bool leaves)
  */
 void unwind_self_left(struct unwind_self *self)
 {
-	if (self->unmoved)
+	/* Of an earlier entry: the thread has executed something since */
+	if (self->left)
 		self->place = (struct unwind_self_place){};
+	self->left = self->unmoved;
 	self->unmoved = false;
+}
+
+/**
+ * unwind_self_stays - the current task comes back before it executes anything
+ * @self: the current task's
+ *
+ * Context: any, on the task's last steps to user space, after unwind_self_left().
+ */
+void unwind_self_stays(struct unwind_self *self)
+{
+	if (!self->left)
+		return;
+	self->left = false;
+	self->unmoved = true;
 }
 
 /**
@@ -399,6 +404,8 @@ bool unwind_self_ask(struct unwind_task_info *info, unsigned long clients)
 	self->nonce = nonce;
 	self->asked = now;
 	self->place = place;
+	self->unmoved = false;
+	self->left = false;
 	self->held.cache = info->cache;
 	self->held.cookie = atomic64_read(&info->cookie);
 	unwind_held_add(&self->held, clients);

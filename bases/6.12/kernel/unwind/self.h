@@ -20,6 +20,7 @@ static inline struct unwind_self *unwind_self_of(const struct unwind_task_info *
 
 bool unwind_self_ask(struct unwind_task_info *info, unsigned long clients);
 void unwind_self_left(struct unwind_self *self);
+void unwind_self_stays(struct unwind_self *self);
 struct unwind_cache *unwind_self_swap(struct unwind_self *self, struct unwind_cache *cache);
 bool unwind_self_join(struct unwind_self *self, unsigned long clients, u64 cookie);
 void unwind_self_end(struct unwind_task_info *info, enum unwind_self_outcome outcome);

@@ -118,6 +118,30 @@ static void entry_has_one_cookie(struct kunit *test)
 	KUNIT_EXPECT_NE(test, next, first);
 }
 
+/* Each event on the way out may take more than a tick, and have the work done again */
+static void task_that_leaves_has_one_stack(struct kunit *test)
+{
+	struct unwind_task_info *info = &current->unwind_info;
+	struct unwind_work works[2] = {};
+	u64 first, again, other;
+
+	KUNIT_ASSERT_EQ(test, unwind_deferred_init(&works[0], callback), 0);
+	KUNIT_ASSERT_EQ(test, unwind_deferred_init(&works[1], callback), 0);
+	KUNIT_EXPECT_EQ(test, request(&works[0], &first), 0);
+	unwind_task_work(true);
+	run_work();
+	unwind_task_work(false);
+	KUNIT_EXPECT_EQ(test, info->expires, 0);
+	KUNIT_EXPECT_EQ(test, request(&works[0], &again), 1);
+	/* A client that was not called gets it, by the same cookie */
+	KUNIT_EXPECT_EQ(test, request(&works[1], &other), 0);
+	take_back();
+	unwind_deferred_cancel(&works[0]);
+	unwind_deferred_cancel(&works[1]);
+	KUNIT_EXPECT_EQ(test, again, first);
+	KUNIT_EXPECT_EQ(test, other, first);
+}
+
 /* A guest may run for hours; nobody is called for the first cookie again */
 static void task_that_stays_has_more(struct kunit *test)
 {
@@ -181,6 +205,7 @@ static struct kunit_case deferred_cases[] = {
 	KUNIT_CASE(cancelled_client_is_refused),
 	KUNIT_CASE(user_worker_is_refused),
 	KUNIT_CASE(entry_has_one_cookie),
+	KUNIT_CASE(task_that_leaves_has_one_stack),
 	KUNIT_CASE(task_that_stays_has_more),
 	KUNIT_CASE(successor_is_not_called),
 	{}

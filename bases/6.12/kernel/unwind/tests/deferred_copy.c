@@ -119,6 +119,7 @@ do {									\
 /* Its program makes steps */
 #define unwind_needs_kick()	(model_irqs_disabled() && !model.hardirq)
 #define unwind_keep_entry(info)	((void)(info))
+#define unwind_entry_ended(info)	((void)(info), false)
 #define unwind_kept_entry(...)	false
 #undef lockdep_assert_irqs_disabled
 #define lockdep_assert_irqs_disabled() \

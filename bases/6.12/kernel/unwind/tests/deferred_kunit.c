@@ -8,10 +8,17 @@
  */
 
 #include <kunit/test.h>
+#include <linux/cleanup.h>
+#include <linux/hardirq.h>
+#include <linux/irqflags.h>
 #include <linux/jiffies.h>
+#include <linux/lockdep.h>
 #include <linux/mman.h>
 #include <linux/preempt.h>
+#include <linux/ptrace.h>
 #include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/task_work.h>
 #include <linux/unwind_deferred.h>
 
 #include "../deferred.h"
@@ -197,6 +204,109 @@ static void deferred_borrowed_mm(struct kunit *test)
 	unwind_deferred_cancel(&work);
 }
 
+/* A request of this thread as a user task: nobody else may take it for one */
+static int request_as_user(struct unwind_work *work, u64 *cookie, bool nmi)
+{
+	int ret;
+
+	lockdep_assert_irqs_disabled();
+	if (nmi)
+		nmi_enter();
+	current->flags ^= PF_KTHREAD;
+	ret = unwind_deferred_request(work, cookie);
+	current->flags ^= PF_KTHREAD;
+	if (nmi)
+		nmi_exit();
+	return ret;
+}
+
+/* Deliver to nobody, and end the entry */
+static void end_entry(void)
+{
+	struct unwind_task_info *info = &current->unwind_info;
+
+	task_work_cancel(current, &info->work);
+	unwind_info_take(info);
+	unwind_reset_info();
+}
+
+/*
+ * An event on the last steps to user space, or the breakpoint of a kprobe, which is like an NMI.
+ * If it began another entry, that would end in the same event.
+ */
+static void deferred_last_steps(struct kunit *test)
+{
+	struct pt_regs *regs = task_pt_regs(current), saved;
+	u64 first, event, probe, next;
+	struct unwind_work work;
+	int ret[4];
+
+	KUNIT_ASSERT_NE(test, kunit_vm_mmap(test, NULL, 0, PAGE_SIZE,
+					    PROT_READ | PROT_WRITE,
+					    MAP_ANONYMOUS | MAP_PRIVATE, 0), 0);
+	KUNIT_ASSERT_EQ(test, unwind_deferred_init(&work, never_called), 0);
+	scoped_guard(irqsave) {
+		saved = *regs;
+		ret[0] = request_as_user(&work, &first, false);
+		end_entry();
+		ret[1] = request_as_user(&work, &event, false);
+		ret[2] = request_as_user(&work, &probe, true);
+		/* Not if it has begun another entry, so that there is work now */
+		if (!ret[2])
+			end_entry();
+		/* As the next entry does */
+		*regs = saved;
+		ret[3] = request_as_user(&work, &next, true);
+		end_entry();
+		*regs = saved;
+	}
+	unwind_deferred_cancel(&work);
+	KUNIT_EXPECT_EQ(test, ret[0], 0);
+	KUNIT_EXPECT_EQ(test, ret[1], 1);
+	KUNIT_EXPECT_EQ(test, event, first);
+	KUNIT_EXPECT_EQ(test, ret[2], 1);
+	KUNIT_EXPECT_EQ(test, probe, first);
+	KUNIT_EXPECT_EQ(test, ret[3], 0);
+	KUNIT_EXPECT_NE(test, next, first);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&current->unwind_info.requests), 0);
+}
+
+/* When its cookie expires, in jiffies from now, after task work on the way out; @next: more work */
+static long life_of_cookie(struct kunit *test, struct callback_head *next)
+{
+	struct unwind_task_info *info = &current->unwind_info;
+	struct unwind_work work;
+	int ret = -EINVAL;
+	u64 cookie;
+
+	KUNIT_EXPECT_EQ(test, unwind_deferred_init(&work, never_called), 0);
+	scoped_guard(irqsave) {
+		ret = request_as_user(&work, &cookie, false);
+		task_work_cancel(current, &info->work);
+	}
+	/* So the delivery is to nobody */
+	unwind_deferred_cancel(&work);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	info->work.next = next;
+	unwind_task_work(true);
+	info->work.func(&info->work);
+	unwind_task_work(false);
+	info->work.next = NULL;
+	unwind_info_reset(info);
+	clear_thread_flag(TIF_UNWIND);
+	return info->expires - jiffies;
+}
+
+/* Such as a file that is closed: this may take hours */
+static void deferred_work_after_it(struct kunit *test)
+{
+	KUNIT_ASSERT_NE(test, kunit_vm_mmap(test, NULL, 0, PAGE_SIZE,
+					    PROT_READ | PROT_WRITE,
+					    MAP_ANONYMOUS | MAP_PRIVATE, 0), 0);
+	KUNIT_EXPECT_GT(test, life_of_cookie(test, NULL), HZ);
+	KUNIT_EXPECT_LE(test, life_of_cookie(test, &current->unwind_info.work), 1);
+}
+
 static struct kunit_case deferred_cases[] = {
 	KUNIT_CASE(deferred_one_entry),
 	KUNIT_CASE(deferred_after_work),
@@ -205,6 +315,8 @@ static struct kunit_case deferred_cases[] = {
 	KUNIT_CASE(deferred_cookies_differ),
 	KUNIT_CASE(deferred_clients),
 	KUNIT_CASE(deferred_borrowed_mm),
+	KUNIT_CASE(deferred_last_steps),
+	KUNIT_CASE(deferred_work_after_it),
 	{}
 };
 

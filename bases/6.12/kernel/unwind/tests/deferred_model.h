@@ -142,6 +142,7 @@ struct model_section {
  * @other: another CPU does this meanwhile
  * @called: a client's callback does this
  * @late: a tracer does this on the exit path, after it last read the flags
+ * @slow: a tracer does this each time that the exit path has done some work
  * @kinds: for the first, second, third event of a plan: kinds to try
  * @sets: sets of clients that ask in an event; 1, 2 and 3 if there are none
  * @ticks: jiffies that pass before each event
@@ -156,6 +157,7 @@ struct model_scenario {
 	void			(*other)(void);
 	void			(*called)(unsigned int client);
 	void			(*late)(void);
+	void			(*slow)(void);
 	unsigned int		kinds[MODEL_MAX_EVENTS];
 	unsigned int		sets[4];
 	unsigned int		ticks;
@@ -201,7 +203,7 @@ struct model_scenario {
  * @last_requests: its requests, as last seen
  * @jiffies: the time
  * @delivered: when the last callback ended
- * @worked: when its task work ended
+ * @worked: when its task work ended; in the future if cookies do not expire in this entry
  * @delivering: its task work runs
  * @calling: a callback runs
  * @user_runs: how often the program ran

@@ -6,7 +6,8 @@
  * access of the core, in any context.  Within one entry all requests must get one
  * cookie, and no other entry has it.  If the task stays in the kernel for more than a tick
  * after a delivery, a later request must get a new cookie; for the model, that is another
- * entry of the same program.  For each client and entry
+ * entry of the same program.  After a delivery on the way back to user space, it must not.  For
+ * each client and entry
  *
  *   - one request returns 0: the callback will come;
  *   - each other one returns 1: the client has asked before;
@@ -65,6 +66,7 @@ void model_accessed(void)
 	model.last_requests = requests;
 	if (last && !requests) {
 		model.entry++;
+		model.worked = model.jiffies;
 		model.unwound = false;
 		model.closing = false;
 		model.closed = false;
@@ -72,7 +74,8 @@ void model_accessed(void)
 		model.name = cookie;
 	} else if (!(last & UNWIND_PENDING) && (requests & UNWIND_PENDING) &&
 		   cookie != model.name) {
-		model_expect(!model.calling && time_after(model.jiffies, model.delivered + 1),
+		model_expect(!model.calling && time_after(model.jiffies, model.delivered + 1) &&
+			     time_after_eq(model.jiffies, model.worked),
 			     "a new cookie too early");
 		model.entry++;
 		model.unwound = false;

@@ -7,6 +7,7 @@
  * interrupts off.  Then comes user space, or an interrupt that was raised meanwhile.
  */
 
+#include <linux/jiffies.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
@@ -73,6 +74,8 @@ static void run_work(bool exiting)
 		work->func(work);
 		model.delivering = false;
 		model.worked = model.jiffies;
+		if (model.task->unwind_info.leaves)
+			model.worked += MAX_JIFFY_OFFSET;
 	}
 }
 
@@ -138,7 +141,12 @@ static void exit_loop(bool first)
 		model_irqs_on();
 		MODEL_STEP("interrupts on");
 		__clear_bit(TIF_NOTIFY_RESUME, &model.flags);
+		/* As in resume_user_mode_work() */
+		model.task->unwind_info.leaves = true;
 		model_task_work_run();
+		model.task->unwind_info.leaves = false;
+		if (model.scenario->slow)
+			model.scenario->slow();
 		model.irqs_off = true;
 		flags = read_flags();
 	}

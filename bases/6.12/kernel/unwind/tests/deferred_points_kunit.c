@@ -94,6 +94,13 @@ static void late_request(void)
 	model_ask(B);
 }
 
+/* A tracer takes more than a tick to handle an event, each time */
+static void slow_request(void)
+{
+	model_later(2);
+	model_ask(A);
+}
+
 /* Task work may run before the end of a system call, and with a signal */
 static void work_in_the_middle(void)
 {
@@ -281,6 +288,8 @@ static const struct model_scenario scenarios[] = {
 	{ "at the last moment", no_request, .late = late_request, .kinds = { NESTED, NMI } },
 	{ "once more at the last moment", one_request, .late = late_request,
 	  .kinds = { NESTED } },
+	{ "slow tracer on the exit path", one_request, .slow = slow_request,
+	  .kinds = { NESTED, NMI } },
 	{ "work in the middle", work_in_the_middle, .kinds = { NMI | IRQ, NMI } },
 	{ "callback asks", one_request, .called = asks_itself, .kinds = { NMI, NMI } },
 	{ "stays in the kernel", stays, .kinds = { NMI, NMI } },

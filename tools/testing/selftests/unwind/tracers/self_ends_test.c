@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -396,6 +397,45 @@ TEST_F(request, second_client_gets_the_same_answer)
 	ftrace_free(&log);
 	EXPECT_EQ(0, ftrace_close(&ft));
 	EXPECT_EQ(0, change_kprobe("-:" LATER_EVENT));
+}
+
+#define LAST_EVENT	"unwind_self_last"
+#define MANY_CALLS	20
+
+static int answer_or_give_up(void)
+{
+	return handler.nr < MANY_CALLS ? self_submit(&handler.answer) : self_disable();
+}
+
+/*
+ * One client asks in each sigreturn, the other one after that, on the last steps to user space:
+ * there the thread gets back its buffer.  Nobody asks the thread again for these.
+ */
+TEST_F(request, thread_that_has_answered_goes_on_in_spite_of_two_clients)
+{
+	const char *enable = "events/kprobes/" LAST_EVENT "/enable";
+	char filter[64];
+	struct ftrace ft;
+
+	/* A filter cannot be changed */
+	asked_close(&self->asked);
+	ASSERT_EQ(0, asked_open_event(&self->asked, 0));
+	snprintf(filter, sizeof(filter), "id == %d || id == %d", SYS_getppid, SYS_rt_sigreturn);
+	ASSERT_EQ(0, ioctl(self->asked.fd, PERF_EVENT_IOC_SET_FILTER, filter));
+	ASSERT_EQ(0, event_enable(self->asked.fd));
+	if (change_kprobe("p:" LAST_EVENT " unwind_self_swap cache=$arg2:u64"))
+		SKIP(return, "no kprobe events");
+	EXPECT_EQ(0, ftrace_open(&ft, "last"));
+	EXPECT_EQ(0, ftrace_set(&ft, FTRACE_OPTION, "1"));
+	snprintf(filter, sizeof(filter), "common_pid == %d && cache != 0", getpid());
+	EXPECT_EQ(0, ftrace_set(&ft, "events/kprobes/" LAST_EVENT "/filter", filter));
+	EXPECT_EQ(0, ftrace_set(&ft, enable, "1"));
+	handler.fn = answer_or_give_up;
+	self_sample();
+	EXPECT_EQ(1, handler.nr);
+	EXPECT_EQ(0, handler.result);
+	EXPECT_EQ(0, ftrace_close(&ft));
+	EXPECT_EQ(0, change_kprobe("-:" LAST_EVENT));
 }
 
 /*

@@ -615,7 +615,7 @@ static void goes_on_with(struct __test_metadata *_metadata, const char *first, c
 	for (i = 0; i < STEPS; i++)
 		syscall(SYS_getppid);
 	/* The stack of the call that disables them comes, too */
-	ASSERT_EQ(0, ftrace_set(&ft, "events/preemptirq/enable", "0"));
+	ASSERT_EQ(0, ftrace_set(&ft, "events/enable", "0"));
 	ASSERT_EQ(0, ftrace_set(&ft, "tracing_on", "0"));
 	ASSERT_EQ(0, ftrace_read(&ft, "trace", &log));
 	EXPECT_TRUE(ftrace_pairs(&log, &late));
@@ -638,6 +638,77 @@ TEST(program_goes_on_with_events_of_its_first_steps)
 TEST(program_goes_on_with_events_of_both)
 {
 	goes_on_with(_metadata, "preemptirq/irq_enable", "preemptirq/irq_disable");
+}
+
+#define KPROBES		"/sys/kernel/tracing/kprobe_events"
+#define LAST_EVENT	"unwind_last_steps"
+
+/* On the last steps, each time that a task leaves the kernel whose stack was taken */
+#define LAST_FUNCTION	"unwind_chain_clear_notes"
+
+/* Others may have kprobes, too */
+static int change_kprobe(const char *text)
+{
+	const int fd = open(KPROBES, O_WRONLY | O_APPEND | O_CLOEXEC);
+	const ssize_t len = strlen(text);
+	int ret;
+
+	if (fd < 0)
+		return -1;
+	ret = write(fd, text, len) == len ? 0 : -1;
+	close(fd);
+	return ret;
+}
+
+/* The function's size, or 0 */
+static unsigned long size_of_function(const char *name)
+{
+	FILE *file = fopen("/proc/kallsyms", "r");
+	unsigned long start = 0, end = -1UL, at;
+	char line[256], symbol[200];
+
+	/* The symbols are not in order */
+	while (file && !start && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%lx %*c %199s", &at, symbol) == 2 && !strcmp(symbol, name))
+			start = at;
+	if (start)
+		rewind(file);
+	while (start && fgets(line, sizeof(line), file)) {
+		at = strtoul(line, NULL, 16);
+		if (at > start && at < end)
+			end = at;
+	}
+	if (file)
+		fclose(file);
+	return start ? end - start : 0;
+}
+
+/*
+ * A kprobe on each instruction: none is replaced by a jump, as there is no room, so all but the
+ * first are breakpoints. On x86-64, these are like NMIs.
+ */
+static int probe_function(const char *name)
+{
+	const unsigned long size = size_of_function(name);
+	unsigned long i, nr = 0;
+	char text[128];
+
+	for (i = 0; i < size; i++) {
+		snprintf(text, sizeof(text), "p:" LAST_EVENT " %s+%lu", name, i);
+		/* Refused in the middle of an instruction */
+		nr += !change_kprobe(text);
+	}
+	return nr > 1 ? 0 : -1;
+}
+
+TEST(program_goes_on_with_breakpoints_on_its_last_steps)
+{
+	if (probe_function(LAST_FUNCTION)) {
+		change_kprobe("-:" LAST_EVENT);
+		SKIP(return, "no kprobe events in " LAST_FUNCTION "()");
+	}
+	goes_on_with(_metadata, "raw_syscalls/sys_enter", "kprobes/" LAST_EVENT);
+	EXPECT_EQ(0, change_kprobe("-:" LAST_EVENT));
 }
 
 TEST_HARNESS_MAIN

@@ -236,6 +236,53 @@ TEST_F(deferred, event_of_a_cpu_has_the_stacks_without_other_records)
 	EXPECT_LT(0, record[1]);
 }
 
+#define CALLS	20
+
+static void call_often(void)
+{
+	int i;
+
+	/* It ends in any case */
+	alarm(10);
+	for (i = 0; i < CALLS; i++)
+		syscall(SYS_getppid);
+	_exit(0);
+}
+
+/* The first CPU of nohz_full=, or -1 */
+static int cpu_without_tick(void)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/nohz_full", "r");
+	int cpu;
+
+	if (!file || fscanf(file, "%d", &cpu) != 1)
+		cpu = -1;
+	if (file)
+		fclose(file);
+	return cpu;
+}
+
+/*
+ * The last event on the way out.  Without a stack yet, it has an interrupt deliver it, on whose way
+ * out it comes again.
+ */
+TEST_F(deferred, program_goes_on_with_the_last_event_on_the_way_out)
+{
+	const int cpu = cpu_without_tick();
+	cpu_set_t cpus;
+
+	self->attr.config = tracepoint_id("context_tracking/user_enter");
+	if (cpu < 0 || (int)self->attr.config < 0)
+		SKIP(return, "no nohz_full=, or no context_tracking:user_enter");
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(cpus), &cpus));
+	ASSERT_EQ(0, start_child(self, call_often));
+	ASSERT_EQ(0, open_event(self, self->child, -1, -1));
+	EXPECT_EQ(0, finish_child(self));
+	EXPECT_LT(0, self->page->data_head);
+}
+
 #if defined(__x86_64__)
 
 #define ROUNDS	50
