@@ -44,6 +44,8 @@
 #define NAME_SIZE	(2 * UNWIND_CACHE_DIGEST + 1)
 #define FROM_DIGESTED	offsetof(struct unwind_cache_entry, key)
 
+const char cache_converter[] = CONVERTER;
+
 /*
  * Digests: SHA-512/256, which takes two thirds of SHA-256's instructions where the processor
  * has none for either
@@ -75,10 +77,9 @@ static bool digest_file(EVP_MD_CTX *ctx, int fd)
 
 static bool make_key(int image, __u64 addr, __u8 *key)
 {
-	static const char converter[] = CONVERTER;
 	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
 	bool ok = ctx && EVP_DigestInit_ex(ctx, EVP_sha512_256(), NULL) &&
-		  EVP_DigestUpdate(ctx, converter, sizeof(converter)) &&
+		  EVP_DigestUpdate(ctx, cache_converter, sizeof(cache_converter)) &&
 		  EVP_DigestUpdate(ctx, &addr, sizeof(addr)) && digest_file(ctx, image) &&
 		  EVP_DigestFinal_ex(ctx, key, NULL);
 
@@ -196,13 +197,22 @@ static int compare_times(const void *a, const void *b)
 	return x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
 }
 
+/* Some file systems allocate blocks late: a file that was just written has none */
+static __u64 bytes_of(const struct stat *st)
+{
+	const __u64 size = st->st_size, blocks = st->st_blocks * 512ULL;
+
+	return size > blocks ? size : blocks;
+}
+
 /*
- * Is it an entry, of any version, or what a writer has left that was killed?  All else in the
- * directory is not the cache's.
+ * Is it an entry, of any version, or what a writer has left that was killed, or a power cut, after
+ * which a file may be empty or have zeros?  All else in the directory is not the cache's.
  */
 static bool is_item(int dir, const char *name)
 {
-	char magic[sizeof("UNWTBL") - 1];
+	static const char zeros[sizeof("UNWTBL") - 1];
+	char magic[sizeof(zeros)];
 	ssize_t size;
 	int fd;
 
@@ -213,7 +223,8 @@ static bool is_item(int dir, const char *name)
 	size = fd < 0 ? -1 : pread(fd, magic, sizeof(magic), 0);
 	if (fd >= 0)
 		close(fd);
-	return !size || (size == sizeof(magic) && !memcmp(magic, UNWIND_CACHE_MAGIC, size));
+	return !size || (size == sizeof(magic) && (!memcmp(magic, UNWIND_CACHE_MAGIC, size) ||
+						   !memcmp(magic, zeros, size)));
 }
 
 /* Entries, and what writers have left that were killed; @used is set to their bytes */
@@ -237,7 +248,7 @@ static struct item *list_items(int dir, size_t *nr, __u64 *used)
 		items = more;
 		memcpy(items[*nr].name, entry->d_name, strlen(entry->d_name) + 1);
 		items[*nr].time = st.st_mtim;
-		items[*nr].size = st.st_blocks * 512ULL;
+		items[*nr].size = bytes_of(&st);
 		*used += items[(*nr)++].size;
 	}
 	if (stream)
@@ -328,7 +339,7 @@ static int store(struct cache *cache, const __u8 *key, const struct unwind_table
 	}
 	/* As list_items() counts it */
 	if (!fstat(fd, &st))
-		size = st.st_blocks * 512ULL;
+		size = bytes_of(&st);
 	if (__atomic_add_fetch(&cache->used, size, __ATOMIC_RELAXED) > cache->limit)
 		keep_limit(cache);
 	return fd;
@@ -502,8 +513,8 @@ int cache_get(struct cache *cache, int fd, struct unwind_table *table, struct ca
 	if (is_ramfs_of_user(fd))
 		return -EFBIG;
 	image = unwind_extract_sandboxed(fd);
-	/* Give up: the conversion would not get a sandbox, or enough time, either */
-	if (image == -ETIMEDOUT || image == -EPERM || image == -EAGAIN)
+	/* Give up: the conversion would not get a sandbox, a file, or enough time, either */
+	if (image < 0 && image != -EPROTO)
 		return image;
 	if (image < 0)
 		return is_in_memory(fd) ? memory_error(fd) : unwind_convert_sandboxed(fd, 0, table);

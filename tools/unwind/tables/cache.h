@@ -8,6 +8,9 @@
 #include "cache_format.h"
 #include "convert.h"
 
+/* The version of the converter: a digest of its sources */
+extern const char cache_converter[];
+
 /**
  * struct cache - an open cache
  * @own: the directory that is written to, or -1

@@ -344,6 +344,8 @@ const char *unwind_convert_error(int err)
 		return "it made the parser fail";
 	case -ETIMEDOUT:
 		return "it took too long";
+	case -EBUSY:
+		return "the processor, or the file's device, is too busy";
 	case -EPERM:
 		return "no sandbox to read it in";
 	default:

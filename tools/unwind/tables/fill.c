@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -79,6 +81,24 @@ static void fill_from(const char *path, int fd)
 	unwind_table_free(&table);
 }
 
+/*
+ * The path had no links.  If its owner has made one since, it may lead to a device, which root must
+ * not open.
+ */
+static int open_file(const char *path)
+{
+	struct open_how how = {
+		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		.resolve = RESOLVE_NO_SYMLINKS,
+	};
+	int fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+	/* Packages may be installed where this call is forbidden, or too new */
+	if (fd < 0 && errno != ELOOP && errno != ENOENT)
+		fd = open(path, how.flags | O_NOFOLLOW);
+	return fd;
+}
+
 static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	char magic[SELFMAG];
@@ -92,7 +112,7 @@ static int visit(const char *path, const struct stat *st, int type, struct FTW *
 	}
 	if (st->st_ctime < after)
 		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = open_file(path);
 	if (fd < 0) {
 		failed(path, strerror(errno));
 		return 0;

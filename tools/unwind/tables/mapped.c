@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <search.h>
 #include <stdbool.h>
@@ -19,6 +20,15 @@
 
 #include "mapped.h"
 
+/* A user's processes can map files without end.  Beyond this, others are not found. */
+#define FILES_MAX	65536
+
+/* @tree is tsearch()'s */
+struct found {
+	void	*tree;
+	size_t	nr;
+};
+
 static int compare(const void *a, const void *b)
 {
 	const struct mapped *fa = a, *fb = b;
@@ -28,21 +38,23 @@ static int compare(const void *a, const void *b)
 	return fa->ino < fb->ino ? -1 : fa->ino > fb->ino;
 }
 
-/* @tree is tsearch()'s */
-static int add(void **tree, const struct mapped *file)
+static int add(struct found *all, const struct mapped *file)
 {
-	struct mapped *new = malloc(sizeof(*new));
-	struct mapped **found;
+	struct mapped **found, *new;
 
+	if (all->nr == FILES_MAX && !tfind(file, &all->tree, compare))
+		return 0;
+	new = malloc(sizeof(*new));
 	if (!new)
 		return -1;
 	*new = *file;
-	found = tsearch(new, tree, compare);
+	found = tsearch(new, &all->tree, compare);
 	if (found && *found == new) {
 		new->path = strdup(file->path);
+		all->nr++;
 		if (new->path)
 			return 0;
-		tdelete(new, tree, compare);
+		tdelete(new, &all->tree, compare);
 		found = NULL;
 	}
 	free(new);
@@ -66,6 +78,9 @@ static bool parse(char *line, struct mapped *file)
 		   &path) != 4 || !path || perms[2] != 'x' || !ino || line[path] != '/')
 		return false;
 	line[strcspn(line, "\n")] = '\0';
+	/* None can be opened by such a path, which may have megabytes */
+	if (strlen(line + path) >= PATH_MAX)
+		return false;
 	make_printable(line + path);
 	file->dev = makedev(major, minor);
 	file->ino = ino;
@@ -73,7 +88,7 @@ static bool parse(char *line, struct mapped *file)
 	return true;
 }
 
-static int read_maps(void **tree, pid_t pid)
+static int read_maps(struct found *all, pid_t pid)
 {
 	struct mapped file = { .pid = pid, .users = 1 };
 	char path[64], *line = NULL;
@@ -88,14 +103,14 @@ static int read_maps(void **tree, pid_t pid)
 		return 0;
 	while (!ret && getline(&line, &size, maps) > 0) {
 		if (parse(line, &file))
-			ret = add(tree, &file);
+			ret = add(all, &file);
 	}
 	free(line);
 	fclose(maps);
 	return ret;
 }
 
-static int read_all_maps(void **tree)
+static int read_all_maps(struct found *all)
 {
 	struct dirent *entry;
 	DIR *proc = opendir("/proc");
@@ -105,7 +120,7 @@ static int read_all_maps(void **tree)
 		return -1;
 	while (!ret && (entry = readdir(proc))) {
 		if (isdigit((unsigned char)*entry->d_name))
-			ret = read_maps(tree, atoi(entry->d_name));
+			ret = read_maps(all, atoi(entry->d_name));
 	}
 	closedir(proc);
 	return ret;
@@ -132,24 +147,24 @@ static void append(const void *node, VISIT which, void *closure)
  */
 int mapped_read(struct mapped_list *list)
 {
-	void *tree = NULL;
-	int ret = read_all_maps(&tree);
+	struct found all = {};
+	int ret = read_all_maps(&all);
 
 	*list = (struct mapped_list){};
 	if (!ret) {
-		twalk_r(tree, append, list);
+		twalk_r(all.tree, append, list);
 		list->files = calloc(list->nr ?: 1, sizeof(*list->files));
 		list->nr = 0;
 		if (list->files)
-			twalk_r(tree, append, list);
+			twalk_r(all.tree, append, list);
 		else
 			ret = -1;
 	}
 	/* The paths are the list's by now */
-	while (tree) {
-		struct mapped *file = *(struct mapped **)tree;
+	while (all.tree) {
+		struct mapped *file = *(struct mapped **)all.tree;
 
-		tdelete(file, &tree, compare);
+		tdelete(file, &all.tree, compare);
 		if (ret)
 			free(file->path);
 		free(file);
@@ -261,8 +276,15 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-/* Where FUSE is mounted here, as one string of paths that end with a newline; NULL if unknown */
-static char *read_fuse_mounts(void)
+/* How types of file systems begin whose server need not answer */
+static bool is_served(const char *type)
+{
+	return !strncmp(type, "fuse", 4) || !strncmp(type, "nfs", 3) ||
+	       !strncmp(type, "cifs", 4) || !strncmp(type, "smb", 3);
+}
+
+/* Where these are mounted here, as one string of paths that end with a newline; NULL if unknown */
+static char *read_served_mounts(void)
 {
 	FILE *mounts = fopen("/proc/self/mountinfo", "re");
 	char *line = NULL, *paths = NULL, at[4096], type[8];
@@ -273,7 +295,7 @@ static char *read_fuse_mounts(void)
 		const char *rest = strstr(line, " - ");
 
 		if (!rest || sscanf(line, "%*s %*s %*s %*s %4095s", at) != 1 ||
-		    sscanf(rest, " - %4s", type) != 1 || strcmp(type, "fuse"))
+		    sscanf(rest, " - %7s", type) != 1 || !is_served(type))
 			continue;
 		unescape(at);
 		fprintf(out, "%s\n", at);
@@ -298,12 +320,16 @@ static bool is_in(const char *path, const char *mounts)
 	return false;
 }
 
-/* A process in another mount namespace chooses what is in its paths, which are without links */
+/*
+ * A process in another mount namespace chooses what is in its paths, which are without links.
+ * Names of mapped files are in the kernel's cache.  Others are not looked up: a server would be
+ * asked, or mounted.
+ */
 static int open_path(const char *path)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_CACHED,
 	};
 
 	return syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
@@ -311,20 +337,21 @@ static int open_path(const char *path)
 
 /*
  * Open the file, if it has that path here as well: processes may be in other containers.
- * Something else may be there by now, which is not to be opened, such as a device.  FUSE's servers
- * need not answer, so their files are left to the kernel, which does not ask for them, either.
+ * Something else may be there by now, which is not to be opened, such as a device.  Servers of
+ * files need not answer, so theirs are left to the kernel, which does not ask for them, either.
  */
-static int open_mapped(const struct mapped *file, const char *fuse)
+static int open_mapped(const struct mapped *file, const char *served)
 {
 	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
-	int path = is_in(file->path, fuse) ? -1 : open_path(file->path);
-	struct stat st;
+	int path = is_in(file->path, served) ? -1 : open_path(file->path);
+	struct statx st;
 	int fd = -1;
 
 	if (path < 0)
 		return -1;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", path);
-	if (!fstat(path, &st) && S_ISREG(st.st_mode) && st.st_ino == file->ino)
+	if (!statx(path, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &st) &&
+	    S_ISREG(st.stx_mode) && st.stx_ino == file->ino)
 		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOATIME);
 	close(path);
 	return fd;
@@ -338,22 +365,22 @@ static int open_mapped(const struct mapped *file, const char *fuse)
 void mapped_files(void (*visit)(int fd, void *arg), void *arg)
 {
 	struct mapped_list list;
-	char *fuse;
+	char *served;
 	size_t i;
 
 	if (mapped_read(&list)) {
 		fprintf(stderr, "unwind-tables: /proc: %s\n", strerror(errno));
 		return;
 	}
-	fuse = read_fuse_mounts();
-	for (i = 0; fuse && i < list.nr; i++) {
-		int fd = open_mapped(&list.files[i], fuse);
+	served = read_served_mounts();
+	for (i = 0; served && i < list.nr; i++) {
+		int fd = open_mapped(&list.files[i], served);
 
 		if (fd < 0)
 			continue;
 		visit(fd, arg);
 		close(fd);
 	}
-	free(fuse);
+	free(served);
 	mapped_free(&list);
 }

@@ -12,12 +12,15 @@
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,7 +71,7 @@ int sandbox_keep(int in, int out)
 
 static int set_limit(int resource, rlim_t max)
 {
-	const struct rlimit limit = { .rlim_cur = max, .rlim_max = max };
+	struct rlimit limit = { .rlim_cur = max, .rlim_max = max };
 	struct rlimit old;
 
 	/* Keep a lower limit */
@@ -76,6 +79,8 @@ static int set_limit(int resource, rlim_t max)
 		return -errno;
 	if (old.rlim_max <= max)
 		return 0;
+	/* End it by SIGXCPU: SIGKILL comes from others, if memory is short */
+	limit.rlim_max += resource == RLIMIT_CPU;
 	return setrlimit(resource, &limit) ? -errno : 0;
 }
 
@@ -269,38 +274,66 @@ int sandbox_enter(int in, int out, pid_t parent)
 
 /*
  * A file system whose server has taken a request, and does not answer, holds even a process
- * that was killed. Nobody waits for such a process: it is looked at again later.
+ * that was killed. Nobody waits for such a process: it is looked at again later. Until it has
+ * ended, no other process reads from that file system: the service has a limited number of them.
  */
 #define GIVEN_UP_MAX	64
 /* The time in which a process that was killed ends, in milliseconds */
 #define END_MS		1000
 
-static pid_t given_up[GIVEN_UP_MAX];
+static pthread_mutex_t given_up_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	pid_t	pid;
+	dev_t	dev;
+} given_up[GIVEN_UP_MAX];
+
+/* The device that this thread's process reads from */
+static __thread dev_t reads_from;
 
 static void give_up(pid_t pid)
 {
 	unsigned int i;
-	pid_t none;
 
-	for (i = 0; i < GIVEN_UP_MAX; i++) {
-		none = 0;
-		if (__atomic_compare_exchange_n(&given_up[i], &none, pid, false, __ATOMIC_RELAXED,
-						__ATOMIC_RELAXED))
-			return;
+	pthread_mutex_lock(&given_up_lock);
+	for (i = 0; i < GIVEN_UP_MAX && given_up[i].pid; i++)
+		;
+	if (i < GIVEN_UP_MAX) {
+		given_up[i].pid = pid;
+		given_up[i].dev = reads_from;
 	}
+	pthread_mutex_unlock(&given_up_lock);
 }
 
-/* Those that have ended since */
-static void reap_given_up(void)
+/* Those that have ended since.  Does one read from that device? */
+static bool reap_given_up(dev_t dev)
 {
+	bool found = false;
 	unsigned int i;
-	pid_t pid;
 
+	pthread_mutex_lock(&given_up_lock);
 	for (i = 0; i < GIVEN_UP_MAX; i++) {
-		pid = __atomic_exchange_n(&given_up[i], 0, __ATOMIC_RELAXED);
-		if (pid && !waitpid(pid, NULL, WNOHANG))
-			give_up(pid);
+		if (given_up[i].pid && waitpid(given_up[i].pid, NULL, WNOHANG))
+			given_up[i].pid = 0;
+		found |= given_up[i].pid && given_up[i].dev == dev;
 	}
+	pthread_mutex_unlock(&given_up_lock);
+	return found;
+}
+
+/**
+ * sandbox_may_read - may this thread's next process in a sandbox read a file?
+ * @fd: the file
+ *
+ * Return: false if such a process waits for the file's file system, and cannot be killed.
+ */
+bool sandbox_may_read(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return false;
+	reads_from = st.st_dev;
+	return !reap_given_up(st.st_dev);
 }
 
 static int poll_end(int fd, int ms)
@@ -314,20 +347,31 @@ static int poll_end(int fd, int ms)
 	return ret;
 }
 
+/* Has it had the processor for half of its time?  Else others had that, or a file is slow. */
+static bool was_busy(const struct rusage *usage, int ms)
+{
+	struct timeval sum;
+
+	timeradd(&usage->ru_utime, &usage->ru_stime, &sum);
+	return sum.tv_sec * 1000 + sum.tv_usec / 1000 >= ms / 2;
+}
+
 /**
- * sandbox_wait - wait until a process in a sandbox has ended
+ * sandbox_judge - wait until a process in a sandbox has ended, and say whether it is at fault
  * @pid: the process, which exits with 2 if it has not entered the sandbox
  * @ms: the time that it has, in milliseconds
  *
- * Return: 0 if it has exited with 0; -ETIMEDOUT it was killed, and has ended unless it cannot;
- * -EPERM it has not entered the sandbox; -EPROTO it has failed.
+ * Return: 0 if it has exited with 0; -ETIMEDOUT it was killed; -EBUSY likewise, but something kept
+ * it from running, and it has ended unless it cannot; -EPERM it has not entered the sandbox;
+ * -EAGAIN the kernel has killed it, because memory is short; -EPROTO it has failed.
  */
-int sandbox_wait(pid_t pid, int ms)
+int sandbox_judge(pid_t pid, int ms)
 {
 	int fd = syscall(SYS_pidfd_open, pid, 0), ret = poll_end(fd, ms), ended = ret, status;
+	struct rusage usage;
 	pid_t reaped;
 
-	reap_given_up();
+	reap_given_up(0);
 	if (ret != 1) {
 		kill(pid, SIGKILL);
 		ended = poll_end(fd, END_MS);
@@ -335,13 +379,31 @@ int sandbox_wait(pid_t pid, int ms)
 	if (fd >= 0)
 		close(fd);
 	do {
-		reaped = waitpid(pid, &status, ended == 1 ? 0 : WNOHANG);
+		reaped = wait4(pid, &status, ended == 1 ? 0 : WNOHANG, &usage);
 	} while (reaped < 0 && errno == EINTR);
 	if (!reaped)
 		give_up(pid);
 	if (!ret)
-		return -ETIMEDOUT;
+		return reaped > 0 && was_busy(&usage, ms) ? -ETIMEDOUT : -EBUSY;
 	if (reaped <= 0 || ret < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 2))
 		return -EPERM;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		return -EAGAIN;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+		return -ETIMEDOUT;
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EPROTO;
+}
+
+/**
+ * sandbox_wait - wait until a process in a sandbox has ended
+ * @pid: as for sandbox_judge()
+ * @ms: likewise
+ *
+ * Return: as sandbox_judge(), but -ETIMEDOUT for all that take too long.
+ */
+int sandbox_wait(pid_t pid, int ms)
+{
+	int ret = sandbox_judge(pid, ms);
+
+	return ret == -EBUSY ? -ETIMEDOUT : ret;
 }

@@ -17,6 +17,8 @@
 
 int sandbox_enter(int in, int out, pid_t parent);
 int sandbox_keep(int in, int out);
+int sandbox_judge(pid_t pid, int ms);
+bool sandbox_may_read(int fd);
 int sandbox_wait(pid_t pid, int ms);
 
 /* extract.c */

@@ -29,7 +29,10 @@
 #include "service.h"
 
 #define THREADS		4
+/* systemd's name of the device: this, and the version of the converter */
 #define STORED_AS	"unwind"
+/* When an earlier instance's is closed, it is free after this time, in milliseconds */
+#define FREE_MS		5000
 /* Lines about files without a table, in some milliseconds */
 #define REPORTS_MAX	100
 #define REPORTS_PERIOD	60000
@@ -134,9 +137,17 @@ static bool is_final(int error)
 	       error == -EOPNOTSUPP || error == -ENODATA;
 }
 
+/* Is the machine or this process short of something?  That says nothing about the file. */
+static bool is_shortage(int error)
+{
+	return error == -EBUSY || error == -EAGAIN || error == -EMFILE || error == -ENFILE ||
+	       error == -EPERM;
+}
+
 /*
  * Files whose conversion took too long or broke.  The machine may have been busy, or the file
- * is hostile: then the kernel is not to ask for ever.
+ * is hostile: then the kernel is not to ask for ever.  Another file may get a deleted one's
+ * number, but not its time.
  */
 #define TRIES		3
 #define REMEMBERED	256
@@ -144,6 +155,7 @@ static bool is_final(int error)
 struct failure {
 	dev_t		dev;
 	ino_t		ino;
+	struct timespec	ctime;
 	unsigned int	nr;
 };
 
@@ -159,8 +171,12 @@ static bool failed_often(int fd)
 		return true;
 	failure = &failures[(st.st_dev ^ st.st_ino) % REMEMBERED];
 	pthread_mutex_lock(&lock);
-	if (failure->dev != st.st_dev || failure->ino != st.st_ino)
-		*failure = (struct failure){ .dev = st.st_dev, .ino = st.st_ino };
+	if (failure->dev != st.st_dev || failure->ino != st.st_ino ||
+	    failure->ctime.tv_sec != st.st_ctim.tv_sec ||
+	    failure->ctime.tv_nsec != st.st_ctim.tv_nsec)
+		*failure = (struct failure){
+			.dev = st.st_dev, .ino = st.st_ino, .ctime = st.st_ctim,
+		};
 	often = ++failure->nr >= TRIES;
 	pthread_mutex_unlock(&lock);
 	return often;
@@ -172,7 +188,7 @@ static enum answer answer_with(struct unwind_request *request, const struct unwi
 {
 	enum answer ret = ANSWER_NONE;
 
-	if (error && !is_final(error) && !failed_often(request->fd))
+	if (is_shortage(error) || (error && !is_final(error) && !failed_often(request->fd)))
 		return ANSWER_FAILED;
 	if (!error && table->stats.functions + table->stats.added)
 		ret = device_answer(device, request, table);
@@ -241,8 +257,9 @@ static void convert(struct unwind_request *request)
  * Files that are not the system's.  Any user can make files that take long, so these never
  * occupy all threads, and one owner's files leave a thread for other owners.  A request that
  * finds no thread waits here.  If it were dropped, the kernel would not ask again for some time,
- * and a user's programs may have more files than there are threads.  A request keeps a mount
- * busy: if its turn comes later than the kernel would have dropped it, it is dropped.
+ * and a user's programs may have more files than there are threads.  One owner's files take half
+ * of the places at most.  A request keeps a mount busy: if its turn comes later than the kernel
+ * would have dropped it, it is dropped.
  */
 #define OTHERS_MAX	(THREADS - 1)
 #define OWNER_MAX	(OTHERS_MAX - 1)
@@ -281,8 +298,11 @@ static bool may_begin(__u64 owner)
 static void add_waiting(const struct waiting *request)
 {
 	struct waiting *last = &waiting[nr_waiting];
+	unsigned int i, nr = 0;
 
-	if (nr_waiting == WAITING_MAX)
+	for (i = 0; i < nr_waiting; i++)
+		nr += waiting[i].owner == request->owner;
+	if (nr_waiting == WAITING_MAX || nr >= WAITING_MAX / 2)
 		return;
 	*last = *request;
 	last->request.fd = fcntl(request->request.fd, F_DUPFD_CLOEXEC, 0);
@@ -315,6 +335,11 @@ static void end_other(__u64 owner)
 	pthread_mutex_unlock(&others_lock);
 }
 
+static bool is_late(const struct waiting *request)
+{
+	return now_ms() - request->since >= LAPSES_AFTER;
+}
+
 /* Called with the lock */
 static void forget_waiting(unsigned int i)
 {
@@ -322,8 +347,8 @@ static void forget_waiting(unsigned int i)
 }
 
 /*
- * Take the first request that waits and may begin.  Of the threads that made it wait, all but
- * give_mapped()'s come here when they are done, so it is not forgotten.
+ * Take the first request that waits and may begin, or that is to be dropped.  Of the threads that
+ * made it wait, all but give_mapped()'s come here when they are done, so it is not forgotten.
  */
 static bool take_waiting(struct waiting *request)
 {
@@ -333,15 +358,11 @@ static bool take_waiting(struct waiting *request)
 	pthread_mutex_lock(&others_lock);
 	while (!found && i < nr_waiting) {
 		*request = waiting[i];
-		if (now_ms() - request->since >= LAPSES_AFTER) {
-			close(request->request.fd);
+		found = is_late(request) || may_begin(request->owner);
+		if (found)
 			forget_waiting(i);
-		} else if (may_begin(request->owner)) {
-			forget_waiting(i);
-			found = true;
-		} else {
+		else
 			i++;
-		}
 	}
 	pthread_mutex_unlock(&others_lock);
 	return found;
@@ -376,6 +397,50 @@ static void answer(struct waiting *waited)
 			st.st_uid ? "user" : "device", st.st_uid ?: (__u64)st.st_dev);
 }
 
+/*
+ * The last descriptor of a deleted file takes the file along.  That may be long, if the file has
+ * many pieces, and lasts while its file system is frozen or its device does not answer.  A thread
+ * of its own waits for that.  Others do if it has too many files already.
+ */
+#define CLOSING_MAX	256
+
+static pthread_mutex_t closing_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t closing_some = PTHREAD_COND_INITIALIZER;
+static int closing[CLOSING_MAX];
+static unsigned int nr_closing;
+
+static void *close_deleted(void *unused)
+{
+	int fd;
+
+	for (;;) {
+		pthread_mutex_lock(&closing_lock);
+		while (!nr_closing)
+			pthread_cond_wait(&closing_some, &closing_lock);
+		fd = closing[--nr_closing];
+		pthread_mutex_unlock(&closing_lock);
+		close(fd);
+	}
+	return unused;
+}
+
+static void close_request(int fd)
+{
+	bool later = false;
+	struct stat st;
+
+	if (!fstat(fd, &st) && !st.st_nlink) {
+		pthread_mutex_lock(&closing_lock);
+		later = nr_closing < CLOSING_MAX;
+		if (later)
+			closing[nr_closing++] = fd;
+		pthread_cond_signal(&closing_some);
+		pthread_mutex_unlock(&closing_lock);
+	}
+	if (!later)
+		close(fd);
+}
+
 static void *serve(void *unused)
 {
 	struct waiting next;
@@ -388,8 +453,9 @@ static void *serve(void *unused)
 			next.since = now_ms();
 		}
 		if (size == sizeof(next.request)) {
-			answer(&next);
-			close(next.request.fd);
+			if (!is_late(&next))
+				answer(&next);
+			close_request(next.request.fd);
 		} else if (size >= 0 || (errno != EINTR && errno != EAGAIN)) {
 			/* ENFILE, EMFILE, ENOMEM: it may be better in a while */
 			fprintf(stderr, "unwind-tables: " DEVICE ": %s\n",
@@ -439,6 +505,7 @@ static int start_thread(void *(*function)(void *unused))
 /* Returns when the process is to end */
 static int run(bool stored)
 {
+	char message[128];
 	unsigned int i;
 	sigset_t signals;
 	int number;
@@ -454,15 +521,36 @@ static int run(bool stored)
 	/* Count give_mapped()'s thread, too, so that one is always left for the system's files */
 	others[0] = NOBODY;
 	nr_others = !stored;
+	if (start_thread(close_deleted))
+		return 2;
 	for (i = 0; i < THREADS; i++) {
 		if (start_thread(i || stored ? serve : give_mapped))
 			return 2;
 	}
-	if (!stored)
-		service_notify("FDSTORE=1\nFDNAME=" STORED_AS, device);
+	if (!stored) {
+		snprintf(message, sizeof(message), "FDSTORE=1\nFDNAME=" STORED_AS "-%s",
+			 cache_converter);
+		service_notify(message, device);
+	}
 	service_notify("READY=1", -1);
 	sigwait(&signals, &number);
 	return EXIT_SUCCESS;
+}
+
+/*
+ * The kernel keeps what another version of the converter has answered as long as that one's
+ * device is open.  This version may make better tables, and some where that one could make none.
+ */
+static int open_device(void)
+{
+	bool others = service_drop_stored(STORED_AS);
+	int fd = device_open_service(), ms;
+
+	for (ms = 0; fd < 0 && errno == EBUSY && others && ms < FREE_MS; ms += 10) {
+		usleep(10000);
+		fd = device_open_service();
+	}
+	return fd;
 }
 
 /**
@@ -474,9 +562,9 @@ static int run(bool stored)
  */
 int cmd_serve(int argc, char **argv)
 {
-	int stored = service_stored_fd(STORED_AS);
+	char name[128];
 	const char *dir = NULL;
-	int opt;
+	int stored, opt;
 
 	while ((opt = getopt(argc, argv, "d:v")) != -1) {
 		if (opt == 'd')
@@ -490,7 +578,9 @@ int cmd_serve(int argc, char **argv)
 		fprintf(stderr, "unwind-tables: serve takes no file\n");
 		return 2;
 	}
-	device = stored >= 0 ? stored : device_open_service();
+	snprintf(name, sizeof(name), STORED_AS "-%s", cache_converter);
+	stored = service_stored_fd(name);
+	device = stored >= 0 ? stored : open_device();
 	if (device < 0) {
 		fprintf(stderr, "unwind-tables: " DEVICE ": %s\n",
 			errno == EBUSY ? "another service runs" : strerror(errno));

@@ -6,7 +6,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,6 +19,23 @@
 
 #define FIRST_FD	3
 
+/* The name of the descriptor @fd, and its size; NULL if there are no more */
+static const char *stored_name(int fd, size_t *size)
+{
+	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+	const char *name = getenv("LISTEN_FDNAMES");
+
+	if (!pid || !fds || !name || atoi(pid) != getpid() || fd >= FIRST_FD + atoi(fds))
+		return NULL;
+	for (; fd > FIRST_FD; fd--) {
+		name += strcspn(name, ":");
+		if (*name)
+			name++;
+	}
+	*size = strcspn(name, ":");
+	return name;
+}
+
 /**
  * service_stored_fd - find a descriptor that an earlier instance has stored
  * @name: the name that it was stored under
@@ -25,25 +44,44 @@
  */
 int service_stored_fd(const char *name)
 {
-	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
-	const char *names = getenv("LISTEN_FDNAMES");
-	const size_t len = strlen(name);
+	const char *here;
+	size_t size;
 	int fd;
 
-	if (!pid || !fds || !names || atoi(pid) != getpid())
-		return -1;
-	for (fd = FIRST_FD; fd < FIRST_FD + atoi(fds); fd++) {
-		size_t here = strcspn(names, ":");
-
-		if (here == len && !memcmp(names, name, len)) {
+	for (fd = FIRST_FD; (here = stored_name(fd, &size)); fd++) {
+		if (size == strlen(name) && !memcmp(here, name, size)) {
 			fcntl(fd, F_SETFD, FD_CLOEXEC);
 			return fd;
 		}
-		names += here;
-		if (*names)
-			names++;
 	}
 	return -1;
+}
+
+/**
+ * service_drop_stored - close descriptors that an earlier instance has stored
+ * @prefix: how their names begin
+ *
+ * systemd closes its own copies a little later.
+ *
+ * Return: whether there were some.
+ */
+bool service_drop_stored(const char *prefix)
+{
+	char message[sizeof("FDSTOREREMOVE=1\nFDNAME=") + NAME_MAX];
+	bool found = false;
+	const char *name;
+	size_t size;
+	int fd;
+
+	for (fd = FIRST_FD; (name = stored_name(fd, &size)); fd++) {
+		if (size < strlen(prefix) || memcmp(name, prefix, strlen(prefix)))
+			continue;
+		snprintf(message, sizeof(message), "FDSTOREREMOVE=1\nFDNAME=%.*s", (int)size, name);
+		close(fd);
+		service_notify(message, -1);
+		found = true;
+	}
+	return found;
 }
 
 /**

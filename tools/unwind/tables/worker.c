@@ -84,12 +84,18 @@ static int extract(__u64 unused)
 	return unwind_extract() ? 0 : -EPROTO;
 }
 
+/* A call has failed for lack of something.  -ENOMEM would say that the file needs too much. */
+static int shortage(void)
+{
+	return errno == ENOMEM ? -EAGAIN : -errno;
+}
+
 static pid_t start(int in, int out, int (*job)(__u64 addr), __u64 addr)
 {
 	pid_t parent = getpid(), pid = fork();
 
 	if (pid)
-		return pid < 0 ? -errno : pid;
+		return pid < 0 ? shortage() : pid;
 	if (sandbox_enter(in, out, parent))
 		_exit(2);
 	_exit(job(addr) ? 1 : 0);
@@ -97,9 +103,12 @@ static pid_t start(int in, int out, int (*job)(__u64 addr), __u64 addr)
 
 static int run(int in, int out, int (*job)(__u64 addr), __u64 addr)
 {
-	pid_t pid = start(in, out, job, addr);
+	pid_t pid;
 
-	return pid < 0 ? pid : sandbox_wait(pid, SANDBOX_SECONDS * 1000);
+	if (!sandbox_may_read(in))
+		return -EAGAIN;
+	pid = start(in, out, job, addr);
+	return pid < 0 ? pid : sandbox_judge(pid, SANDBOX_SECONDS * 1000);
 }
 
 static void *read_part(int fd, size_t offset, size_t size)
@@ -165,7 +174,7 @@ static int read_result(int fd, struct unwind_table *table)
 	table->notes = read_part(fd, sizeof(result) + result.size,
 				 left - result.size);
 	if (!table->sframe || !table->notes)
-		return -ENOMEM;
+		return -EAGAIN;
 	check_notes(table);
 	return 0;
 }
@@ -177,7 +186,7 @@ static int table_from(int fd, int (*job)(__u64 addr), __u64 addr, struct unwind_
 
 	memset(table, 0, sizeof(*table));
 	if (out < 0)
-		return -errno;
+		return shortage();
 	ret = run(fd, out, job, addr);
 	if (!ret)
 		ret = read_result(out, table);
@@ -196,8 +205,9 @@ static int table_from(int fd, int (*job)(__u64 addr), __u64 addr, struct unwind_
  * of memory, and is killed after SANDBOX_SECONDS.
  *
  * Return: as unwind_convert(), and: -EPROTO the file made the parser fail; -ETIMEDOUT it
- * took too long; -EPERM no sandbox could be made; -EAGAIN there is no further
- * process.
+ * took too long; -EBUSY it took too long, for other reasons than the file's contents; -EPERM no
+ * sandbox could be made; -EAGAIN there is no further process or memory, or a process hangs in the
+ * file's file system; -EMFILE or -ENFILE no further file.
  */
 int unwind_convert_sandboxed(int fd, __u64 addr, struct unwind_table *table)
 {
@@ -230,7 +240,7 @@ int unwind_extract_sandboxed(int fd)
 	int ret;
 
 	if (out < 0)
-		return -errno;
+		return shortage();
 	ret = run(fd, out, extract, 0);
 	if (!ret)
 		return out;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -268,6 +269,33 @@ static void test_foreign(const char *dir, char **files)
 	result(ok, "files that are not the cache's stay");
 }
 
+/* After a power cut, a file may have its name and its size, and no bytes */
+static void test_power_cut(const char *dir)
+{
+	static const char * const names[] = {
+		"new-0123456789abcdef",
+		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+	};
+	const off_t size = 1 << 20;
+	struct cache cache;
+	bool ok = true;
+	char name[4096];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(name, sizeof(name), "%s/%s", dir, names[i]);
+		close(open(name, O_WRONLY | O_CREAT, 0600));
+		ok &= !truncate(name, size);
+	}
+	ok &= !cache_open(&cache, dir) && cache.used >= 2 * (__u64)size;
+	cache_close(&cache);
+	for (i = 0; i < 2; i++) {
+		snprintf(name, sizeof(name), "%s/%s", dir, names[i]);
+		unlink(name);
+	}
+	result(ok, "what a power cut has left is counted, and so removed in the end");
+}
+
 /* Let the names of the file's symbols be in a hole; false if it has none */
 static bool make_hole(int fd)
 {
@@ -332,6 +360,28 @@ static void test_memory_errors(struct cache *cache)
 		close(fd);
 	}
 	result(ok, "a file in memory that is no ELF file, or a 32-bit one, is refused as that");
+}
+
+/* Without descriptors, nothing is known about a file in memory */
+static void test_shortage(struct cache *cache, const char *file)
+{
+	int fd = memfd_create("file", MFD_CLOEXEC), next = dup(fd), ret;
+	struct unwind_table table;
+	struct rlimit limit, old;
+	struct cached cached;
+	char to[64];
+
+	snprintf(to, sizeof(to), "/proc/%d/fd/%d", getpid(), fd);
+	copy_to(file, to);
+	close(next);
+	getrlimit(RLIMIT_NOFILE, &old);
+	limit = (struct rlimit){ next, old.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &limit);
+	ret = cache_convert(cache, fd, &table, &cached);
+	unwind_table_free(&table);
+	setrlimit(RLIMIT_NOFILE, &old);
+	result(ret == -EMFILE, "a lack of descriptors is not the fault of a file in memory");
+	close(fd);
 }
 
 /* The file's table is there, and nothing of it in the cache */
@@ -455,9 +505,11 @@ int main(int argc, char **argv)
 	test_writers(&cache, argv[2]);
 	test_memory_errors(&cache);
 	test_hole(&cache, argv[2]);
+	test_shortage(&cache, argv[2]);
 	cache_close(&cache);
 	test_limit(argv[1], argv + 2);
 	test_foreign(argv[1], argv + 2);
+	test_power_cut(argv[1]);
 	test_full(argv[2]);
 	test_dir(argv[1]);
 	return end_results();

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,13 @@
 #include "result.h"
 
 static char page[4096];
+/* A process that waits for a file system cannot be killed */
+static pid_t hangs;
+
+int kill(pid_t pid, int sig)
+{
+	return pid == hangs ? 0 : syscall(SYS_kill, pid, sig);
+}
 
 static int measure_file(void)
 {
@@ -194,6 +202,45 @@ static bool is_same(void)
 	return same && a.stats.rows == 0;
 }
 
+/* As the kernel does when memory is short; and as a machine that does other things */
+static bool is_no_fault(void)
+{
+	pid_t pid = fork();
+	bool ok;
+
+	if (!pid)
+		pause();
+	kill(pid, SIGKILL);
+	ok = sandbox_judge(pid, 10000) == -EAGAIN;
+	pid = fork();
+	if (!pid)
+		pause();
+	ok &= sandbox_judge(pid, 100) == -EBUSY;
+	return ok;
+}
+
+static bool is_given_up(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY), other = memfd_create("other", 0);
+	bool ok = sandbox_may_read(fd);
+	siginfo_t info;
+	pid_t pid;
+
+	hangs = fork();
+	if (!hangs)
+		pause();
+	ok &= sandbox_wait(hangs, 100) == -ETIMEDOUT && !sandbox_may_read(fd) &&
+	      sandbox_may_read(other) && !sandbox_may_read(fd);
+	pid = hangs;
+	hangs = 0;
+	kill(pid, SIGKILL);
+	waitid(P_PID, pid, &info, WEXITED | WNOWAIT);
+	ok &= sandbox_may_read(fd) && waitpid(pid, NULL, 0) < 0;
+	close(fd);
+	close(other);
+	return ok;
+}
+
 int main(void)
 {
 	unsigned int i;
@@ -201,5 +248,7 @@ int main(void)
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		result(run_case(i), cases[i].name);
 	result(is_same(), "the result is the same as without");
+	result(is_no_fault(), "one that others kill, or keep from running, blames no file");
+	result(is_given_up(), "one that hangs in a file system keeps others from there, and ends");
 	return end_results();
 }
