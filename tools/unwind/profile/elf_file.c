@@ -29,6 +29,8 @@
 #define CHECK_MS	1000
 /* Users' files that take long: no more of them is read then */
 #define LATE_MAX	32
+/* Checks of a build-id that take long: no more are made then */
+#define LATE_CHECKS_MAX	4
 
 unsigned int unread_files;
 
@@ -184,18 +186,20 @@ static bool read_into(int fd, int out, bool is_roots, bool all)
 {
 	/* Of users' files, and of root's */
 	static int times[2] = { FIRST_MS, FIRST_MS };
-	static unsigned int late;
+	static unsigned int late, late_checks;
 	int error, *ms = &times[is_roots];
 	pid_t parent = getpid(), pid;
 
 	/* One whose process cannot be killed takes a second more */
-	if (!is_roots && late >= LATE_MAX)
+	if (all ? !is_roots && late >= LATE_MAX : late_checks >= LATE_CHECKS_MAX)
 		return false;
 	pid = fork();
 	if (!pid)
 		read_in_sandbox(fd, out, parent, all);
 	error = pid < 0 ? -errno : sandbox_wait(pid, all ? *ms : MIN(*ms, CHECK_MS));
-	if (error == -ETIMEDOUT) {
+	if (error == -ETIMEDOUT && !all) {
+		late_checks++;
+	} else if (error == -ETIMEDOUT) {
 		late += !is_roots;
 		if (*ms / 2 >= LEAST_MS)
 			*ms /= 2;

@@ -133,7 +133,7 @@ static bool is_trusted(const struct process *process, unsigned long long mount)
 }
 
 /* Find a file that can be read; its server is not asked */
-static int find_place(const struct process *process, const char *path, bool *is_roots)
+static int find_place(struct process *process, const char *path, bool *is_roots)
 {
 	const unsigned int want = STATX_TYPE | STATX_UID | STATX_MNT_ID;
 	int fd = open(path, O_PATH | O_CLOEXEC);
@@ -143,7 +143,11 @@ static int find_place(const struct process *process, const char *path, bool *is_
 		return -1;
 	if (!statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, want, &stat) &&
 	    S_ISREG(stat.stx_mode)) {
-		*is_roots = !stat.stx_uid && is_trusted(process, stat.stx_mnt_id);
+		if (!stat.stx_uid && process->mount != stat.stx_mnt_id) {
+			process->trusted = is_trusted(process, stat.stx_mnt_id);
+			process->mount = stat.stx_mnt_id;
+		}
+		*is_roots = !stat.stx_uid && process->trusted;
 		return fd;
 	}
 	close(fd);
@@ -170,7 +174,7 @@ static bool is_right(const struct file *file, int fd)
 }
 
 /* Keep the file, unless it would take the place of one that is as good */
-static void keep_file(struct file *file, const struct process *process,
+static void keep_file(struct file *file, struct process *process,
 		      const struct mapping *mapping)
 {
 	bool is_roots = false;

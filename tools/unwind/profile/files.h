@@ -33,6 +33,9 @@ struct process {
 	unsigned int		pid;
 	/* 0 before it is opened */
 	int			maps;
+	/* The last mount that was looked at, and whether it gives root's rights */
+	unsigned long long	mount;
+	bool			trusted;
 };
 
 /* Find the location of an address in a process, or in a file if the kernel knows that */

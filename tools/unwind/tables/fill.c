@@ -81,22 +81,35 @@ static void fill_from(const char *path, int fd)
 	unwind_table_free(&table);
 }
 
+#define OPEN_FLAGS	(O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
 /*
  * The path had no links.  If its owner has made one since, it may lead to a device, which root must
  * not open.
  */
-static int open_file(const char *path)
+static int open_without_links(const char *path)
 {
 	struct open_how how = {
-		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		.flags = OPEN_FLAGS,
 		.resolve = RESOLVE_NO_SYMLINKS,
 	};
-	int fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 
+	return syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+}
+
+static int open_file(const char *path)
+{
+	int fd = open_without_links(path), error = errno, root;
+
+	if (fd >= 0)
+		return fd;
 	/* Packages may be installed where this call is forbidden, or too new */
-	if (fd < 0 && errno != ELOOP && errno != ENOENT)
-		fd = open(path, how.flags | O_NOFOLLOW);
-	return fd;
+	root = open_without_links("/");
+	if (root < 0)
+		return open(path, OPEN_FLAGS | O_NOFOLLOW);
+	close(root);
+	errno = error;
+	return -1;
 }
 
 static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)

@@ -331,8 +331,25 @@ static int open_path(const char *path)
 		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_CACHED,
 	};
+	int fd, tries = 0;
 
-	return syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	/* It also fails if something is mounted or renamed meanwhile */
+	do {
+		fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	} while (fd < 0 && errno == EAGAIN && ++tries < 3);
+	return fd;
+}
+
+/* A service manager may forbid the call */
+static void try_to_open(void)
+{
+	int fd = open_path("/");
+
+	if (fd < 0)
+		fprintf(stderr, "unwind-tables: openat2(): %s: no tables before files are met\n",
+			strerror(errno));
+	else
+		close(fd);
 }
 
 /*
@@ -372,6 +389,7 @@ void mapped_files(void (*visit)(int fd, void *arg), void *arg)
 		fprintf(stderr, "unwind-tables: /proc: %s\n", strerror(errno));
 		return;
 	}
+	try_to_open();
 	served = read_served_mounts();
 	for (i = 0; served && i < list.nr; i++) {
 		int fd = open_mapped(&list.files[i], served);

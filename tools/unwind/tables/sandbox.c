@@ -347,13 +347,16 @@ static int poll_end(int fd, int ms)
 	return ret;
 }
 
-/* Has it had the processor for half of its time?  Else others had that, or a file is slow. */
+/*
+ * Has it had the processor for a fifth of its time?  The service's processes share one: four that
+ * never end have less than a quarter each.  Else others had it, or a file is slow.
+ */
 static bool was_busy(const struct rusage *usage, int ms)
 {
 	struct timeval sum;
 
 	timeradd(&usage->ru_utime, &usage->ru_stime, &sum);
-	return sum.tv_sec * 1000 + sum.tv_usec / 1000 >= ms / 2;
+	return sum.tv_sec * 1000 + sum.tv_usec / 1000 >= ms / 5;
 }
 
 /**
