@@ -577,7 +577,7 @@ static void test_others(unsigned int fds)
 	result(ok && wait_until(&seen.added[SLOW], OTHERS_MAX + 1),
 	       "files of one user leave room for other users' files");
 
-	/* The file of user 3 keeps the last thread busy, so that of user 2 has to wait, too */
+	/* The file of user 3 keeps the last thread busy, so the file of user 2 has to wait, too */
 	done = seen.added[QUICK];
 	set_hold(true);
 	ask(SLOW, 3);

@@ -171,6 +171,20 @@ int ftrace_parse(char *text, struct ftrace_log *log)
 	return 0;
 }
 
+int ftrace_kprobe(const char *text)
+{
+	/* Others may have kprobes, too */
+	const int fd = open("/sys/kernel/tracing/kprobe_events", O_WRONLY | O_APPEND | O_CLOEXEC);
+	const ssize_t len = strlen(text);
+	int ret;
+
+	if (fd < 0)
+		return -1;
+	ret = write(fd, text, len) == len ? 0 : -1;
+	close(fd);
+	return ret;
+}
+
 int ftrace_read(const struct ftrace *ft, const char *file, struct ftrace_log *log)
 {
 	char *text = ftrace_get(ft, file);

@@ -66,6 +66,9 @@ struct ftrace_log {
 	struct ftrace_record	*rec;
 };
 
+/* Add or remove kprobe events, for all instances; 0 or -1 */
+int ftrace_kprobe(const char *text);
+
 /* Parse the user stacks in a file ("trace", "snapshot"); 0 or -1 */
 int ftrace_read(const struct ftrace *ft, const char *file, struct ftrace_log *log);
 int ftrace_parse(char *text, struct ftrace_log *log);

@@ -842,14 +842,18 @@ TEST_F_TIMEOUT(profiler, names_of_file_do_not_take_all_memory, 120)
 	EXPECT_GT(400000, usage.ru_maxrss);
 }
 
-/* The same build-id, but other names; that program runs first */
-TEST_F_TIMEOUT(profiler, names_are_those_of_roots_file, 120)
+/* A program with the same build-id, but other names, runs first, as another user */
+static void names_are_right(struct __test_metadata *_metadata, const char *dir, uid_t owner)
 {
 	struct folded folded;
+	char path[128];
 
-	ASSERT_EQ(0, exit_status("sed s/spins/trick/g profiled >$DIR/forged"));
-	ASSERT_EQ(0, exit_status("chmod 755 $DIR $DIR/forged && chown 65534 $DIR/forged"));
-	setenv("BOTH", "setpriv --reuid 65534 $DIR/forged; ./profiled", 1);
+	setenv("FORGED", dir, 1);
+	snprintf(path, sizeof(path), "%s/forged", dir);
+	ASSERT_EQ(0, exit_status("sed s/spins/trick/g profiled >$FORGED/forged"));
+	ASSERT_EQ(0, exit_status("chmod 755 $DIR $FORGED/forged"));
+	ASSERT_EQ(0, chown(path, owner, -1));
+	setenv("BOTH", "setpriv --reuid 65534 $FORGED/forged; ./profiled", 1);
 	ASSERT_EQ(0, exit_status(PROFILER "-F 999 -o $OUT " SHELL "\"$BOTH\" 2>$ERR"));
 	EXPECT_LT(0, weight_of("forged;_start;outer;"));
 	EXPECT_FALSE(has("OUT", "trick"));
@@ -858,24 +862,18 @@ TEST_F_TIMEOUT(profiler, names_are_those_of_roots_file, 120)
 	EXPECT_LT(0, folded.weight);
 }
 
+TEST_F_TIMEOUT(profiler, names_are_those_of_roots_file, 120)
+{
+	names_are_right(_metadata, self->dir, 65534);
+}
+
 /* Its file belongs to root, too: in a file system that a user may have made */
 TEST_F_TIMEOUT(profiler, names_are_not_those_of_an_image_that_was_mounted, 120)
 {
-	struct folded folded;
-
 	snprintf(self->files, sizeof(self->files), "%s/files", self->dir);
 	ASSERT_EQ(0, mkdir(self->files, 0755));
 	ASSERT_EQ(0, mount("image", self->files, "tmpfs", MS_NOSUID | MS_NODEV, NULL));
-	ASSERT_EQ(0, exit_status("sed s/spins/trick/g profiled >$DIR/files/forged"));
-	ASSERT_EQ(0, exit_status("chmod 755 $DIR/files/forged"));
-	ASSERT_EQ(0, exit_status("chmod 755 $DIR"));
-	setenv("BOTH", "setpriv --reuid 65534 $DIR/files/forged; ./profiled", 1);
-	ASSERT_EQ(0, exit_status(PROFILER "-F 999 -o $OUT " SHELL "\"$BOTH\" 2>$ERR"));
-	EXPECT_LT(0, weight_of("forged;_start;outer;"));
-	EXPECT_FALSE(has("OUT", "trick"));
-	folded = read_folded(STACK "spins");
-	EXPECT_EQ(0, folded.broken);
-	EXPECT_LT(0, folded.weight);
+	names_are_right(_metadata, self->files, 0);
 }
 
 /* Not a leaf, so that it has a frame */

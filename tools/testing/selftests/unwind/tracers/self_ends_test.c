@@ -354,22 +354,7 @@ TEST_F(request, client_gets_no_stack_that_another_has_asked_for)
 	EXPECT_EQ(0, ftrace_close(&second));
 }
 
-#define KPROBES		"/sys/kernel/tracing/kprobe_events"
 #define LATER_EVENT	"unwind_self_later"
-
-/* Others may have kprobes, too */
-static int change_kprobe(const char *text)
-{
-	const int fd = open(KPROBES, O_WRONLY | O_APPEND | O_CLOEXEC);
-	const ssize_t len = strlen(text);
-	int ret;
-
-	if (fd < 0)
-		return -1;
-	ret = write(fd, text, len) == len ? 0 : -1;
-	close(fd);
-	return ret;
-}
 
 /* Its request comes when the thread has just been asked because of another client's */
 TEST_F(request, second_client_gets_the_same_answer)
@@ -380,7 +365,7 @@ TEST_F(request, second_client_gets_the_same_answer)
 	struct ftrace ft;
 	uint64_t nr;
 
-	if (change_kprobe("p:" LATER_EVENT " signal_setup_done"))
+	if (ftrace_kprobe("p:" LATER_EVENT " signal_setup_done"))
 		SKIP(return, "no kprobe events");
 	EXPECT_EQ(0, open_trace(&ft, "events/kprobes/" LATER_EVENT));
 	name_frames();
@@ -396,7 +381,7 @@ TEST_F(request, second_client_gets_the_same_answer)
 	EXPECT_NE(NULL, ftrace_stack(&log, sample->cookie));
 	ftrace_free(&log);
 	EXPECT_EQ(0, ftrace_close(&ft));
-	EXPECT_EQ(0, change_kprobe("-:" LATER_EVENT));
+	EXPECT_EQ(0, ftrace_kprobe("-:" LATER_EVENT));
 }
 
 #define LAST_EVENT	"unwind_self_last"
@@ -423,7 +408,7 @@ TEST_F(request, thread_that_has_answered_goes_on_in_spite_of_two_clients)
 	snprintf(filter, sizeof(filter), "id == %d || id == %d", SYS_getppid, SYS_rt_sigreturn);
 	ASSERT_EQ(0, ioctl(self->asked.fd, PERF_EVENT_IOC_SET_FILTER, filter));
 	ASSERT_EQ(0, event_enable(self->asked.fd));
-	if (change_kprobe("p:" LAST_EVENT " unwind_self_swap cache=$arg2:u64"))
+	if (ftrace_kprobe("p:" LAST_EVENT " unwind_self_swap cache=$arg2:u64"))
 		SKIP(return, "no kprobe events");
 	EXPECT_EQ(0, ftrace_open(&ft, "last"));
 	EXPECT_EQ(0, ftrace_set(&ft, FTRACE_OPTION, "1"));
@@ -435,7 +420,7 @@ TEST_F(request, thread_that_has_answered_goes_on_in_spite_of_two_clients)
 	EXPECT_EQ(1, handler.nr);
 	EXPECT_EQ(0, handler.result);
 	EXPECT_EQ(0, ftrace_close(&ft));
-	EXPECT_EQ(0, change_kprobe("-:" LAST_EVENT));
+	EXPECT_EQ(0, ftrace_kprobe("-:" LAST_EVENT));
 }
 
 /*

@@ -640,25 +640,10 @@ TEST(program_goes_on_with_events_of_both)
 	goes_on_with(_metadata, "preemptirq/irq_enable", "preemptirq/irq_disable");
 }
 
-#define KPROBES		"/sys/kernel/tracing/kprobe_events"
 #define LAST_EVENT	"unwind_last_steps"
 
 /* On the last steps, each time that a task leaves the kernel whose stack was taken */
 #define LAST_FUNCTION	"unwind_chain_clear_notes"
-
-/* Others may have kprobes, too */
-static int change_kprobe(const char *text)
-{
-	const int fd = open(KPROBES, O_WRONLY | O_APPEND | O_CLOEXEC);
-	const ssize_t len = strlen(text);
-	int ret;
-
-	if (fd < 0)
-		return -1;
-	ret = write(fd, text, len) == len ? 0 : -1;
-	close(fd);
-	return ret;
-}
 
 /* The function's size, or 0 */
 static unsigned long size_of_function(const char *name)
@@ -696,7 +681,7 @@ static int probe_function(const char *name)
 	for (i = 0; i < size; i++) {
 		snprintf(text, sizeof(text), "p:" LAST_EVENT " %s+%lu", name, i);
 		/* Refused in the middle of an instruction */
-		nr += !change_kprobe(text);
+		nr += !ftrace_kprobe(text);
 	}
 	return nr > 1 ? 0 : -1;
 }
@@ -704,11 +689,11 @@ static int probe_function(const char *name)
 TEST(program_goes_on_with_breakpoints_on_its_last_steps)
 {
 	if (probe_function(LAST_FUNCTION)) {
-		change_kprobe("-:" LAST_EVENT);
+		ftrace_kprobe("-:" LAST_EVENT);
 		SKIP(return, "no kprobe events in " LAST_FUNCTION "()");
 	}
 	goes_on_with(_metadata, "raw_syscalls/sys_enter", "kprobes/" LAST_EVENT);
-	EXPECT_EQ(0, change_kprobe("-:" LAST_EVENT));
+	EXPECT_EQ(0, ftrace_kprobe("-:" LAST_EVENT));
 }
 
 TEST_HARNESS_MAIN
