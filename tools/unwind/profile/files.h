@@ -4,9 +4,10 @@
  *
  * A file is known by its build-id, or by its device and inode if it has none. It is found
  * through the first process that maps it, while that exists, and kept: it may be deleted, or
- * in another mount namespace. It is not opened before names are wanted, because its server
- * may not answer. Any user can make a file with the build-id of another: so one that belongs
- * to root takes the place of one that does not.
+ * in another mount namespace. Only a process in a sandbox opens it, because its server may not
+ * answer: when names are wanted, and one of root's also to compare its build-id. Any user can
+ * make a file with the build-id of another: so one that belongs to root, in a mount that gives
+ * root's rights, takes the place of one that does not.
  */
 #ifndef UNWIND_PROFILE_FILES_H
 #define UNWIND_PROFILE_FILES_H
